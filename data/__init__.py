@@ -1,0 +1,1 @@
+"""Contexts, vocabulary, pools, assignments, readers, splitters, errors: the ground everything stands on."""

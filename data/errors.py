@@ -1,0 +1,23 @@
+"""The errors a user can cause, each one line: what is wrong, where, and what to do next.
+
+The command line prints the line and exits with code 2; a traceback always means a bug of ours.
+This module does not print and does not exit.
+"""
+
+
+class SwagAfError(Exception):
+    """Base of every error that the user, not the program, can mend."""
+
+    exit_code = 2
+
+
+class InputError(SwagAfError, ValueError):
+    """A file or an argument holds something that cannot be used."""
+
+
+class FormatError(SwagAfError, ValueError):
+    """A folder or file is not of a kind or format version that this release reads."""
+
+
+class ExhaustedError(SwagAfError, ValueError):
+    """Something was asked for more items than there are (negatives, contexts, attempts)."""

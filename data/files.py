@@ -1,0 +1,185 @@
+"""Files that are whole or not there: atomic writes, JSON with good errors, manifests, hashes.
+
+Every writer here writes under a temporary name in the same folder and renames, so a run killed at any
+moment leaves either the old file or the new one. Nothing in the project writes a file in another way.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import FormatError, InputError
+
+FORMAT = 1
+"""The version that every manifest carries; a reader stops at a newer one."""
+
+MANIFEST = "manifest.json"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` (file or folder) that takes its place when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        if temporary.is_dir() and path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what a killed process left under a temporary name in `folder`."""
+    for path in folder.glob(".*.tmp"):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, keys in the order given."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n")
+
+
+def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write one JSON object a line; returns how many."""
+    n = 0
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
+            n += 1
+    return n
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write one `.npy` table (never a pickle)."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in `path`; a broken file is named with its line."""
+    text = _read(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}: not valid JSON at line {error.lineno}, column {error.colno} ({error.msg}). "
+            "Mend that line or write the file again."
+        ) from None
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """`(line number, object)` for every line that is not blank."""
+    _check_is_file(path)
+    with path.open(encoding="utf-8-sig") as file:
+        lines = enumerate(file, start=1)
+        while True:
+            try:
+                number, line = next(lines)
+            except StopIteration:
+                return
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, error) from None
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(
+                    f"{path}: line {number} is not valid JSON ({error.msg}, column {error.colno}). Mend that line."
+                ) from None
+            if not isinstance(record, dict):
+                raise InputError(f"{path}: line {number} is not a JSON object. Write one {{...}} a line.")
+            yield number, record
+
+
+def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write `folder/manifest.json`: format version and kind first, then `content`."""
+    write_json(folder / MANIFEST, {"format": FORMAT, "kind": kind, **content})
+
+
+def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+    """The manifest of `folder`, of this `kind` and of a format version that we read."""
+    path = folder / MANIFEST
+    if not folder.exists():
+        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
+    if not path.exists():
+        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. Check the path.")
+    return check_manifest(read_json(path), path, kind)
+
+
+def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[str, Any]:
+    """`manifest` itself when its format and kind are right; FormatError otherwise."""
+    if not isinstance(manifest, dict) or "format" not in manifest or "kind" not in manifest:
+        raise FormatError(f"{path}: not a manifest of swag-af. Check the path.")
+    if manifest["format"] != FORMAT:
+        raise FormatError(
+            f"{path}: format {manifest['format']}, and this release reads format {FORMAT}. "
+            "Update swag-af, or make the folder again with this release."
+        )
+    if kind is not None and manifest["kind"] != kind:
+        raise FormatError(f"{path}: this is a {manifest['kind']}, not a {kind}. `swag-af show` says what it is for.")
+    return manifest
+
+
+def sha256_file(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_json(value: object) -> str:
+    """Hex SHA-256 of a value's canonical JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def check_output(path: Path, *, force: bool = False) -> None:
+    """Stop before any work when `path` already exists and is not to be replaced."""
+    if path.exists() and not force:
+        raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
+
+
+def _read(path: Path) -> str:
+    _check_is_file(path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, error) from None
+
+
+def _check_is_file(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"{path}: no such file. Check the path.")
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; a file was expected.")
+
+
+def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+    return InputError(f"{path}: not UTF-8 text (byte {error.start}). Convert it, say with `iconv -t utf-8`.")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a manifest")

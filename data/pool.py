@@ -1,0 +1,514 @@
+"""The pool: every context with its candidates, as a folder of memory-mapped tables.
+
+A pool of `N` rows holds `K` candidates a row, gold first. On disk:
+
+    pool/manifest.json              format, kind, sizes, table names, shards with their hashes, what made it
+    pool/vocabulary.tsv             V token types
+    pool/shards/00000/contexts.jsonl and NAME.npy, a slice of consecutive rows each
+
+Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
+candidates present in a ragged row; optional `features` (n, K, F) and `text` with `text_ends` (n, K), the
+original spelling of custom candidates. Opening a pool reads the manifest and no table. This module neither
+samples candidates nor chooses among them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from swag_af.data.contexts import Context, read_contexts
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    read_json,
+    read_manifest,
+    remove_leftovers,
+    replacing,
+    sha256_file,
+    sha256_json,
+    write_array,
+    write_json,
+    write_jsonl,
+    write_manifest,
+)
+from swag_af.data.taggers import load_tagger, tag_word_types
+from swag_af.data.tokens import normalise_blanks, tokenize
+from swag_af.data.vocabulary import Vocabulary, build_vocabulary
+
+FEATURES = (
+    "ending_given_context",
+    "ending_alone",
+    "context_given_ending",
+    "context_alone",
+    "last_token",
+    "ending_length",
+    "start_length",
+    "sent1_length",
+)
+"""The `F` = 8 columns of the `features` table (Zellers et al. 2018, A.3): five negative log-likelihoods per
+token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
+
+ROW_TABLES = ("tokens", "lengths", "starts", "start_lengths", "counts")
+"""The tables that every pool has."""
+
+SHARDS = "shards"
+
+ArrayLike = TypeVar("ArrayLike", bound=np.ndarray)
+
+
+class CandidatePool:
+    """`N` contexts with up to `K` candidates each; candidate 0 of every row is gold.
+
+    Make one with `CandidatePool.open(folder)` or `CandidatePool.from_texts(contexts, negatives)`.
+    """
+
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        vocabulary: Vocabulary | None,
+        shards: Sequence["Shard"],
+        path: Path | None,
+    ):
+        self.manifest = dict(manifest)
+        self.path = path
+        self._vocabulary = vocabulary
+        self._shards = list(shards)
+        self._offsets = np.cumsum([0, *(shard.n_rows for shard in self._shards)])
+        self.n_rows = int(self._offsets[-1])
+        self.n_candidates = int(self.manifest["n_candidates"])
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"CandidatePool({self.n_rows} rows x {self.n_candidates} candidates, tables: {', '.join(self.tables)})"
+
+    @classmethod
+    def open(cls, path: Path | str) -> "CandidatePool":
+        """The pool in folder `path`; raises FormatError when it is unfinished, damaged or of another format."""
+        path = Path(path)
+        manifest = read_manifest(path, "pool")
+        if not manifest.get("complete"):
+            done = len(list((path / SHARDS).glob("[0-9]*")))
+            raise FormatError(
+                f"{path}: this pool is unfinished ({done} shards so far). Run the `swag-af generate` that "
+                "began it again; it goes on from there."
+            )
+        shards = [Shard(int(entry["n_rows"]), path / SHARDS / entry["name"]) for entry in manifest["shards"]]
+        return cls(manifest, None, shards, path)
+
+    @classmethod
+    def from_texts(
+        cls,
+        contexts: Sequence[Context],
+        negatives: Sequence[Sequence[str]],
+        *,
+        features: Sequence[np.ndarray] | None = None,
+        tagger: str = "auto",
+    ) -> "CandidatePool":
+        """A pool in memory from texts of your own; row `i` holds `contexts[i].gold`, then `negatives[i]`.
+
+        Rows may have different numbers of negatives. Negatives equal to gold or to an earlier negative of
+        their row (letter case and blanks aside) are left out and counted in `manifest["dropped_negatives"]`.
+        `features`, if given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. Raises
+        InputError for a row without negatives.
+        """
+        return _pool_from_texts(contexts, negatives, features, tagger)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The token types behind the `tokens` table."""
+        if self._vocabulary is not None:
+            return self._vocabulary
+        assert self.path is not None
+        return Vocabulary.load(self.path / "vocabulary.tsv")
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The `N` contexts, in row order."""
+        return [context for shard in self._shards for context in shard.contexts]
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(N,) candidates present in each row, gold included."""
+        return self.gather("counts", np.arange(self.n_rows)).astype(np.int64)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables at hand."""
+        return tuple(self.manifest["tables"])
+
+    @cached_property
+    def identity(self) -> str:
+        """Hex SHA-256 of what the pool holds: two pools with the same rows have the same identity."""
+        if self.path is None:
+            tables = [shard.content_hash() for shard in self._shards]
+            return sha256_json([tables, [asdict(context) for context in self.contexts]])
+        return sha256_json([self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]]])
+
+    def require(self, *tables: str) -> None:
+        """Raise InputError when a table is missing, saying what adds it."""
+        missing = [name for name in tables if name not in self.tables]
+        if missing:
+            where = f"{self.path}" if self.path else "this pool"
+            raise InputError(
+                f"{where}: no table {', '.join(missing)}. `swag-af generate` makes it; "
+                "for texts of your own pass it to CandidatePool.from_texts, or choose a filter that does without."
+            )
+
+    def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone."""
+        self.require(table)
+        shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
+        used = np.unique(shard_of)
+        if len(used) == 1:
+            return self._shards[used[0]].gather(table, rows - self._offsets[used[0]], columns)
+        parts = []
+        for i in used:
+            here = shard_of == i
+            parts.append(
+                (
+                    here,
+                    self._shards[i].gather(
+                        table, rows[here] - self._offsets[i], None if columns is None else columns[here]
+                    ),
+                )
+            )
+        out = np.empty((len(rows), *(parts[0][1].shape[1:] if parts else ())), parts[0][1].dtype if parts else np.int64)
+        for here, values in parts:
+            out[here] = values
+        return out
+
+    def view(self, rows: np.ndarray, columns: np.ndarray) -> "View":
+        """The candidates `columns` (n, m) of `rows` (n,), read table by table as they are asked for."""
+        return View(self, np.asarray(rows), np.asarray(columns))
+
+    def text(self, row: int, column: int) -> str:
+        """The ending that candidate `column` of `row` stands for."""
+        shard = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        own = self._shards[shard].original_text(row - int(self._offsets[shard]), column)
+        if own is not None:
+            return own
+        rows, columns = np.array([row]), np.array([[column]])
+        return self.vocabulary.text(self.gather("tokens", rows, columns)[0, 0].tolist())
+
+    def texts(self, assignment: np.ndarray) -> list[list[str]]:
+        """The endings of an assignment (N, A), gold first in every row."""
+        return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
+
+    def save(self, path: Path | str) -> "CandidatePool":
+        """Write the pool to folder `path` and return it as opened from there."""
+        path = Path(path)
+        with replacing(path) as temporary:
+            entries = [
+                write_shard(temporary, number, shard.contexts, {name: shard.load(name) for name in self.tables})
+                for number, shard in enumerate(self._shards)
+            ]
+            finish_pool(
+                temporary,
+                self.vocabulary,
+                entries,
+                {k: v for k, v in self.manifest.items() if k not in _OWN_KEYS},
+            )
+        return CandidatePool.open(path)
+
+
+_OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")
+
+
+class Shard:
+    """Consecutive rows of a pool: a folder on disk, or arrays in memory."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        path: Path | None,
+        arrays: Mapping[str, np.ndarray] | None = None,
+        contexts: list[Context] | None = None,
+    ):
+        self.n_rows = n_rows
+        self.path = path
+        self._arrays: dict[str, np.ndarray] = dict(arrays or {})
+        self._contexts = contexts
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The contexts of these rows."""
+        if self._contexts is not None:
+            return self._contexts
+        assert self.path is not None
+        if not self.n_rows:
+            return []
+        return read_contexts(self.path / "contexts.jsonl")
+
+    def load(self, table: str) -> np.ndarray:
+        """The memory-mapped table of these rows."""
+        if table not in self._arrays:
+            assert self.path is not None
+            file = self.path / f"{table}.npy"
+            try:
+                self._arrays[table] = np.load(file, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError) as error:
+                raise FormatError(f"{file}: missing or damaged ({error}). Make the pool again.") from None
+        return self._arrays[table]
+
+    def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+        """Copies of the entries asked for."""
+        array = self.load(table)
+        return np.asarray(array[rows] if columns is None else array[rows[:, None], columns])
+
+    def original_text(self, row: int, column: int) -> str | None:
+        """The text as its owner wrote it, None when the tokens are all there is."""
+        if "text_ends" not in self._arrays and (self.path is None or not (self.path / "text_ends.npy").exists()):
+            return None
+        ends = self.load("text_ends")
+        at = row * ends.shape[1] + column
+        begin = int(ends.reshape(-1)[at - 1]) if at else 0
+        return self.load("text")[begin : int(ends[row, column])].tobytes().decode("utf-8")
+
+    def content_hash(self) -> str:
+        """A hash of the arrays in memory."""
+        return sha256_json(
+            {name: [str(a.dtype), a.shape, sha256_json(a.tobytes().hex())] for name, a in sorted(self._arrays.items())}
+        )
+
+
+class View:
+    """`n` rows x `m` candidates of a pool, what a filter fits on and scores. Tables are read when first used.
+
+    Letters: `n` rows, `m` candidates a row, `L` tokens an ending, `S` tokens a start, `F` features.
+    """
+
+    def __init__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray):
+        if columns.ndim != 2 or rows.shape != columns.shape[:1]:
+            raise InputError(f"a view takes rows (n,) and columns (n, m), not {rows.shape} and {columns.shape}.")
+        self.pool = pool
+        self.rows = rows
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(n, m)`."""
+        return self.columns.shape[0], self.columns.shape[1]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The token types behind `tokens` and `starts`."""
+        return self.pool.vocabulary
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """(n, m, L) token ids of the endings, 0 beyond each length."""
+        return self.pool.gather("tokens", self.rows, self.columns)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """(n, m) tokens in each ending."""
+        return self.pool.gather("lengths", self.rows, self.columns).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(n, S) token ids of the starts, 0 beyond each length."""
+        return self.pool.gather("starts", self.rows)
+
+    @cached_property
+    def start_lengths(self) -> np.ndarray:
+        """(n,) tokens in each start."""
+        return self.pool.gather("start_lengths", self.rows).astype(np.int64)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """(n, m, F) float32 features."""
+        return self.pool.gather("features", self.rows, self.columns)
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The n contexts."""
+        return [self.pool.contexts[row] for row in self.rows]
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        """n lists of m endings."""
+        return [
+            [self.pool.text(int(row), int(column)) for column in columns]
+            for row, columns in zip(self.rows, self.columns, strict=True)
+        ]
+
+    def take(self, index: np.ndarray) -> "View":
+        """The view of the rows at positions `index`."""
+        return View(self.pool, self.rows[index], self.columns[index])
+
+    def permute(self, order: np.ndarray) -> "View":
+        """The same rows with their candidates in another order; `order` is (n, m)."""
+        return View(self.pool, self.rows, np.take_along_axis(self.columns, order, axis=1))
+
+
+def write_shard(
+    folder: Path,
+    number: int,
+    contexts: Sequence[Context],
+    tables: Mapping[str, np.ndarray],
+    *,
+    drops: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Write shard `number` of the pool in `folder`, whole or not at all; returns what its `shard.json` says."""
+    name = f"{number:05d}"
+    with replacing(folder / SHARDS / name) as temporary:
+        temporary.mkdir(parents=True)
+        write_jsonl(temporary / "contexts.jsonl", (asdict(context) for context in contexts))
+        for table, array in tables.items():
+            write_array(temporary / f"{table}.npy", array)
+        hashes = {file.name: sha256_file(file) for file in sorted(temporary.iterdir())}
+        entry = {"name": name, "n_rows": len(contexts), "sha256": sha256_json(hashes)}
+        entry |= {
+            "tables": list(tables),
+            "n_candidates": tables["tokens"].shape[1],
+            "drops": dict(drops or {}),
+        }
+        write_json(temporary / "shard.json", entry)
+    return entry
+
+
+def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
+    """What `shard.json` of shard `number` says; None while the shard is still to be made."""
+    path = folder / SHARDS / f"{number:05d}" / "shard.json"
+    return read_json(path) if path.exists() else None
+
+
+def finish_pool(
+    folder: Path, vocabulary: Vocabulary, entries: Sequence[Mapping[str, Any]], made_by: Mapping[str, Any]
+) -> None:
+    """Write the vocabulary and the manifest that makes the shards a pool."""
+    remove_leftovers(folder / SHARDS)
+    vocabulary.save(folder / "vocabulary.tsv")
+    write_manifest(
+        folder,
+        "pool",
+        {
+            "complete": True,
+            "n_rows": sum(int(entry["n_rows"]) for entry in entries),
+            "n_candidates": entries[0]["n_candidates"],
+            "tables": entries[0]["tables"],
+            "vocabulary_sha256": sha256_file(folder / "vocabulary.tsv"),
+            "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
+            **made_by,
+        },
+    )
+
+
+def pad(rows: Iterable[Sequence[int]], dtype: Any, *, width: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """`(n, max(width, longest))` ids padded with 0, and `(n,)` lengths."""
+    listed = list(rows)
+    lengths = np.array([len(row) for row in listed], np.int64)
+    out = np.zeros((len(listed), max(width, int(lengths.max(initial=0)))), dtype)
+    for i, row in enumerate(listed):
+        out[i, : len(row)] = row
+    return out, lengths
+
+
+def smallest_uint(largest: int) -> Any:
+    """The smallest unsigned type that holds `largest`."""
+    return np.min_scalar_type(max(largest, 1))
+
+
+def _pool_from_texts(
+    contexts: Sequence[Context],
+    negatives: Sequence[Sequence[str]],
+    features: Sequence[np.ndarray] | None,
+    tagger: str,
+) -> CandidatePool:
+    if len(contexts) != len(negatives) or not contexts:
+        raise InputError(
+            f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
+            "at least one."
+        )
+    kept = [_distinct(context.gold, row) for context, row in zip(contexts, negatives, strict=True)]
+    empty = [i for i, indices in enumerate(kept) if len(indices) < 2]
+    if empty:
+        raise InputError(
+            f"{len(empty)} rows have no negatives that differ from gold (first: row {empty[0]}). Leave those rows out."
+        )
+    named = [
+        c if c.id else Context(c.sent1, c.start, c.gold, f"row-{i}", c.video or f"row-{i}", c.source, c.fold)
+        for i, c in enumerate(contexts)
+    ]
+    texts = [[([c.gold, *row])[i] for i in indices] for c, row, indices in zip(contexts, negatives, kept, strict=True)]
+    tokens = [[tokenize(text) for text in row] for row in texts]
+    starts = [tokenize(context.start) for context in contexts]
+    vocabulary = build_vocabulary((s for group in (starts, *tokens) for s in group), min_count=1)
+    vocabulary = vocabulary.with_tags(tag_word_types(vocabulary.spellings, load_tagger(tagger)))
+    arrays = _ragged_tables(texts, tokens, starts, vocabulary)
+    if features is not None:
+        arrays["features"] = _ragged_features(features, kept, arrays["tokens"].shape[1])
+    n_dropped = sum(len(row) + 1 - len(indices) for row, indices in zip(negatives, kept, strict=True))
+    manifest = {
+        "n_candidates": arrays["tokens"].shape[1],
+        "tables": list(arrays),
+        "tagger": tagger,
+        "dropped_negatives": n_dropped,
+        "made_by": {"function": "CandidatePool.from_texts"},
+    }
+    return CandidatePool(manifest, vocabulary, [Shard(len(named), None, arrays, named)], None)
+
+
+def _distinct(gold: str, negatives: Sequence[str]) -> list[int]:
+    """Indices into `[gold, *negatives]` of gold and of the negatives that are new when compared case-blind."""
+    seen: set[str] = set()
+    kept = []
+    for i, text in enumerate((gold, *negatives)):
+        key = normalise_blanks(text).lower()
+        if key and key not in seen:
+            seen.add(key)
+            kept.append(i)
+    return kept
+
+
+def _ragged_tables(
+    texts: list[list[str]], tokens: list[list[list[str]]], starts: list[list[str]], vocabulary: Vocabulary
+) -> dict[str, np.ndarray]:
+    n, width = len(texts), max(len(row) for row in texts)
+    flat, flat_lengths = pad((vocabulary.ids(ending) for row in tokens for ending in row), vocabulary.id_dtype)
+    counts = np.array([len(row) for row in texts], np.int64)
+    present = np.arange(width) < counts[:, None]  # (N, K)
+    ids = np.zeros((n, width, flat.shape[1]), flat.dtype)
+    ids[present] = flat
+    lengths = np.zeros((n, width), smallest_uint(flat.shape[1]))
+    lengths[present] = flat_lengths
+    encoded = [text.encode("utf-8") for row in texts for text in row]
+    sizes = np.zeros((n, width), np.int64)
+    sizes[present] = [len(text) for text in encoded]
+    start_ids, start_lengths = pad(map(vocabulary.ids, starts), vocabulary.id_dtype)
+    return {
+        "tokens": ids,
+        "lengths": lengths,
+        "starts": start_ids,
+        "start_lengths": start_lengths.astype(np.uint16),
+        "counts": counts.astype(np.uint32),
+        "text": np.frombuffer(b"".join(encoded), np.uint8),
+        "text_ends": np.cumsum(sizes).reshape(n, width),
+    }
+
+
+def _ragged_features(features: Sequence[np.ndarray], kept: list[list[int]], width: int) -> np.ndarray:
+    n_features = np.asarray(features[0]).shape[-1]
+    out = np.zeros((len(kept), width, n_features), np.float32)  # (N, K, F)
+    for i, (values, indices) in enumerate(zip(features, kept, strict=True)):
+        out[i, : len(indices)] = np.asarray(values, np.float32)[indices]
+    check_finite(out, "features")
+    return out
+
+
+def check_finite(features: np.ndarray, where: str) -> None:
+    """Raise InputError naming the first row with a NaN or an infinity in (N, K, F)."""
+    bad = np.flatnonzero(~np.isfinite(features).reshape(len(features), -1).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"{where}: {len(bad)} rows hold NaN or infinity (first: row {bad[0]}). Leave those rows out or "
+            "mend their values."
+        )

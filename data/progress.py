@@ -1,0 +1,86 @@
+"""Progress on standard error: a bar with time left on a terminal, a line now and then in a log.
+
+Imports rich only when a bar is shown, so that nothing else waits for it.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Advance = Callable[..., None]
+"""`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
+
+_SECONDS_BETWEEN_LINES = 20.0
+
+
+@contextmanager
+def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
+    """Show how many of `total` items are done, how many a second, and the time left."""
+    shown = _bar if sys.stderr.isatty() else _lines
+    with shown(label, total, unit, done) as advance:
+        yield advance
+
+
+@contextmanager
+def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn(unit + "  {task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as shown:
+        task = shown.add_task(label, total=total, completed=done, note="", rate="")
+        started, first, now = time.perf_counter(), done, done
+
+        def advance(n: int = 1, note: str | None = None) -> None:
+            nonlocal now
+            now += n
+            rate = (now - first) / max(time.perf_counter() - started, 1e-9)
+            fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
+            shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
+
+        yield advance
+
+
+@contextmanager
+def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
+    started = last = time.perf_counter()
+    first, now, shown_note = done, done, ""
+
+    def advance(n: int = 1, note: str | None = None) -> None:
+        nonlocal now, last, shown_note
+        now += n
+        shown_note = shown_note if note is None else note
+        moment = time.perf_counter()
+        if moment - last < _SECONDS_BETWEEN_LINES:
+            return
+        last = moment
+        rate = (now - first) / (moment - started)
+        left = (total - now) / rate if rate else float("inf")
+        print(
+            f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left:.0f} s left  {shown_note}".rstrip(),
+            file=sys.stderr,
+            flush=True,
+        )
+
+    yield advance
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f}/s" if per_second >= 10 else f"{per_second:.2g}/s"

@@ -1,0 +1,67 @@
+"""Filters: classifiers that say how gold-like a candidate is.
+
+Reading order (each file imports only files named before it):
+
+    contract    what a filter is, and `check_filter`, which tests the four sentences on anyone's class
+    registry    names to classes: `make_filter("mlp")`
+    sequences   a view as padded tensors
+    recurrent   the bidirectional LSTM with its pool, forward and backward by hand
+    windows     word filters with their pool, forward and backward by hand
+    networks    the five networks
+    neural      fitting and scoring, shared by the five
+    members     MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
+
+Importing this package loads no torch; the names below are loaded when first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swag_af.filters.contract import ContractError, Filter, check_filter
+    from swag_af.filters.members import (
+        BagOfWordsFilter,
+        CNNFilter,
+        EnsembleFilter,
+        MLPFilter,
+        PosLSTMFilter,
+    )
+    from swag_af.filters.registry import filter_class, filter_names, make_filter
+
+_MODULE_OF = {
+    "BagOfWordsFilter": "members",
+    "CNNFilter": "members",
+    "ContractError": "contract",
+    "EnsembleFilter": "members",
+    "Filter": "contract",
+    "MLPFilter": "members",
+    "PosLSTMFilter": "members",
+    "check_filter": "contract",
+    "filter_class": "registry",
+    "filter_names": "registry",
+    "make_filter": "registry",
+}
+
+__all__ = [
+    "BagOfWordsFilter",
+    "CNNFilter",
+    "ContractError",
+    "EnsembleFilter",
+    "Filter",
+    "MLPFilter",
+    "PosLSTMFilter",
+    "check_filter",
+    "filter_class",
+    "filter_names",
+    "make_filter",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

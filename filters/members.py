@@ -1,0 +1,117 @@
+"""The five filters: which network each one trains, and on what. How they are trained: `neural`."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool import View
+from swag_af.data.taggers import TAGS
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.filters.networks import CNN, BagOfWords, Ensemble, Network, PerplexityMLP, PosLSTM
+from swag_af.filters.neural import NeuralFilter
+from swag_af.filters.sequences import Sequences
+
+
+@dataclass(kw_only=True)
+class MLPFilter(NeuralFilter):
+    """The language model's likelihoods and the lengths: the filter of the first phase."""
+
+    width: int = 128
+    """Hidden units. The released code takes 2048; with standardised features 128 do better at N = 500."""
+
+    name: ClassVar[str] = "mlp"
+    requires: ClassVar[tuple[str, ...]] = ("features",)
+    reads_words: ClassVar[bool] = False
+
+    def make_network(self, view: View, sequences: Sequences) -> Network:
+        """A `PerplexityMLP` that standardises by the fitted candidates."""
+        return _perplexity_mlp(sequences, self.width)
+
+
+@dataclass(kw_only=True)
+class BagOfWordsFilter(NeuralFilter):
+    """The mean of the word embeddings of the second sentence."""
+
+    name: ClassVar[str] = "bow"
+
+    def make_network(self, view: View, sequences: Sequences) -> Network:
+        """A `BagOfWords` over the pool's vocabulary."""
+        return BagOfWords(len(view.vocabulary))
+
+
+@dataclass(kw_only=True)
+class CNNFilter(NeuralFilter):
+    """Filters over two to five neighbouring words."""
+
+    name: ClassVar[str] = "cnn"
+
+    def make_network(self, view: View, sequences: Sequences) -> Network:
+        """A `CNN` over the pool's vocabulary."""
+        return CNN(len(view.vocabulary))
+
+
+@dataclass(kw_only=True)
+class PosLSTMFilter(NeuralFilter):
+    """A bidirectional LSTM over the 100 most common words and the tags of all others."""
+
+    name: ClassVar[str] = "poslstm"
+
+    def make_network(self, view: View, sequences: Sequences) -> Network:
+        """A `PosLSTM` over symbols; raises InputError when the vocabulary is not tagged."""
+        return _pos_lstm(view.vocabulary)
+
+
+@dataclass(kw_only=True)
+class EnsembleFilter(NeuralFilter):
+    """The four others trained together, and a fifth network over their representations that decides."""
+
+    width: int = 2048
+    """Hidden units over the concatenated representations."""
+    mlp_width: int = 1024
+    """Hidden units of the MLP among the members."""
+
+    name: ClassVar[str] = "ensemble"
+    requires: ClassVar[tuple[str, ...]] = ("features",)
+
+    def make_network(self, view: View, sequences: Sequences) -> Network:
+        """An `Ensemble` of the four."""
+        members = {
+            "mlp": _perplexity_mlp(sequences, self.mlp_width),
+            "bow": BagOfWords(len(view.vocabulary)),
+            "cnn": CNN(len(view.vocabulary)),
+            "poslstm": _pos_lstm(view.vocabulary),
+        }
+        return Ensemble(members, self.width)
+
+
+N_COMMON_WORDS = 100
+"""Words that the POS LSTM reads as they are (Zellers et al. 2018, 3.4)."""
+
+
+def word_symbols(vocabulary: Vocabulary, n_common: int = N_COMMON_WORDS) -> np.ndarray:
+    """(V,) the symbol of each word type: 0 padding, 1 to `n_common` common words, then tags."""
+    if vocabulary.tags is None:
+        raise InputError(
+            "the pool's vocabulary has no part-of-speech tags, which the POS LSTM reads. "
+            "Make the pool again with a tagger, or choose a filter that does without."
+        )
+    symbols = 1 + n_common + vocabulary.tags.astype(np.int64)
+    common = np.argsort(-vocabulary.counts, kind="stable")[:n_common]
+    common = common[vocabulary.counts[common] > 0]
+    symbols[common] = 1 + np.arange(len(common))
+    symbols[0] = 0
+    return symbols
+
+
+def _pos_lstm(vocabulary: Vocabulary) -> PosLSTM:
+    return PosLSTM(torch.from_numpy(word_symbols(vocabulary)), 1 + N_COMMON_WORDS + len(TAGS))
+
+
+def _perplexity_mlp(sequences: Sequences, width: int) -> PerplexityMLP:
+    features = sequences.features
+    assert features is not None
+    std, mean = torch.std_mean(features, dim=0, correction=0)  # (F,)
+    return PerplexityMLP(mean, torch.where(std > 1e-6, std, torch.ones_like(std)), width)

@@ -1,0 +1,101 @@
+"""A view as tensors: every candidate is one sequence, its second sentence (start + ending).
+
+Letters: `q` sequences (n rows x m candidates, row by row), `T` tokens of the longest, `F` features.
+Gathers and pads without a Python step per candidate; computes nothing that is learned.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from swag_af.data.pool import View, check_finite
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """`q` second sentences and their features; a table that no network reads is None."""
+
+    words: torch.Tensor | None
+    """(q, T) int32 vocabulary ids of start + ending, 0 beyond each length."""
+    lengths: torch.Tensor
+    """(q,) int64 tokens of start + ending, at least 1."""
+    start_lengths: torch.Tensor
+    """(q,) int64 tokens of the start."""
+    features: torch.Tensor | None
+    """(q, F) float32."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def take(self, index: torch.Tensor, device: torch.device) -> "Batch":
+        """The sequences at `index`, longest first, trimmed to the longest."""
+        lengths, order = self.lengths[index].sort(descending=True, stable=True)
+        index = index[order]
+        back = torch.empty_like(order)
+        back[order] = torch.arange(len(order))
+        words = None if self.words is None else self.words[index][:, : int(lengths[0])].long()
+        features = None if self.features is None else self.features[index].to(device)
+        return Batch(
+            words=None if words is None else words.to(device),
+            lengths=lengths.to(device),
+            start_lengths=self.start_lengths[index].to(device),
+            features=features,
+            alive=_alive(lengths),
+            back=back.to(device),
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`b` sequences in falling order of length, as the networks read them."""
+
+    words: torch.Tensor | None
+    """(b, T) int64."""
+    lengths: torch.Tensor
+    """(b,) int64, falling."""
+    start_lengths: torch.Tensor
+    """(b,) int64."""
+    features: torch.Tensor | None
+    """(b, F) float32."""
+    alive: list[int]
+    """T numbers: how many sequences have a token at each position; always the first so many."""
+    back: torch.Tensor
+    """(b,) where each sequence that was asked for stands: `out[back]` has the caller's order."""
+
+
+def sequences_of(view: View, *, words: bool, features: bool) -> Sequences:
+    """The n * m sequences of a view; reads only the tables asked for. Raises InputError for NaN features."""
+    n, m = view.shape
+    tensors: dict[str, torch.Tensor | None] = {"words": None, "features": None}
+    start_lengths = lengths = np.ones(n * m, np.int64)
+    if words:
+        merged, lengths, start_lengths = _second_sentences(view)
+        tensors["words"] = torch.from_numpy(merged)
+    if features:
+        check_finite(view.features, "features")
+        flat = view.features.reshape(n * m, -1).astype(np.float32, copy=False)  # (q, F)
+        tensors["features"] = torch.from_numpy(flat)
+    return Sequences(lengths=torch.from_numpy(lengths), start_lengths=torch.from_numpy(start_lengths), **tensors)
+
+
+def _second_sentences(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, T) int32 start + ending, (q,) lengths, (q,) start lengths."""
+    n, m = view.shape
+    begin = view.start_lengths[:, None]  # (n, 1)
+    total = begin + view.lengths  # (n, m)
+    width = max(int(total.max(initial=1)), 1)
+    at = np.arange(width)
+    merged = np.zeros((n, m, width), np.int32)
+    merged[(at >= begin[:, :, None]) & (at < total[:, :, None])] = view.tokens[
+        np.arange(view.tokens.shape[2]) < view.lengths[:, :, None]
+    ]
+    shared = min(view.starts.shape[1], width)
+    merged[:, :, :shared] += np.where(at[:shared] < begin, view.starts[:, :shared], 0)[:, None].astype(np.int32)
+    start_lengths = np.repeat(view.start_lengths, m)
+    return merged.reshape(n * m, width), np.maximum(total, 1).reshape(-1), start_lengths
+
+
+def _alive(lengths: torch.Tensor) -> list[int]:
+    ended = torch.bincount(lengths, minlength=int(lengths[0]) + 1)[:-1].cumsum(0)  # sequences of length <= t
+    return (len(lengths) - ended).tolist()

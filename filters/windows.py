@@ -1,0 +1,96 @@
+"""Word filters (a convolution over words) pooled by maximum, with its gradient by hand.
+
+A window's value is a sum of what each of its words gives at its place, so the product with the filters is
+done once per *distinct* word of a batch and a window costs a few lookups. A maximum passes its gradient to
+one window alone, so the gradient is a handful of additions per sequence and filter instead of a product per
+window. A slow twin by `torch.nn.functional.conv1d` stands in `tests/test_filters.py`.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+
+def window_max_pool(
+    table: torch.Tensor, ids: torch.Tensor, lengths: torch.Tensor, widths: tuple[int, ...]
+) -> torch.Tensor:
+    """(b, len(widths) * C) maximum over the whole windows of each sequence, one block of `C` a width.
+
+    `table` (Q, sum(widths), C): what input `q` adds to a window at each place of each width, in order; row 0
+    is zero and fills up what lies beyond a sequence. `ids` (b, T) names rows of it, `lengths` (b,) falls.
+    A sequence shorter than a width is one window of that width.
+    """
+    assert ids.shape[1] >= int(lengths[0])
+    ids = F.pad(ids, (0, max(widths) - 1))
+    pooled: torch.Tensor = _WindowMaxPool.apply(table, ids, lengths, widths, torch.is_grad_enabled())
+    return pooled
+
+
+class _WindowMaxPool(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        table: torch.Tensor,
+        ids: torch.Tensor,
+        lengths: torch.Tensor,
+        widths: tuple[int, ...],
+        keep: bool,
+    ) -> torch.Tensor:
+        n_places, n_filters = table.shape[1:]
+        flat = table.view(-1, n_filters)  # row q * n_places + place
+        pooled = table.new_empty(len(ids), len(widths), n_filters)
+        best = torch.empty(pooled.shape, dtype=torch.int32, device=ids.device) if keep else None
+        place = 0
+        for k, width in enumerate(widths):
+            index, alive = _windows(ids, lengths, width)  # (M, width), step by step
+            index = index * n_places + torch.arange(place, place + width, device=ids.device)
+            values = F.embedding_bag(index, flat, mode="sum")  # (M, C)
+            highest, position = _segment_max(values, alive, keep)
+            pooled[:, k] = highest
+            if best is not None and position is not None:
+                best[:, k] = position
+            place += width
+        ctx.save_for_backward(ids, best)
+        ctx.widths, ctx.shape = widths, table.shape
+        return pooled.flatten(1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        ids, best = ctx.saved_tensors
+        n_places, n_filters = ctx.shape[1:]
+        grad_pooled = grads[0].reshape(best.shape)  # (b, widths, C)
+        grad = grad_pooled.new_zeros(ctx.shape[0] * n_places, n_filters)
+        place = 0
+        for k, width in enumerate(ctx.widths):
+            for offset in range(width):
+                words = ids.gather(1, best[:, k].long() + offset)  # (b, C)
+                grad.scatter_add_(0, words * n_places + place, grad_pooled[:, k])
+                place += 1
+        grad = grad.view(ctx.shape)
+        grad[0] = 0  # row 0 stands for nothing
+        return grad, None, None, None, None
+
+
+def _windows(ids: torch.Tensor, lengths: torch.Tensor, width: int) -> tuple[torch.Tensor, list[int]]:
+    """(M, width) ids of every whole window, those at position 0 first, and how many at each position."""
+    n_positions = max(int(lengths[0]) - width, 0) + 1
+    at = torch.arange(n_positions, device=ids.device)[:, None]
+    whole = at <= (lengths - width).clamp(min=0)  # (T', b)
+    index = torch.stack([ids[:, o : o + n_positions].T[whole] for o in range(width)], dim=1)
+    return index, whole.sum(1).tolist()
+
+
+def _segment_max(values: torch.Tensor, alive: list[int], keep: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """(b, C) maximum over positions and, if kept, the position (int32) where it lies."""
+    pooled = values[: alive[0]].clone()
+    best = torch.zeros(pooled.shape, dtype=torch.int32, device=values.device) if keep else None
+    begin = alive[0]
+    for position, n in enumerate(alive[1:], start=1):
+        now = values[begin : begin + n]
+        if best is not None:
+            later = (now > pooled[:n]).int().mul_(position)  # positions rise, so the largest is the last gain
+            torch.maximum(best[:n], later, out=best[:n])
+        torch.maximum(pooled[:n], now, out=pooled[:n])
+        begin += n
+    return pooled, best

@@ -1,0 +1,110 @@
+"""The options of `train-lm` and `generate`: Python signature, flags, TOML schema and saved record in one."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class LMOptions:
+    """Size and training of one language model (defaults: Zellers et al. 2018, A.2, and the released code)."""
+
+    hidden: int = 512
+    """Units of the embedding and of every hidden layer."""
+    layers: int = 2
+    """LSTM layers in each direction, joined by highway connections."""
+    recurrent_dropout: float = 0.2
+    """Share of hidden units dropped from the recurrence, one mask a sequence."""
+    embedding_dropout: float = 0.2
+    """Share of word types whose embedding is dropped as a whole, drawn anew for each batch."""
+    epochs: int = 15
+    """Passes over the training pairs; the weights of the best held-out perplexity are kept."""
+    batch_size: int = 32
+    """Sentence pairs in a batch."""
+    learning_rate: float = 1e-3
+    """Adam's step size at the start."""
+    decay_every: int = 5
+    """Divide the learning rate by ten after so many epochs (the released scheduler slips and does so after one)."""
+    weight_decay: float = 1e-6
+    """Adam's weight decay."""
+    clip_norm: float = 1.0
+    """Gradients are clipped to this norm."""
+    held_out: float = 0.05
+    """Share of the training videos held out to choose the best epoch; the fold itself is never used for that."""
+    min_count: int = 3
+    """Tokens seen less often are unknown to the model."""
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling is always exact."""
+
+
+@dataclass(frozen=True)
+class TrainLM:
+    """Train the forward and backward language models, one pair of models a fold.
+
+    A fold's model learns from the videos of the other folds alone, so it has never seen the endings its samples
+    will compete with. Killed and run again, it goes on from its last finished epoch.
+
+    Try:
+      swag-af train-lm contexts.jsonl --out lms
+      swag-af train-lm contexts.jsonl --out lms --folds 0 --lm.hidden 256 --lm.epochs 6 --lm.precision bf16-mixed
+    """
+
+    contexts: Path
+    """The contexts file that `swag-af contexts` wrote."""
+    out: Path = Path("lms")
+    """The folder for the models, one folder a fold inside."""
+    folds: tuple[int, ...] = ()
+    """Train these folds only; all when not given."""
+    use_dropped: bool = True
+    """Learn from the dropped pairs too: they are sound captions, only unfit as questions."""
+    lm: LMOptions = field(default_factory=LMOptions)
+    """Size and training of the models."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to compute; auto takes a GPU when there is one."""
+    seed: int = 0
+    """The same seed, data and device give the same weights."""
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
+
+    Trains the fold models that are missing, then writes the pool shard by shard: killed and run again, it goes
+    on from the last finished shard to the same bytes.
+
+    Try:
+      swag-af generate contexts.jsonl --lms lms --out pool
+      swag-af generate contexts.jsonl --lms lms --out pool --limit 500 --folds 0
+    """
+
+    contexts: Path
+    """The contexts file that `swag-af contexts` wrote."""
+    lms: Path = Path("lms")
+    """The folder of `swag-af train-lm`; folds missing there are trained first, with the options below."""
+    out: Path = Path("pool")
+    """The folder for the pool."""
+    n_negatives: int = 1023
+    """Distinct endings to sample a context, none equal to gold (Zellers et al. 2018, 3.3)."""
+    min_tokens: int = 5
+    """Shortest ending, as for gold: the released code has no such bound, and 8 % of its samples give themselves
+    away."""
+    max_tokens: int = 25
+    """Longest ending; sampling stops there (A.3)."""
+    max_draws: int = 40
+    """Drop a context that has not given its distinct endings after this many times as many draws."""
+    limit: int | None = None
+    """Use this many contexts only, drawn at random with the seed."""
+    folds: tuple[int, ...] = ()
+    """Use the contexts of these folds only; all when not given."""
+    shard_rows: int = 64
+    """Contexts in a shard; a killed run repeats at most one shard."""
+    tagger: str = "auto"
+    """What tags the word types of the vocabulary."""
+    use_dropped: bool = True
+    """As in train-lm, for the models still to be trained."""
+    lm: LMOptions = field(default_factory=LMOptions)
+    """As in train-lm, for the models still to be trained."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to compute; auto takes a GPU when there is one."""
+    seed: int = 0
+    """The same seed, models and device give the same pool."""

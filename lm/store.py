@@ -1,0 +1,99 @@
+"""The folder of language models: what `train-lm` leaves and `generate` reads.
+
+    lms/manifest.json          format, kind, options, hashes of corpus and vocabulary
+    lms/vocabulary.tsv         shared by all folds
+    lms/fold-0/weights.safetensors, manifest.json (perplexities), tensorboard/
+
+While a fold trains, `fold-0/checkpoints/` holds its last finished epoch; it is gone when the fold is done.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_manifest, replacing, sha256_file, write_manifest
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.network import BidirectionalLM
+from swag_af.lm.options import LMOptions
+
+
+def open_lm_folder(
+    path: Path, options: LMOptions, corpus_sha256: str, vocabulary: Vocabulary, seed: int
+) -> dict[str, Any]:
+    """Begin the folder, or go on with one begun under the same options; returns its manifest."""
+    wanted = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
+    if not (path / "manifest.json").exists():
+        vocabulary.save(path / "vocabulary.tsv")
+        write_manifest(path, "lm", wanted | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
+        return read_manifest(path, "lm")
+    manifest = read_manifest(path, "lm")
+    differing = [name for name, value in wanted.items() if manifest.get(name) != value]
+    if differing:
+        raise InputError(
+            f"{path}: begun with other {' and '.join(differing)}. Repeat the first command, or choose another --out."
+        )
+    return manifest
+
+
+def fold_path(path: Path, fold: int) -> Path:
+    """Where the model of `fold` lives."""
+    return path / f"fold-{fold}"
+
+
+def is_trained(path: Path, fold: int) -> bool:
+    """Whether the model of `fold` is finished."""
+    return (fold_path(path, fold) / "manifest.json").exists()
+
+
+def save_fold(path: Path, fold: int, model: BidirectionalLM, report: dict[str, Any]) -> None:
+    """Write the weights, then the manifest that says the fold is done."""
+    from safetensors.torch import save_file
+
+    folder = fold_path(path, fold)
+    with replacing(folder / "weights.safetensors") as temporary:
+        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, temporary)
+    write_manifest(folder, "lm-fold", report | {"weights_sha256": sha256_file(folder / "weights.safetensors")})
+
+
+def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
+    """The finished model of `fold` in evaluation mode on `device`, and the vocabulary it speaks."""
+    from safetensors.torch import load_file
+
+    manifest = read_manifest(path, "lm")
+    if not is_trained(path, fold):
+        raise FormatError(
+            f"{path}: fold {fold} is not trained. `swag-af train-lm CONTEXTS --out {path} --folds {fold}` trains it."
+        )
+    vocabulary = Vocabulary.load(path / "vocabulary.tsv")
+    model = new_model(len(vocabulary), LMOptions(**manifest["options"]))
+    weights = fold_path(path, fold) / "weights.safetensors"
+    try:
+        model.load_state_dict(load_file(weights))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise FormatError(
+            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove the fold and train it again."
+        ) from None
+    return model.to(device).eval(), vocabulary
+
+
+def new_model(n_types: int, options: LMOptions) -> BidirectionalLM:
+    """An untrained model of these options for a vocabulary of `n_types`."""
+    return BidirectionalLM(
+        n_types,
+        options.hidden,
+        options.layers,
+        recurrent_dropout=options.recurrent_dropout,
+        embedding_dropout=options.embedding_dropout,
+    )
+
+
+def pick_device(device: str) -> str:
+    """`auto` made definite: cuda when there is one."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda: this torch sees no GPU. Use --device cpu, or install a CUDA build of torch.")
+    return device

@@ -1,0 +1,54 @@
+"""Adversarial Filtering for multiple-choice datasets that style alone must not solve.
+
+Reading order, each file importing only those before it: `options`, `replacement`, `runs`, `plot`, `loop`,
+`release`, `show`, `demo`, `verbs`, `cli`. Below stand `swag_af.lm` and `swag_af.filters`, which do not know
+each other, and `swag_af.data` below both. The names here are loaded when first used; importing swag_af
+imports neither torch nor spaCy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swag_af.data.contexts import Context
+    from swag_af.data.errors import SwagAfError
+    from swag_af.data.pool import CandidatePool
+    from swag_af.filters.contract import check_filter
+    from swag_af.filters.registry import make_filter
+    from swag_af.loop import filter_pool
+    from swag_af.options import AFOptions
+    from swag_af.runs import Run, open_run
+
+_MODULE_OF = {
+    "AFOptions": "swag_af.options",
+    "CandidatePool": "swag_af.data.pool",
+    "Context": "swag_af.data.contexts",
+    "Run": "swag_af.runs",
+    "SwagAfError": "swag_af.data.errors",
+    "check_filter": "swag_af.filters.contract",
+    "filter_pool": "swag_af.loop",
+    "make_filter": "swag_af.filters.registry",
+    "open_run": "swag_af.runs",
+}
+
+__all__ = [
+    "AFOptions",
+    "CandidatePool",
+    "Context",
+    "Run",
+    "SwagAfError",
+    "check_filter",
+    "filter_pool",
+    "make_filter",
+    "open_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,5 @@
+"""`python -m swag_af` is `swag-af`."""
+
+from swag_af.cli import main
+
+main()

@@ -1,0 +1,187 @@
+"""The command line: each verb is its options dataclass and the Python function of the same name.
+
+Imports neither torch nor spaCy until a verb runs. Errors that the user can mend are one line and exit code 2.
+"""
+
+import difflib
+import errno
+import os
+import signal
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.options import Contexts
+from swag_af.lm.options import Generate, TrainLM
+from swag_af.options import Demo, Filter, Release, Show
+
+VERBS: dict[str, tuple[type, str]] = {
+    "demo": (Demo, "swag_af.verbs:demo"),
+    "contexts": (Contexts, "swag_af.verbs:contexts"),
+    "train-lm": (TrainLM, "swag_af.verbs:train_lm"),
+    "generate": (Generate, "swag_af.verbs:generate"),
+    "filter": (Filter, "swag_af.verbs:filter"),
+    "release": (Release, "swag_af.verbs:release"),
+    "show": (Show, "swag_af.verbs:show"),
+}
+"""Each verb's options, and the function that takes them, loaded when the verb runs."""
+
+HELP = """swag-af: Adversarial Filtering for multiple-choice datasets that style alone must not solve.
+
+{verbs}
+
+For example:
+  swag-af demo
+  swag-af contexts captions.json --out contexts.jsonl
+  swag-af generate contexts.jsonl --lms lms --out pool
+  swag-af filter pool --iterations 140 --out run
+  swag-af release run --out dataset
+  swag-af show dataset
+
+`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its
+options by name; flags given beside it win. `swag-af --version` says which release this is."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one verb; exits with 0, with 2 when the user can mend it, with 130 when interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments in (["--version"], ["-V"]):
+        print(f"swag-af {version('swag-af')}")
+        return
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        print(help_text())
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        options = parse(arguments)
+        run = _function_of(type(options))
+        run(options)
+    except SwagAfError as error:
+        _stop(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _stop("interrupted. Run the same command again: it goes on from the last finished step.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        if error.errno not in _MENDABLE:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        _stop(
+            f"{where}{_MENDABLE[error.errno]}. What was finished before is kept; mend that and run the same "
+            "command again.",
+            2,
+        )
+
+
+_MENDABLE = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOTDIR: "a part of the path is no folder",
+    errno.EISDIR: "this is a folder; a file was expected",
+    errno.EEXIST: "something else stands there already",
+}
+
+
+def parse(arguments: Sequence[str]) -> Any:
+    """The options that `arguments` say, an instance of one of the verbs' dataclasses."""
+    verb, rest = arguments[0], list(arguments[1:])
+    if verb not in VERBS:
+        near = difflib.get_close_matches(verb, VERBS, n=2)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
+    return tyro.cli(
+        VERBS[verb][0],
+        prog=f"swag-af {verb}",
+        args=_with_config(verb, rest),
+        config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
+    )
+
+
+def help_text() -> str:
+    """What `swag-af --help` prints: a line a verb, from its docstring."""
+    lines = [f"  {verb:<10}{(dataclass.__doc__ or '').splitlines()[0]}" for verb, (dataclass, _) in VERBS.items()]
+    return HELP.format(verbs="\n".join(lines))
+
+
+def _with_config(verb: str, arguments: list[str]) -> list[str]:
+    """Replace `--config FILE.toml` by the flags it stands for, those given beside it left out."""
+    at = next(
+        (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
+        None,
+    )
+    if at is None:
+        return arguments
+    inline = arguments[at].partition("=")[2]
+    if not inline and at + 1 >= len(arguments):
+        raise InputError("--config: no file given. Name a TOML file after it.")
+    path = Path(inline or arguments[at + 1])
+    rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
+    values = _read_toml(path)
+    values = values.get(verb, values)
+    given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
+    required = _required_names(VERBS[verb][0])
+    flags, positional = [], []
+    for name, value in _flatten(values).items():
+        flag = name.replace("_", "-")
+        words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+        if name.replace("-", "_") in required:
+            positional += words if not rest or rest[0].startswith("-") else []
+        elif not {f"--{flag}", f"--no-{flag}"} & given:
+            flags += [
+                f"--{flag}" if value is not False else f"--no-{flag}",
+                *([] if isinstance(value, bool) else words),
+            ]
+    return [*positional, *rest, *flags]
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(f"--config {path}: no such file. Check the path.")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"--config {path}: not valid TOML ({error}). Mend that line.") from None
+
+
+def _flatten(values: dict[str, Any]) -> dict[str, Any]:
+    """Nested tables (`[lm]`, `[rules]`) hold options of the same verb; names are unique within it."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= _flatten(value) if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def _required_names(dataclass: type) -> set[str]:
+    return {field.name for field in fields(dataclass) if field.default is MISSING and field.default_factory is MISSING}
+
+
+def _function_of(dataclass: type) -> Callable[[Any], None]:
+    target = next(target for verb, target in VERBS.values() if verb is dataclass)
+    module, _, name = target.partition(":")
+    function: Callable[[Any], None] = getattr(import_module(module), name)
+    return function
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop(message: str, code: int) -> None:
+    print(f"swag-af: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The verb `demo`: every other verb, small, on the bundled synthetic captions."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from swag_af.data.contexts import manifest_path_of
+from swag_af.data.extract import contexts
+from swag_af.data.files import write_jsonl
+from swag_af.data.grammar import sample_videos
+from swag_af.data.options import Contexts
+from swag_af.data.readers import caption_rows
+from swag_af.lm.options import Generate, LMOptions, TrainLM
+from swag_af.options import AFOptions, Demo, Filter, Release
+from swag_af.plot import curves
+from swag_af.show import drop_lines, question_lines, table
+
+N_VIDEOS = 800
+LM = LMOptions(hidden=96, epochs=5, batch_size=32, learning_rate=4e-3, decay_every=4)
+"""Small enough for five folds in a minute on two cores."""
+N_CONTEXTS, N_NEGATIVES = 300, 127
+SCHEDULE = "mlp:30,ensemble:10"
+
+
+def demo(options: Demo) -> str:
+    """Make the sample, run every verb that has not been run in `options.out`, and tell of it."""
+    started = time.perf_counter()
+    folder, seed = options.out, options.seed
+    captions, context_path = folder / "captions.jsonl", folder / "contexts.jsonl"
+    if not captions.exists():
+        _step("captions", lambda: write_jsonl(captions, caption_rows(sample_videos(N_VIDEOS, seed=seed))))
+    if not manifest_path_of(context_path).exists():
+        _step("contexts", lambda: contexts(Contexts((captions,), context_path, splitter="trees", seed=seed)))
+    _step("train-lm", lambda: _train(context_path, folder / "lms", seed))
+    _step("generate", lambda: _generate(context_path, folder, seed))
+    _step("filter", lambda: _filter(folder, seed))
+    if not (folder / "dataset").exists():
+        _step("release", lambda: _release(folder, seed))
+    return _tell(folder, time.perf_counter() - started)
+
+
+def _step(name: str, work: Callable[[], object]) -> None:
+    started = time.perf_counter()
+    print(f"{name} ...", file=sys.stderr, flush=True)
+    work()
+    print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+def _train(context_path: Path, lms: Path, seed: int) -> None:
+    from swag_af.lm.train import train_lm
+
+    train_lm(TrainLM(context_path, lms, lm=LM, seed=seed))
+
+
+def _generate(context_path: Path, folder: Path, seed: int) -> None:
+    from swag_af.lm.generate import generate
+
+    generate(
+        Generate(
+            context_path,
+            folder / "lms",
+            folder / "pool",
+            n_negatives=N_NEGATIVES,
+            limit=N_CONTEXTS,
+            lm=LM,
+            seed=seed,
+        )
+    )
+
+
+def _filter(folder: Path, seed: int) -> None:
+    from swag_af.loop import run_filter
+
+    run_filter(Filter(folder / "pool", folder / "run", SCHEDULE, AFOptions(seed=seed)))
+
+
+def _release(folder: Path, seed: int) -> None:
+    from swag_af.release import release
+
+    release(Release(folder / "run", folder / "dataset", seed=seed))
+
+
+def _tell(folder: Path, seconds: float) -> str:
+    from swag_af.data.contexts import read_contexts_manifest
+    from swag_af.release import display, make_questions
+    from swag_af.runs import open_run
+
+    run = open_run(folder / "run")
+    manifest = read_contexts_manifest(folder / "contexts.jsonl") or {}
+    rows = [("filter", "iterations", "held-out accuracy: first", "last")]
+    rows += [(head, str(len(v)), f"{v[:5].mean():.3f}", f"{v[-5:].mean():.3f}") for head, (_, v) in curves(run).items()]
+    questions = make_questions(run, run.assignment(), Release(folder / "run"))
+    lines = [
+        "",
+        "Synthetic captions, made by a grammar: a demonstration, not a dataset.",
+        "",
+        *drop_lines(manifest["drops"]),
+        "",
+        *table(rows),
+        f"  (means of five iterations; chance is {run.chance:.3f})",
+        "",
+        "Three of the questions, gold starred:",
+        "",
+    ]
+    for question in questions[:3]:
+        lines += [*question_lines(" ".join(display(question.context)), question.endings, question.label), ""]
+    lines += [
+        f"{seconds:.0f} seconds. The curve: {folder / 'run' / 'curve.png'}; the dataset: {folder / 'dataset'}",
+        f"Next: swag-af show {folder / 'dataset'}, or your own captions: swag-af contexts --help",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,209 @@
+"""Adversarial Filtering: split, fit, score, replace, log; again (Zellers et al. 2018, 3.2 and Algorithm 1).
+
+Every iteration draws a fresh split of the contexts, fits a fresh filter on the larger part under the current
+assignment, records its accuracy on the smaller part, and swaps easy distractors there and only there. The
+randomness of an iteration depends on (seed, iteration) alone, so a run goes on where it stopped.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.assignments import check_enough, random_assignment
+from swag_af.data.errors import InputError
+from swag_af.data.pool import CandidatePool, View
+from swag_af.data.progress import progress
+from swag_af.filters.contract import Filter
+from swag_af.filters.registry import make_filter
+from swag_af.options import AFOptions, parse_schedule
+from swag_af.options import Filter as FilterVerb
+from swag_af.plot import plot_run
+from swag_af.replacement import Replacements, draw_keys, replace
+from swag_af.runs import Run, begin_run
+
+Phases = Sequence[tuple[str | Filter, int]]
+
+
+def run_filter(options: FilterVerb) -> Run:
+    """The verb `filter`: open the pool, run the schedule, draw the curve."""
+    phases = parse_schedule(options.schedule)
+    pool = CandidatePool.open(options.pool)
+    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=_draw_now_and_then)
+    plot_run(run, options.out)
+    return run
+
+
+def _draw_now_and_then(run: Run) -> None:
+    if run.path is not None and run.n_finished % 10 == 0:
+        plot_run(run, run.path)
+
+
+def filter_pool(
+    pool: CandidatePool,
+    filter: str | Filter | Phases,
+    options: AFOptions | None = None,
+    *,
+    out: Path | str | None = None,
+    after_iteration: Callable[[Run], None] = lambda run: None,
+) -> Run:
+    """Filter `pool` and return the run: its assignments, texts and log.
+
+    `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`; a single
+    filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
+    and goes on from what is there. Raises InputError and ExhaustedError before any work when pool, filter and
+    options do not fit.
+    """
+    options = AFOptions() if options is None else options
+    phases = _phases(filter, options)
+    fitters = {name: f for name, f, _ in phases}
+    for one in fitters.values():
+        pool.require(*getattr(one, "requires", ()))
+    check_enough(pool.counts, 1 + options.n_negatives)
+    n_test = round(options.test_share * len(pool))
+    if n_test < 1 or len(pool) - n_test < 2:
+        raise InputError(
+            f"{len(pool)} contexts cannot be split {1 - options.test_share:g} to {options.test_share:g}. Use "
+            "more contexts."
+        )
+    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
+    schedule = [name for name, _, n in phases for _ in range(n)]
+    total = options.iterations or len(schedule)
+    run = begin_run(pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total)
+    assignment = run.assignment()
+    with progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance:
+        for iteration in range(1 + run.n_finished, 1 + total):
+            if _has_converged(run, phases, options):
+                break
+            name = schedule[min(iteration, len(schedule)) - 1]
+            assignment = _iterate(run, iteration, name, fitters[name], assignment, n_test, options)
+            after_iteration(run)
+            advance(1, note=f"{name} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
+    return run
+
+
+def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:
+    """`(name, filter, iterations)` a phase; a name used twice is one filter."""
+    listed = [(filter, options.iterations or 40)] if isinstance(filter, str | Filter) else filter
+    made: dict[str, Filter] = {}
+    phases = []
+    for entry, n in listed:
+        one = made.get(entry) or make_filter(entry) if isinstance(entry, str) else entry
+        made[one.name if not isinstance(entry, str) else entry] = one
+        phases.append((entry if isinstance(entry, str) else one.name, one, n))
+    if not phases or any(n < 1 for *_, n in phases):
+        raise InputError("the schedule is empty, or a phase has no iterations.")
+    return phases
+
+
+def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:
+    """What a resumed run must have in common; how long to go on may change."""
+    kept = {
+        name: value for name, value in asdict(options).items() if name not in ("iterations", "until", "window", "scan")
+    }
+    firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
+    named = [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)]
+    return {"pool_identity": pool.identity, "phases": named, "options": kept}
+
+
+def _has_converged(run: Run, phases: list[tuple[str, Filter, int]], options: AFOptions) -> bool:
+    if options.until is None:
+        return False
+    first_of_last = sum(n for *_, n in phases[:-1])
+    if run.n_finished - first_of_last < options.window:
+        return False
+    recent = [run.accuracy(i) for i in range(run.n_finished - options.window + 1, run.n_finished + 1)]
+    return float(np.mean(recent)) <= run.chance + options.until
+
+
+def _iterate(
+    run: Run,
+    iteration: int,
+    name: str,
+    filter: Filter,
+    assignment: np.ndarray,
+    n_test: int,
+    options: AFOptions,
+) -> np.ndarray:
+    """One round of split, fit, score, replace; returns the next assignment."""
+    split_rng, fit_rng, replace_rng = np.random.default_rng((options.seed, iteration)).spawn(3)
+    order = split_rng.permutation(len(run.pool))
+    test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
+    started = time.perf_counter()
+    filter.fit(run.pool.view(train, assignment[train]), rng=fit_rng)
+    fitted = time.perf_counter()
+    assigned = run.pool.view(test, assignment[test])
+    heads = scores_by_head(filter, assigned)
+    result = _replace(run.pool, test, assignment[test], heads[filter.name], filter, options, replace_rng)
+    changes = result.changes.copy()
+    changes[:, 0] = test[changes[:, 0]]
+    record = {
+        "iteration": iteration,
+        "filter": filter.name,
+        "accuracy": {head: round(accuracy(scores), 6) for head, scores in heads.items()},
+        "n_test": n_test,
+        "n_easy": result.n_easy,
+        "n_replaced": len(changes),
+        "n_scored": result.n_scored,
+        "n_unassigned": result.n_unassigned,
+    }
+    timing = {
+        "iteration": iteration,
+        "fit_seconds": round(fitted - started, 4),
+        "seconds": round(time.perf_counter() - started, 4),
+        "peak_memory_gb": round(peak_memory_gb(), 3),
+    }
+    run.append(record, timing, changes)
+    assignment = assignment.copy()
+    assignment[test] = result.assignment
+    return assignment
+
+
+def _replace(
+    pool: CandidatePool,
+    test: np.ndarray,
+    assigned: np.ndarray,
+    scores: np.ndarray,
+    filter: Filter,
+    options: AFOptions,
+    rng: np.random.Generator,
+) -> Replacements:
+    def score(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return filter.score(pool.view(test[rows], columns))
+
+    return replace(
+        assigned,
+        scores,
+        pool.counts[test],
+        score,
+        draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng),
+        n_easy=options.n_easy,
+        rule=options.rule,
+        pick=options.pick,
+        lazy=options.scan == "lazy",
+    )
+
+
+def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
+    """(n, m) scores of every head that the filter tells of, the deciding one under the filter's name."""
+    members = getattr(filter, "member_scores", None)
+    heads = dict(members(view)) if members is not None else {}
+    if filter.name not in heads:
+        heads[filter.name] = filter.score(view)
+    return heads
+
+
+def accuracy(scores: np.ndarray) -> float:
+    """Share of rows whose gold (column 0) scores highest; a tie at the top counts as a guess among the tied."""
+    best = scores == scores.max(axis=1, keepdims=True)  # (n, A)
+    return float((best[:, 0] / best.sum(axis=1)).mean())
+
+
+def peak_memory_gb() -> float:
+    """The largest resident size of this process so far, in gigabytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e9 if sys.platform == "darwin" else peak * 1024 / 1e9

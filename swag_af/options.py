@@ -1,0 +1,156 @@
+"""The options of `filter` and its Python twin `filter_pool`. Imports nothing heavy."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import InputError
+
+Schedule = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class AFOptions:
+    """Adversarial Filtering (defaults: Zellers et al. 2018, Algorithm 1 and 3.2)."""
+
+    iterations: int | None = None
+    """Iterations in all; the last phase of the schedule goes on until then. Not given: the schedule's own sum."""
+    n_negatives: int = 9
+    """Negatives assigned to each context (the paper's k)."""
+    n_easy: int = 2
+    """Easy distractors replaced in each held-out context and iteration, at most."""
+    rule: Literal["paper", "released"] = "paper"
+    """Who may enter: paper, any candidate that scores above the easy one it replaces; released, above gold."""
+    pick: Literal["random", "hardest"] = "random"
+    """Draw the leaving and entering candidates uniformly, or take the lowest and the highest scored."""
+    test_share: float = 0.2
+    """Share of the contexts held out, measured and re-assigned in each iteration."""
+    scan: Literal["lazy", "full"] = "lazy"
+    """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
+    until: float | None = None
+    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance."""
+    window: int = 10
+    """Iterations over which --until averages."""
+    seed: int = 0
+    """The same seed, pool and filter give the same run."""
+
+    def __post_init__(self) -> None:
+        faults = [
+            text
+            for wrong, text in (
+                (
+                    self.iterations is not None and self.iterations < 1,
+                    f"--iterations {self.iterations}: at least 1",
+                ),
+                (self.n_negatives < 1, f"--n-negatives {self.n_negatives}: at least 1"),
+                (self.n_easy < 1, f"--n-easy {self.n_easy}: at least 1"),
+                (not 0 < self.test_share < 1, f"--test-share {self.test_share}: between 0 and 1"),
+                (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
+                (self.window < 1, f"--window {self.window}: at least 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            )
+            if wrong
+        ]
+        if faults:
+            raise InputError("; ".join(faults) + ".")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
+
+    Leaves a run folder with the assignment after every iteration, the log, and the accuracy curve as PNG and
+    SVG. Killed and run again, it goes on after its last finished iteration to the same bytes; with more
+    --iterations, a finished run goes on.
+
+    Try:
+      swag-af filter pool --iterations 140 --out run
+      swag-af filter pool --out quick --schedule mlp:20,ensemble:5
+      swag-af filter pool --out released --rule released --seed 1
+    """
+
+    pool: Path
+    """The pool folder of `swag-af generate`."""
+    out: Path = Path("run")
+    """The run folder."""
+    schedule: str = "mlp:100,ensemble:40"
+    """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT."""
+    af: AFOptions = field(default_factory=AFOptions)
+    """Adversarial Filtering."""
+
+
+def parse_schedule(text: str) -> Schedule:
+    """`"mlp:100,ensemble:40"` to `(("mlp", 100), ("ensemble", 40))`; InputError for anything else."""
+    phases = []
+    for part in text.split(","):
+        name, _, count = part.strip().rpartition(":")
+        if not name or not count.isdecimal() or int(count) < 1:
+            raise InputError(
+                f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."
+            )
+        phases.append((name, int(count)))
+    return tuple(phases)
+
+
+@dataclass(frozen=True)
+class Release:
+    """Make a multiple-choice dataset of a run: SWAG's CSV files, split by video, and a dataset card.
+
+    Distractors are drawn from each context's assigned negatives; nobody has verified them yet, and the card
+    says so.
+
+    Try:
+      swag-af release run --out dataset
+      swag-af release run --out dataset --iteration 122 --seed 1
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    out: Path = Path("dataset")
+    """The folder for the dataset."""
+    iteration: int | None = None
+    """Release the assignment after this iteration; the last when not given."""
+    n_distractors: int = 3
+    """Distractors a question, drawn from the assigned negatives."""
+    val_share: float = 0.18
+    """Share of the questions for validation (SWAG: 20k of 113k)."""
+    test_share: float = 0.18
+    """Share of the questions for testing (SWAG: 20k of 113k)."""
+    seed: int = 0
+    """Draws splits, distractors and the order of answers."""
+    force: bool = False
+    """Replace an existing dataset folder."""
+
+
+@dataclass(frozen=True)
+class Show:
+    """Say what a context file, language model, pool, run or dataset is: its numbers, examples, what to run next.
+
+    Try:
+      swag-af show contexts.jsonl
+      swag-af show run --n 10 --seed 3
+    """
+
+    path: Path
+    """What to look at."""
+    n: int = 3
+    """How many examples to print."""
+    seed: int = 0
+    """Draws the examples."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Run every verb on the bundled synthetic captions: contexts, models, pool, filtering, dataset.
+
+    Takes about two minutes on two cores. Killed and run again, it goes on; run once more, it only prints.
+
+    Try:
+      swag-af demo
+      swag-af demo --out /tmp/demo --seed 1
+    """
+
+    out: Path = Path("demo")
+    """The folder for all that the demo makes."""
+    seed: int = 0
+    """Seeds the captions and every verb."""

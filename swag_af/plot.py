@@ -1,0 +1,103 @@
+"""The accuracy curve of a run, as Figure 2 of Zellers et al. 2018 draws it: every head, and chance."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.files import replacing
+from swag_af.runs import Run
+
+COLOURS = {"mlp": "#4477aa", "bow": "#228833", "cnn": "#ccbb44", "poslstm": "#ee6677", "ensemble": "#222222"}
+"""One colour a head, told apart in print and by the colour-blind (Paul Tol's bright scheme)."""
+
+LABELS = {
+    "mlp": "LM perplexity MLP",
+    "bow": "bag of words",
+    "cnn": "CNN",
+    "poslstm": "POS BiLSTM",
+    "ensemble": "ensemble",
+}
+
+
+def plot_run(run: Run, folder: Path) -> list[Path]:
+    """Write `curve.png` and `curve.svg` into `folder`; returns their paths. The same run gives the same bytes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+        _draw(run, axes)
+        paths = []
+        for suffix in ("png", "svg"):
+            path = folder / f"curve.{suffix}"
+            metadata = {"Date": None} if suffix == "svg" else None
+            with replacing(path) as temporary:
+                figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+            paths.append(path)
+        pyplot.close(figure)
+    return paths
+
+
+def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """For every head the iterations at which it was measured and its held-out accuracies."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for record in run.log:
+        for head, value in record["accuracy"].items():
+            found.setdefault(head, []).append((record["iteration"], value))
+    return {
+        head: (np.array([i for i, _ in points]), np.array([v for _, v in points])) for head, points in found.items()
+    }
+
+
+def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
+    """Centred moving average, narrower at the ends."""
+    ones = np.ones(min(window, len(values)))
+    return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
+
+
+def _draw(run: Run, axes: object) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    for head, (iterations, values) in curves(run).items():
+        colour = COLOURS.get(head, "#aa3377")
+        axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
+        for part in _unbroken(iterations):
+            axes.plot(
+                iterations[part],
+                100 * smooth(values[part]),
+                color=colour,
+                linewidth=2,
+                label=LABELS.get(head, head) if part.start == 0 else None,
+            )
+    axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
+    axes.annotate(
+        "chance",
+        (1, 100 * run.chance),
+        xytext=(4, 3),
+        textcoords="offset points",
+        color="#555555",
+        fontsize=9,
+    )
+    filters = [record["filter"] for record in run.log]
+    for i in range(1, len(filters)):
+        if filters[i] != filters[i - 1]:
+            axes.axvline(i + 0.5, color="#bbbbbb", linewidth=1)
+    axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)), ylim=(0, None))
+    axes.set_title(
+        f"Adversarial Filtering of {len(run.pool):,} contexts × {run.pool.n_candidates:,} candidates",
+        loc="left",
+        fontsize=11,
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+    if run.log:
+        axes.legend(frameon=False, ncols=2, loc="upper right")
+
+
+def _unbroken(iterations: np.ndarray) -> list[slice]:
+    """Slices of consecutive iterations: a head that rests for a phase is not drawn across it."""
+    breaks = [0, *(np.flatnonzero(np.diff(iterations) > 1) + 1).tolist(), len(iterations)]
+    return [slice(begin, end) for begin, end in pairwise(breaks)]

@@ -1,0 +1,214 @@
+"""The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.contexts import Context, manifest_path_of, read_contexts, read_contexts_manifest
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import MANIFEST, check_manifest, read_json
+from swag_af.data.pool import CandidatePool
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.options import Show
+from swag_af.plot import curves
+from swag_af.release import display
+from swag_af.runs import open_run
+
+
+def show(options: Show) -> str:
+    """The text that the verb prints."""
+    kind, shower = _kind_of(options.path)
+    lines = [f"{options.path}: {kind}", ""]
+    return "\n".join([*lines, *shower(options.path, options)])
+
+
+def _kind_of(path: Path) -> tuple[str, Callable[[Path, Show], list[str]]]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder. Check the path.")
+    if path.is_file():
+        return "contexts", _show_contexts
+    manifest_path = path / MANIFEST
+    if not manifest_path.exists():
+        raise FormatError(
+            f"{path}: no {MANIFEST} here. `swag-af show` knows context files, LMs, pools, runs and datasets."
+        )
+    kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
+    if kind not in _SHOWERS:
+        raise FormatError(f"{path}: a {kind}, which this release cannot show. Update swag-af.")
+    return kind, _SHOWERS[kind]
+
+
+def _show_contexts(path: Path, options: Show) -> list[str]:
+    contexts = read_contexts(path)
+    manifest = read_contexts_manifest(path)
+    lines = [
+        f"{len(contexts):,} contexts of {len({c.video for c in contexts}):,} videos in "
+        f"{1 + max(c.fold for c in contexts)} folds"
+    ]
+    if manifest:
+        lines += ["", *drop_lines(manifest["drops"])]
+    lines += ["", *_examples([(_phrase(c), [c.gold], 0) for c in _some(contexts, options)])]
+    if manifest is None:
+        lines += ["", f"No {manifest_path_of(path).name} beside it: written by somebody else."]
+    return [*lines, "", f"Next: swag-af generate {path} --lms lms --out pool"]
+
+
+def _show_lm(path: Path, options: Show) -> list[str]:
+    manifest = read_json(path / MANIFEST)
+    size = manifest["options"]
+    lines = [
+        f"{size['layers']} layers of {size['hidden']} each way, "
+        f"{len(Vocabulary.load(path / 'vocabulary.tsv')):,} token types",
+        "",
+    ]
+    rows: list[tuple[str, ...]] = [
+        ("fold", "best epoch", "held-out forward", "backward", "own fold forward", "backward")
+    ]
+    for folder in sorted(path.glob("fold-*")):
+        if (folder / MANIFEST).exists():
+            report = read_json(folder / MANIFEST)
+            values = [
+                report[name][way]
+                for name in ("held_out_perplexity", "fold_perplexity")
+                for way in ("forward", "backward")
+            ]
+            rows.append((str(report["fold"]), str(report["best_epoch"]), *(f"{value:.1f}" for value in values)))
+        else:
+            rows.append((folder.name.removeprefix("fold-"), "unfinished", "", "", "", ""))
+    return [
+        *lines,
+        *table(rows),
+        "",
+        "(token perplexity)",
+        "",
+        f"Next: swag-af generate CONTEXTS --lms {path} --out pool",
+    ]
+
+
+def _show_pool(path: Path, options: Show) -> list[str]:
+    pool = CandidatePool.open(path)
+    lines = [
+        f"{len(pool):,} contexts x {pool.n_candidates:,} candidates, gold first",
+        f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
+        f"{pool.manifest.get('tagger', 'none')}",
+    ]
+    if pool.manifest.get("drops"):
+        lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
+    rows = _some(range(len(pool)), options)
+    examples = [
+        (_phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
+        for row in rows
+    ]
+    return [*lines, "", *_examples(examples), "", f"Next: swag-af filter {path} --out run"]
+
+
+def _show_run(path: Path, options: Show) -> list[str]:
+    run = open_run(path)
+    manifest = read_json(path / MANIFEST)
+    total, options_used = manifest["n_planned"], manifest["options"]
+    phases = ", ".join(f"{name} from {first}" for name, first in manifest["phases"])
+    lines = [
+        f"{run.n_finished} of {total} iterations finished ({phases}), pool {manifest['pool']}",
+        f"{len(run.pool):,} contexts, {run.start.shape[1] - 1} negatives assigned each, "
+        f"rule {options_used['rule']}, pick {options_used['pick']}",
+        "",
+    ]
+    if run.log:
+        rows: list[tuple[str, ...]] = [("filter", "iterations", "held-out accuracy: first", "last")]
+        rows += [
+            (head, str(len(v)), f"{v[:5].mean():.3f}", f"{v[-5:].mean():.3f}") for head, (_, v) in curves(run).items()
+        ]
+        seconds = sum(t["seconds"] for t in run.timing)
+        scored = sum(r["n_scored"] for r in run.log) / max(1, sum(r["n_unassigned"] for r in run.log))
+        lines += [*table(rows), "", f"(means of five iterations; chance is {run.chance:.3f})"]
+        lines += [f"{seconds:.0f} seconds, {100 * scored:.1f} % of the candidates met were scored", ""]
+    assignment = run.assignment()
+    rows_shown = _some(range(len(run.pool)), options)
+    examples = [
+        (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
+        for row in rows_shown
+    ]
+    following = (
+        f"swag-af release {path} --out dataset"
+        if run.n_finished >= total
+        else f"swag-af filter {manifest['pool']} --out {path}  (goes on)"
+    )
+    return [*lines, *_examples(examples), "", f"Next: {following}"]
+
+
+def _show_dataset(path: Path, options: Show) -> list[str]:
+    manifest = read_json(path / MANIFEST)
+    with (path / "train.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    splits = ", ".join(f"{name} {manifest['splits'].get(name, 0):,}" for name in ("train", "val", "test"))
+    chosen = _some(rows, options)
+    examples = [
+        (row["startphrase"], [row[f"ending{i}"] for i in range(manifest["n_choices"])], int(row["label"]))
+        for row in chosen
+    ]
+    lines = [
+        f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        "no human verdicts",
+        "",
+    ]
+    return [*lines, *_examples(examples), "", f"Next: read {path / 'README.md'}, the dataset card"]
+
+
+_SHOWERS: dict[str, Callable[[Path, Show], list[str]]] = {
+    "lm": _show_lm,
+    "pool": _show_pool,
+    "run": _show_run,
+    "dataset": _show_dataset,
+}
+
+
+def drop_lines(drops: dict[str, int]) -> list[str]:
+    """The drop table as text, with shares of all pairs."""
+    rows = [
+        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %") for name, n in drops.items()
+    ]
+    return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as aligned columns, the first one a header; first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return [lines[0], "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:]]
+
+
+def question_lines(phrase: str, endings: Sequence[str], label: int | None) -> list[str]:
+    """One question as a person would like to read it, gold marked with a star."""
+    marks = ["*" if i == label else " " for i in range(len(endings))]
+    return [
+        phrase,
+        *(
+            f"  {mark} {letter}) {ending}"
+            for mark, letter, ending in zip(marks, "abcdefghijklmnopqrstuvwxyz", endings, strict=False)
+        ),
+    ]
+
+
+def _examples(examples: Sequence[tuple[str, list[str], int]]) -> list[str]:
+    lines: list[str] = []
+    for example in examples:
+        lines += [*question_lines(*example), ""]
+    return lines[:-1]
+
+
+def _phrase(context: Context) -> str:
+    return " ".join(display(context))
+
+
+def _some(items: Sequence[Any], options: Show) -> list[Any]:
+    chosen = np.random.default_rng(options.seed).permutation(len(items))[: options.n]
+    return [items[i] for i in chosen]

@@ -1,0 +1,119 @@
+"""The replacement rule: the fast walk against the slow reference, and what no iteration may break."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.assignments import check_assignment, random_assignment
+from swag_af.replacement import Keys, draw_keys, replace, replace_row
+
+RULES = ("paper", "released")
+PICKS = ("random", "hardest")
+
+
+@st.composite
+def cases(draw):
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    n, n_candidates = draw(st.integers(1, 12)), draw(st.integers(4, 60))
+    n_assigned = draw(st.integers(2, min(10, n_candidates)))
+    counts = rng.integers(n_assigned, n_candidates + 1, n)
+    levels = draw(st.sampled_from([3, 10, 10**6]))  # few levels make ties common
+    scores = rng.integers(0, levels, (n, n_candidates)) / levels
+    scores[:, 0] += draw(st.sampled_from([-0.5, 0.0, 0.5]))
+    assignment = random_assignment(counts, n_assigned, rng=rng)
+    keys = draw_keys(n, n_candidates, n_assigned, rng=rng)
+    return scores, assignment, counts, keys, draw(st.integers(1, 4))
+
+
+def run(case, rule, pick, *, lazy=True):
+    scores, assignment, counts, keys, n_easy = case
+    asked = []
+
+    def score(rows, columns):
+        asked.append((rows, columns))
+        return scores[rows[:, None], columns]
+
+    assigned_scores = np.take_along_axis(scores, assignment.astype(int), axis=1)
+    return replace(assignment, assigned_scores, counts, score, keys, n_easy=n_easy, rule=rule, pick=pick, lazy=lazy)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pick", PICKS)
+@given(case=cases())
+@settings(max_examples=150, deadline=None)
+def test_walk_equals_the_reference_row_by_row(case, rule, pick):
+    scores, assignment, counts, keys, n_easy = case
+    got = run(case, rule, pick).assignment
+    for i in range(len(scores)):
+        expected = replace_row(
+            scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], n_easy, rule, pick
+        )
+        np.testing.assert_array_equal(got[i], expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(case=cases())
+@settings(max_examples=100, deadline=None)
+def test_lazy_scan_equals_full_scan_and_scores_no_more(case, rule):
+    lazy, full = run(case, rule, "random"), run(case, rule, "random", lazy=False)
+    np.testing.assert_array_equal(lazy.assignment, full.assignment)
+    assert lazy.n_scored <= full.n_scored <= full.n_unassigned
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pick", PICKS)
+@given(case=cases())
+@settings(max_examples=100, deadline=None)
+def test_gold_stays_nothing_repeats_and_newcomers_pass(case, rule, pick):
+    scores, assignment, counts, _, n_easy = case
+    result = run(case, rule, pick)
+    check_assignment(result.assignment, counts)
+    changed = result.assignment != assignment
+    assert (changed.sum(axis=1) <= n_easy).all()
+    for row, column in zip(*np.nonzero(changed), strict=True):
+        old, new = scores[row, assignment[row, column]], scores[row, result.assignment[row, column]]
+        assert old < scores[row, 0], "only easy distractors leave"
+        assert new > (scores[row, 0] if rule == "released" else old)
+
+
+def test_newcomers_are_drawn_uniformly_from_those_that_pass():
+    scores = np.array([5.0, 1.0, 0.0, 2.0, 3.0, 4.0, 0.5])  # 1 and 2 assigned, both easy
+    assignment, counts, seen = np.array([[0, 1, 2]], np.int32), np.array([7]), np.zeros((7, 7))
+    rng, n = np.random.default_rng(0), 6000
+    for _ in range(n):
+        keys = draw_keys(1, 7, 3, rng=rng)
+        result = replace(
+            assignment,
+            scores[assignment],
+            counts,
+            lambda r, c: scores[c],
+            keys,
+            n_easy=2,
+            rule="paper",
+            pick="random",
+        )
+        seen[result.assignment[0, 1], result.assignment[0, 2]] += 1
+    # slot of candidate 2 (easier) takes any of 3, 4, 5, 6; then that of candidate 1 any of 3, 4, 5 still free
+    expected = {(b, a): n / 4 / (2 if a in (3, 4, 5) else 3) for a in (3, 4, 5, 6) for b in (3, 4, 5) if a != b}
+    assert seen.sum() == sum(seen[pair] for pair in expected)
+    chi_square = sum((seen[pair] - e) ** 2 / e for pair, e in expected.items())
+    assert chi_square < 24.7  # 0.1 % level at 8 degrees of freedom is 26.1
+
+
+def test_a_row_with_nothing_outside_keeps_its_assignment():
+    scores = np.array([[2.0, 1.0, 0.0]])
+    keys = Keys(np.zeros((1, 2)), np.zeros((1, 3), np.float32))
+    result = replace(
+        np.array([[0, 1, 2]]),
+        scores,
+        np.array([3]),
+        lambda r, c: scores[r[:, None], c],
+        keys,
+        n_easy=2,
+        rule="paper",
+        pick="random",
+    )
+    assert result.n_scored == 0
+    assert not len(result.changes)

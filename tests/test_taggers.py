@@ -1,0 +1,125 @@
+"""Claims about the taggers: tags of caption-like sentences, codes, names, and accuracy on a gold treebank."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.data.english import penn_tags, universal_tags
+from swag_af.data.errors import InputError
+from swag_af.data.taggers import TAGS, load_tagger, tag_word_types
+
+TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
+BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
+
+
+def tags(sentence: str) -> str:
+    return " ".join(load_tagger("rules").tag([_tokens(sentence)])[0])
+
+
+def _tokens(sentence: str) -> list[str]:
+    return sentence.split()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "The man slices the onion and pours water .",
+            "DET NOUN VERB DET NOUN CCONJ VERB NOUN PUNCT",
+        ),
+        ("She is seen walking her dogs .", "PRON AUX VERB VERB PRON NOUN PUNCT"),
+        ("They have eaten , but he has two plates .", "PRON AUX VERB PUNCT CCONJ PRON VERB NUM NOUN PUNCT"),
+        ("He does n't want to jump .", "PRON AUX PART VERB PART VERB PUNCT"),
+        ("She goes to the store as he watches .", "PRON VERB ADP DET NOUN SCONJ PRON VERB PUNCT"),
+        ("The dog that barks is his .", None),
+        ("Two girls dance on the stage .", "NUM NOUN VERB ADP DET NOUN PUNCT"),
+        ("There is a boat .", "PRON VERB DET NOUN PUNCT"),
+    ],
+)
+def test_captions_get_the_tags_a_person_would_give(sentence: str, expected: str | None) -> None:
+    if expected is None:
+        assert tags(sentence).split()[2:5] == ["PRON", "VERB", "AUX"]
+    else:
+        assert tags(sentence) == expected
+
+
+def test_the_same_form_is_a_verb_behind_a_subject_and_a_noun_behind_an_article() -> None:
+    assert tags("He slices bread .").split()[1] == "VERB"
+    assert tags("He eats the slices .").split()[3] == "NOUN"
+
+
+def test_a_past_form_is_a_participle_where_the_clause_has_another_verb() -> None:
+    assert penn_tags(_tokens("A man dressed in black walks away ."))[2] == "VBN"
+    assert penn_tags(_tokens("A man dressed in black ."))[2] == "VBD"
+
+
+def test_tags_are_parallel_to_tokens_and_known() -> None:
+    sentences = [[], ["Hm"], _tokens("Wow ! ! 3.5 kg £ of tofu , 2nd-rate :) a.b@c.org http://x.y ’s")]
+    tagged = load_tagger("rules").tag(sentences)
+    assert [len(s) for s in tagged] == [len(s) for s in sentences]
+    assert all(tag in TAGS for sentence in tagged for tag in sentence)
+
+
+def test_every_penn_tag_has_a_universal_one() -> None:
+    tokens = _tokens("Please note that 5 of Ann 's oldest friends will have gladly given up % there !")
+    assert set(universal_tags(tokens, penn_tags(tokens))) <= set(TAGS)
+
+
+def test_word_types_get_one_code_each_whatever_their_case() -> None:
+    words = ["The", "THE", "man", "is", "quickly", ",", "7"]
+    codes = tag_word_types(words, load_tagger("rules"))
+    assert codes.dtype == np.uint8
+    assert [TAGS[code] for code in codes] == ["DET", "DET", "NOUN", "AUX", "ADV", "PUNCT", "NUM"]
+
+
+def test_code_zero_is_no_tag_of_a_word() -> None:
+    assert TAGS[0] == "_"
+    assert 0 not in tag_word_types(["a", "xyzzy", "?", "$"], load_tagger("rules"))
+
+
+def test_tagging_is_the_same_alone_and_in_company() -> None:
+    sentences = [_tokens("The saw is sharp ."), _tokens("She saw it .")]
+    tagger = load_tagger("rules")
+    assert tagger.tag(sentences) == [tagger.tag([sentence])[0] for sentence in sentences]
+
+
+def test_an_unknown_name_is_answered_with_near_matches_and_the_list() -> None:
+    with pytest.raises(InputError, match=r"rule: no such tagger\. Did you mean rules\?.*auto, rules, spacy"):
+        load_tagger("rule")
+
+
+def test_a_missing_spacy_pipeline_names_the_command_that_installs_it() -> None:
+    pytest.importorskip("spacy")
+    with pytest.raises(InputError, match="python -m spacy download no_such_pipeline"):
+        load_tagger("spacy:no_such_pipeline")
+
+
+def test_spacy_tags_come_from_the_pipeline_at_a_path(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler")
+    ruler.add([[{"LOWER": "runs"}]], {"POS": "VERB"})
+    nlp.to_disk(tmp_path / "tiny")
+    tagger = load_tagger(f"spacy:{tmp_path / 'tiny'}")
+    assert tagger.tag([["Rex", "runs"]]) == [["X", "VERB"]]
+
+
+def test_auto_is_the_rules_where_no_pipeline_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swag_af.data.taggers._has_spacy_pipeline", lambda: False)
+    assert load_tagger("auto").name == "rules"
+
+
+def test_importing_the_taggers_imports_neither_spacy_nor_the_lexicon() -> None:
+    code = "import swag_af.data.splitters, sys; print({'spacy', 'textblob', 'nltk'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not TREEBANK.exists(), reason="no treebank at ../shared/data")
+def test_rules_reach_86_per_cent_on_gold_english() -> None:
+    benchmark = runpy.run_path(str(BENCHMARK))
+    assert benchmark["measure_tags"](benchmark["read_conllu"](TREEBANK))["tag_accuracy"] >= 0.86
