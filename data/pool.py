@@ -163,7 +163,7 @@ class CandidatePool:
         """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone."""
         self.require(table)
         shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
-        used = np.unique(shard_of)
+        used = np.unique(shard_of) if len(rows) else np.zeros(1, np.int64)
         if len(used) == 1:
             return self._shards[used[0]].gather(table, rows - self._offsets[used[0]], columns)
         parts = []
@@ -177,7 +177,8 @@ class CandidatePool:
                     ),
                 )
             )
-        out = np.empty((len(rows), *(parts[0][1].shape[1:] if parts else ())), parts[0][1].dtype if parts else np.int64)
+        first = parts[0][1]
+        out = np.empty((len(rows), *first.shape[1:]), first.dtype)
         for here, values in parts:
             out[here] = values
         return out
@@ -506,7 +507,7 @@ def _ragged_features(features: Sequence[np.ndarray], kept: list[list[int]], widt
 
 def check_finite(features: np.ndarray, where: str) -> None:
     """Raise InputError naming the first row with a NaN or an infinity in (N, K, F)."""
-    bad = np.flatnonzero(~np.isfinite(features).reshape(len(features), -1).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=(1, 2)))
     if len(bad):
         raise InputError(
             f"{where}: {len(bad)} rows hold NaN or infinity (first: row {bad[0]}). Leave those rows out or "

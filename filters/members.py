@@ -20,7 +20,7 @@ class MLPFilter(NeuralFilter):
     """The language model's likelihoods and the lengths: the filter of the first phase."""
 
     width: int = 128
-    """Hidden units. The released code takes 2048; with standardised features 128 do better at N = 500."""
+    """Hidden units. The released code takes 2048; with standardised features 128 do as well, 29 times faster."""
 
     name: ClassVar[str] = "mlp"
     requires: ClassVar[tuple[str, ...]] = ("features",)

@@ -17,8 +17,10 @@ from swag_af.filters.windows import window_max_pool
 
 WORD_SIZE = 100
 """Width of word, indicator and symbol embeddings."""
-EMBEDDING_STD = 0.1
-"""Small, so that words not met in training hardly move a score: the bag of words has 0.24, at 1.0 it has 0.19."""
+WORD_STD = 0.1
+"""Of new word embeddings. Small, because words that the fit never met keep theirs: the noise must not decide."""
+SYMBOL_STD = 1.0
+"""Of new symbol embeddings, every one of which is met: small ones make the POS LSTM learn slowly."""
 
 
 class Network(nn.Module):
@@ -68,7 +70,7 @@ class BagOfWords(Network):
 
     def __init__(self, n_words: int):
         super().__init__()
-        self.embed = _embedding(n_words)
+        self.embed = _embedding(n_words, WORD_STD)
         self.size = WORD_SIZE
         self.head = nn.Linear(WORD_SIZE, 1)
 
@@ -90,8 +92,9 @@ class CNN(Network):
 
     def __init__(self, n_words: int):
         super().__init__()
-        self.embed = _embedding(n_words)
+        self.embed = _embedding(n_words, WORD_STD)
         self.indicate = nn.Embedding(2, WORD_SIZE)  # start, ending
+        nn.init.normal_(self.indicate.weight, std=WORD_STD)
         self.filters = nn.Parameter(torch.empty(2 * WORD_SIZE, sum(self.WIDTHS) * self.N_FILTERS))
         self.size = self.N_FILTERS * len(self.WIDTHS)
         self.bias = nn.Parameter(torch.empty(self.size))
@@ -133,8 +136,9 @@ class PosLSTM(Network):
         super().__init__()
         self.symbols: torch.Tensor
         self.register_buffer("symbols", symbols)
-        self.embed = _embedding(n_symbols)
+        self.embed = _embedding(n_symbols, SYMBOL_STD)
         self.indicate = nn.Embedding(2, WORD_SIZE)  # start, ending
+        nn.init.normal_(self.indicate.weight, std=SYMBOL_STD)
         self.input = nn.Parameter(torch.empty(2, 2 * WORD_SIZE, 4 * self.HIDDEN))
         self.recurrent = nn.Parameter(torch.empty(2, self.HIDDEN, 4 * self.HIDDEN))
         self.bias = nn.Parameter(torch.zeros(2, 1, 4 * self.HIDDEN))
@@ -196,9 +200,9 @@ class Ensemble(Network):
         return representation, self.head(representation).squeeze(1)
 
 
-def _embedding(n: int) -> nn.Embedding:
+def _embedding(n: int, std: float) -> nn.Embedding:
     embedding = nn.Embedding(n, WORD_SIZE, padding_idx=0)
-    nn.init.normal_(embedding.weight, std=EMBEDDING_STD)
+    nn.init.normal_(embedding.weight, std=std)
     with torch.no_grad():
         embedding.weight[0] = 0
     return embedding

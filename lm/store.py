@@ -60,6 +60,7 @@ def save_fold(path: Path, fold: int, model: BidirectionalLM, report: dict[str, A
 
 def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
     """The finished model of `fold` in evaluation mode on `device`, and the vocabulary it speaks."""
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     manifest = read_manifest(path, "lm")
@@ -72,7 +73,7 @@ def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, V
     weights = fold_path(path, fold) / "weights.safetensors"
     try:
         model.load_state_dict(load_file(weights))
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         raise FormatError(
             f"{weights}: damaged ({str(error).splitlines()[0]}). Remove the fold and train it again."
         ) from None

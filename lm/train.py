@@ -1,16 +1,18 @@
 """Training the language models of all folds with Lightning, each resumable at its last finished epoch.
 
-The order of batches and the dropout of an epoch depend on (seed, fold, epoch) alone, so a run that was killed
-and resumed ends in the same weights as one that was not.
+The order of batches depends on (seed, fold, epoch) and dropout on (seed, fold, epoch, batch) alone, so a run that
+was killed and resumed ends in the same weights as one that was not.
 """
 
 import logging
 import math
 import shutil
+import signal
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +96,8 @@ def train_fold(
             enable_progress_bar=sys.stderr.isatty(),
         )
         last = checkpoints / "last.ckpt"
-        trainer.fit(module, ckpt_path=last if last.exists() else None, weights_only=False)
-        if trainer.interrupted:
-            raise KeyboardInterrupt
+        with _interrupts_as_usual():
+            trainer.fit(module, ckpt_path=last if last.exists() else None, weights_only=False)
         best = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
@@ -133,10 +134,8 @@ class _Training(pl.LightningModule):
     def val_dataloader(self) -> DataLoader:
         return _loader(self.corpus.held_out, batches(self.corpus.held_out, self.options.batch_size, rng=None))
 
-    def on_train_epoch_start(self) -> None:
-        torch.manual_seed(_torch_seed(self.seed, self.fold, 1 + self.current_epoch))
-
-    def training_step(self, batch: dict[str, tuple[Tensor, Tensor]], _: int) -> Tensor:
+    def training_step(self, batch: dict[str, tuple[Tensor, Tensor]], batch_index: int) -> Tensor:
+        torch.manual_seed(_torch_seed(self.seed, self.fold, 1 + self.current_epoch, batch_index))
         forward, backward = (self.model.loss(*batch[name], name) for name in DIRECTIONS)
         self.log("train_nll", (forward + backward) / 2, prog_bar=True)
         return forward + backward
@@ -207,6 +206,18 @@ class _EpochLines(Callback):
 
 def _progress(fold: int) -> list[Callback]:
     return [_EpochLines(fold), RichProgressBar()] if sys.stderr.isatty() else [_EpochLines(fold)]
+
+
+@contextmanager
+def _interrupts_as_usual() -> Iterator[None]:
+    """Lightning answers Ctrl-C by ignoring the signal from then on and exiting; callers expect KeyboardInterrupt."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _quiet() -> None:

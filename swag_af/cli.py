@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(help_text())
         return
     signal.signal(signal.SIGTERM, _interrupt)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: waiting threads must not spin on shared cores
     try:
         options = parse(arguments)
         run = _function_of(type(options))

@@ -28,7 +28,7 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
     with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
         from matplotlib import pyplot
 
-        figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+        figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
         _draw(run, axes)
         paths = []
         for suffix in ("png", "svg"):
@@ -52,6 +52,12 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+def first_iterations(run: Run) -> list[int]:
+    """The iterations at which a phase begins: the first, and wherever another filter takes over."""
+    filters = [record["filter"] for record in run.log]
+    return [i + 1 for i in range(len(filters)) if i == 0 or filters[i] != filters[i - 1]]
+
+
 def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
     """Centred moving average, narrower at the ends."""
     ones = np.ones(min(window, len(values)))
@@ -62,17 +68,13 @@ def _draw(run: Run, axes: object) -> None:
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
+    phases = first_iterations(run)
     for head, (iterations, values) in curves(run).items():
         colour = COLOURS.get(head, "#aa3377")
         axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
-        for part in _unbroken(iterations):
-            axes.plot(
-                iterations[part],
-                100 * smooth(values[part]),
-                color=colour,
-                linewidth=2,
-                label=LABELS.get(head, head) if part.start == 0 else None,
-            )
+        for part in _within_phases(iterations, phases):
+            label = LABELS.get(head, head) if part.start == 0 else None
+            axes.plot(iterations[part], 100 * smooth(values[part]), color=colour, linewidth=2, label=label)
     axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
     axes.annotate(
         "chance",
@@ -82,10 +84,8 @@ def _draw(run: Run, axes: object) -> None:
         color="#555555",
         fontsize=9,
     )
-    filters = [record["filter"] for record in run.log]
-    for i in range(1, len(filters)):
-        if filters[i] != filters[i - 1]:
-            axes.axvline(i + 0.5, color="#bbbbbb", linewidth=1)
+    for first in phases[1:]:
+        axes.axvline(first - 0.5, color="#bbbbbb", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)), ylim=(0, None))
     axes.set_title(
         f"Adversarial Filtering of {len(run.pool):,} contexts × {run.pool.n_candidates:,} candidates",
@@ -94,10 +94,10 @@ def _draw(run: Run, axes: object) -> None:
     )
     axes.spines[["top", "right"]].set_visible(False)
     if run.log:
-        axes.legend(frameon=False, ncols=2, loc="upper right")
+        axes.figure.legend(frameon=False, loc="outside right center")
 
 
-def _unbroken(iterations: np.ndarray) -> list[slice]:
-    """Slices of consecutive iterations: a head that rests for a phase is not drawn across it."""
-    breaks = [0, *(np.flatnonzero(np.diff(iterations) > 1) + 1).tolist(), len(iterations)]
-    return [slice(begin, end) for begin, end in pairwise(breaks)]
+def _within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:
+    """Slices of a head's points, one a phase: no average reaches from one phase into another."""
+    breaks = np.searchsorted(iterations, [*phases, np.inf]).tolist()
+    return [slice(begin, end) for begin, end in pairwise(breaks) if end > begin]

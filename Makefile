@@ -1,0 +1,36 @@
+# Two commands do all the set-up; each may be the first one typed, and each is quick the second time.
+#   make demo    an environment, then every verb on the bundled sample
+#   make test    an environment, then formatting, lint, types and all tests
+
+PYTHON ?= python3
+VENV := .venv
+UV := $(VENV)/bin/uv
+INSTALL := UV_FIND_LINKS="$${PIP_FIND_LINKS:-}" UV_COMPILE_BYTECODE=1 $(UV) pip install -q --python $(VENV)/bin/python -c constraints.txt
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.base
+	$(VENV)/bin/swag-af demo --out demo
+
+test: lint
+	$(VENV)/bin/python -m pytest
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff format --check -q .
+	$(VENV)/bin/ruff check -q .
+	$(VENV)/bin/mypy
+
+$(UV):
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install -q uv
+
+$(VENV)/.base: $(UV) pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(UV) pyproject.toml constraints.txt
+	$(INSTALL) -e ".[dev]"
+	@touch $@ $(VENV)/.base
+
+clean:
+	rm -rf $(VENV) demo

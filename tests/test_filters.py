@@ -1,0 +1,415 @@
+"""The filters: their contract, what each can and cannot learn, and the fast gradients against slow twins."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+import swag_af.filters
+from swag_af.data.contexts import Context
+from swag_af.data.errors import InputError
+from swag_af.data.pool import CandidatePool
+from swag_af.filters import ContractError, check_filter, filter_names, make_filter
+from swag_af.filters.contract import Filter
+from swag_af.filters.networks import CNN, BagOfWords, PosLSTM
+from swag_af.filters.neural import batch_size, stopping_size
+from swag_af.filters.recurrent import lstm_max_pool
+from swag_af.filters.sequences import sequences_of
+from swag_af.filters.windows import window_max_pool
+
+SMALL = {"max_epochs": 2, "device": "cpu"}
+SETTINGS = dict.fromkeys(("mlp", "bow", "cnn", "poslstm"), SMALL) | {"ensemble": SMALL | {"width": 32, "mlp_width": 16}}
+N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
+CHANCE = 1 / N_COLUMNS
+FOUR_SIGMA = 4 * np.sqrt(CHANCE * (1 - CHANCE) / N_TEST)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+# ------------------------------------------------------------------------------------------- the contract
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_every_filter_of_ours_keeps_the_contract(name):
+    check_filter(lambda: make_filter(name, **SETTINGS[name]))
+
+
+class MeanDifference:
+    """An honest filter on the features, in four lines of numpy; each class below breaks one sentence."""
+
+    name = "mean_difference"
+    requires = ("features",)
+
+    def fit(self, view, *, rng):
+        self.weights = view.features[:, 0].mean(0) - view.features[:, 1:].mean((0, 1))
+
+    def score(self, view):
+        return view.features @ self.weights
+
+
+class DrawsAtConstruction(MeanDifference):
+    def __init__(self):
+        self.shift = np.random.default_rng().normal()
+
+
+class RemembersEarlierFits(MeanDifference):
+    weights = 0.0
+
+    def fit(self, view, *, rng):
+        earlier = self.weights
+        super().fit(view, rng=rng)
+        self.weights = self.weights + earlier
+
+
+class LeaksThePosition(MeanDifference):
+    def score(self, view):
+        return super().score(view) - 0.1 * np.arange(view.shape[1])
+
+
+class NormalisesOverTheCall(MeanDifference):
+    def score(self, view):
+        scores = super().score(view)
+        return scores - scores.mean()
+
+
+class IgnoresTheGenerator(MeanDifference):
+    def fit(self, view, *, rng):
+        super().fit(view, rng=rng)
+        self.weights = self.weights + np.random.default_rng().normal(size=self.weights.shape)
+
+
+class SaysNothingFinite(MeanDifference):
+    def score(self, view):
+        return np.full(view.shape, np.nan)
+
+
+def test_check_filter_accepts_a_plain_class_and_an_object():
+    check_filter(MeanDifference)
+    check_filter(MeanDifference())
+    assert isinstance(MeanDifference(), Filter)
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        (DrawsAtConstruction, 1),
+        (RemembersEarlierFits, 2),
+        (LeaksThePosition, 3),
+        (NormalisesOverTheCall, 3),
+        (SaysNothingFinite, 3),
+        (IgnoresTheGenerator, 4),
+    ],
+)
+def test_check_filter_names_the_broken_sentence(broken, sentence):
+    with pytest.raises(ContractError, match=f"{broken.__name__} breaks sentence {sentence}"):
+        check_filter(broken)
+
+
+# --------------------------------------------------------------------------------------- what is learned
+
+
+def pool_of(rng, ending, *, n=N_TRAIN + N_TEST, feature_shift=0.0):
+    """A pool of random words whose endings are `ending(gold: bool)`, made distinct by a number."""
+    contexts, negatives, features = [], [], []
+    for i in range(n):
+        contexts.append(Context("someone waits .", words(rng, 2), f"{ending(True)} {i}0 ."))
+        negatives.append([f"{ending(False)} {i}{j} ." for j in range(1, N_COLUMNS)])
+        values = rng.normal(size=(N_COLUMNS, 8)) * 10 ** np.arange(8)
+        values[0, 2] += feature_shift * 100
+        features.append(values)
+    return CandidatePool.from_texts(contexts, negatives, features=features, tagger="rules")
+
+
+def words(rng, n, suffix="", n_kinds=40):
+    return " ".join(f"{chr(97 + k % 20)}{'aeiou'[k // 20 % 5]}b{suffix}" for k in rng.integers(0, n_kinds, n))
+
+
+def random_ending(rng):
+    return lambda gold: words(rng, int(rng.integers(2, 7)))
+
+
+def halves(pool):
+    columns = np.tile(np.arange(N_COLUMNS), (len(pool), 1))
+    whole = pool.view(np.arange(len(pool)), columns)
+    return whole.take(np.arange(N_TRAIN)), whole.take(np.arange(N_TRAIN, len(pool)))
+
+
+def held_out_accuracy(pool, name, **settings):
+    train, test = halves(pool)
+    filter = make_filter(name, **settings)
+    filter.fit(train, rng=np.random.default_rng(1))
+    return (filter.score(test).argmax(1) == 0).mean()
+
+
+def test_the_mlp_learns_a_shifted_feature_among_others_of_larger_scale():
+    rng = np.random.default_rng(0)
+    assert held_out_accuracy(pool_of(rng, random_ending(rng), feature_shift=2.0), "mlp") > 0.6
+
+
+def test_the_bag_of_words_learns_a_gold_word():
+    rng = np.random.default_rng(0)
+    pool = pool_of(rng, lambda gold: f"{'smiles' if gold else 'frowns'} {words(rng, 3)}")
+    assert held_out_accuracy(pool, "bow") > 0.9
+
+
+def test_the_cnn_learns_the_order_of_two_words():
+    rng = np.random.default_rng(0)
+    pool = pool_of(rng, lambda gold: f"{words(rng, 1)} {'up down' if gold else 'down up'} {words(rng, 1)}")
+    assert held_out_accuracy(pool, "cnn") > 0.9
+    assert abs(held_out_accuracy(pool, "bow") - CHANCE) < FOUR_SIGMA
+
+
+def test_the_pos_lstm_learns_an_order_of_tags_from_words_it_never_met():
+    rng = np.random.default_rng(0)
+
+    def ending(gold):
+        adjectives, adverbs = words(rng, 2, "ous", 100), words(rng, 2, "ly", 100)
+        return f"{adjectives} {adverbs}" if gold else f"{adverbs} {adjectives}"
+
+    assert held_out_accuracy(pool_of(rng, ending), "poslstm", max_epochs=4) > 0.9
+
+
+def test_no_filter_finds_a_signal_where_there_is_none():
+    rng = np.random.default_rng(0)
+    pool = pool_of(rng, random_ending(rng))  # one law for gold and negatives
+    for name, settings in SETTINGS.items():
+        assert abs(held_out_accuracy(pool, name, **settings) - CHANCE) < FOUR_SIGMA, name
+
+
+def test_the_ensemble_tells_the_scores_of_every_head_and_decides_by_its_own():
+    rng = np.random.default_rng(0)
+    train, test = halves(pool_of(rng, random_ending(rng)))
+    filter = make_filter("ensemble", **SETTINGS["ensemble"])
+    filter.fit(train, rng=rng)
+    heads = filter.member_scores(test)
+    assert list(heads) == ["mlp", "bow", "cnn", "poslstm", "ensemble"]
+    assert all(scores.shape == test.shape for scores in heads.values())
+    assert np.array_equal(heads["ensemble"], filter.score(test))
+
+
+# --------------------------------------------------------------------------------------------- the fit
+
+
+@pytest.fixture(scope="module")
+def plain_pool():
+    rng = np.random.default_rng(3)
+    return pool_of(rng, random_ending(rng), feature_shift=0.5)
+
+
+def test_the_best_weights_are_kept_not_the_last(plain_pool):
+    train, _ = halves(plain_pool)
+    filter = make_filter("mlp", learning_rate=0.02)  # so fast that it overfits
+    filter.fit(train, rng=np.random.default_rng(5))
+    stop = np.random.default_rng(5).permutation(len(train))[: stopping_size(len(train), 0.1)]
+    scores = torch.from_numpy(filter.score(train.take(stop)))
+    kept = float(F.cross_entropy(scores, torch.zeros(len(stop), dtype=torch.long)))
+    assert filter.held_out_losses[-1] > min(filter.held_out_losses)
+    assert kept == pytest.approx(min(filter.held_out_losses), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
+def test_the_same_rng_gives_the_same_bits_and_torch_is_left_as_it_was(plain_pool, name):
+    train, test = halves(plain_pool)
+    train, test = train.take(np.arange(40)), test.take(np.arange(40))
+    scores = []
+    for noise in range(2):
+        torch.manual_seed(noise)
+        before = torch.get_rng_state()
+        filter = make_filter(name, **SETTINGS[name])
+        filter.fit(train, rng=np.random.default_rng(7))
+        scores.append(filter.score(test))
+        assert torch.equal(torch.get_rng_state(), before)
+    assert np.array_equal(scores[0], scores[1])
+
+
+def test_small_train_sides_get_small_batches_and_a_stopping_slice():
+    assert [batch_size(n, 128) for n in (3, 400, 4_000, 80_000)] == [16, 16, 31, 128]
+    assert [stopping_size(n, 0.1) for n in (2, 10, 50, 400)] == [1, 5, 8, 40]
+
+
+def test_a_view_of_two_rows_can_be_fitted(plain_pool):
+    filter = make_filter("mlp", max_epochs=1)
+    view = halves(plain_pool)[0].take(np.arange(2))
+    filter.fit(view, rng=np.random.default_rng(0))
+    assert filter.score(view).shape == (2, N_COLUMNS)
+
+
+def test_what_cannot_be_fitted_is_refused(plain_pool):
+    train, test = halves(plain_pool)
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="2 rows of 2 candidates"):
+        make_filter("mlp").fit(train.take(np.arange(1)), rng=rng)
+    with pytest.raises(InputError, match="max_epochs"):
+        make_filter("mlp", max_epochs=0).fit(train, rng=rng)
+    with pytest.raises(InputError, match="not been fitted"):
+        make_filter("mlp").score(test)
+    without = CandidatePool.from_texts([Context("a b", "c", "d e f .")] * 2, [["g h ."]] * 2, tagger="rules")
+    with pytest.raises(InputError, match="no table features"):
+        make_filter("ensemble").fit(without.view(np.arange(2), np.array([[0, 1]] * 2)), rng=rng)
+
+
+def test_nan_features_are_refused_when_fitting_and_when_scoring(plain_pool):
+    train, test = (view.take(np.arange(20)) for view in halves(plain_pool))
+    filter = make_filter("mlp", max_epochs=1)
+    filter.fit(train, rng=np.random.default_rng(0))
+    for view in (train, test):
+        view.features[3, 1, 0] = np.nan
+    with pytest.raises(InputError, match="row 3"):
+        filter.score(test)
+    with pytest.raises(InputError, match="row 3"):
+        make_filter("mlp").fit(train, rng=np.random.default_rng(0))
+
+
+def test_the_pos_lstm_says_that_it_needs_tags(plain_pool):
+    untagged = CandidatePool(plain_pool.manifest, replace(plain_pool.vocabulary, tags=None), plain_pool._shards, None)
+    with pytest.raises(InputError, match="part-of-speech"):
+        make_filter("poslstm").fit(halves(untagged)[0], rng=np.random.default_rng(0))
+
+
+# ------------------------------------------------------------------------------------- padding, slow twins
+
+
+def text_networks(vocabulary):
+    symbols = torch.arange(len(vocabulary)) % 30
+    return BagOfWords(len(vocabulary)), CNN(len(vocabulary)), PosLSTM(symbols, 30)
+
+
+def test_padding_does_not_change_a_score(plain_pool):
+    sequences = sequences_of(halves(plain_pool)[0], words=True, features=False)
+    batch = sequences.take(torch.arange(50), torch.device("cpu"))
+    padded = replace(batch, words=F.pad(batch.words, (0, 7)))
+    for network in text_networks(plain_pool.vocabulary):
+        network.eval()
+        for one, other in zip(network(batch), network(padded), strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_a_sequence_is_its_start_and_then_its_ending(plain_pool):
+    view = halves(plain_pool)[0]
+    sequences = sequences_of(view, words=True, features=False)
+    for row, column in ((0, 0), (5, 3), (159, 1)):
+        ids = sequences.words[row * N_COLUMNS + column].tolist()
+        context = view.contexts[row]
+        expected = view.vocabulary.ids(f"{context.start} {view.texts[row][column]}".split())
+        assert ids == expected + [0] * (len(ids) - len(expected))
+        assert sequences.lengths[row * N_COLUMNS + column] == len(expected)
+
+
+def falling_lengths(rng, b, longest):
+    return torch.from_numpy(np.sort(rng.integers(1, longest + 1, b))[::-1].copy())
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked):
+    rng, b, hidden, n_inputs = np.random.default_rng(0), 6, 5, 11
+    lengths = falling_lengths(rng, b, 7)
+    alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+    inputs = torch.from_numpy(rng.integers(0, n_inputs, (2, sum(alive))))
+    table = torch.from_numpy(rng.normal(size=(2, n_inputs, 4 * hidden))).requires_grad_()
+    weight = torch.from_numpy(rng.normal(size=(2, hidden, 4 * hidden))).requires_grad_()
+    mask = torch.from_numpy(rng.integers(0, 2, (2, b, hidden)) / 0.5) if masked else None
+    outer = torch.from_numpy(rng.normal(size=(2, b, hidden)))
+
+    fast = lstm_max_pool(table, weight, inputs, alive, mask)
+    fast_grads = torch.autograd.grad((fast * outer).sum(), (table, weight))
+    slow = slow_lstm_max_pool(table, weight, inputs, alive, mask)
+    slow_grads = torch.autograd.grad((slow * outer).sum(), (table, weight))
+    torch.testing.assert_close(fast, slow)
+    torch.testing.assert_close(fast_grads, slow_grads)
+    with torch.inference_mode():
+        torch.testing.assert_close(lstm_max_pool(table, weight, inputs, alive, mask), slow)
+
+
+def slow_lstm_max_pool(table, weight, inputs, alive, mask):
+    """One sequence after the other, one direction after the other."""
+    begins = np.cumsum([0, *alive[:-1]])
+    directions = []
+    for d in range(2):
+        pooled = []
+        for i in range(alive[0]):
+            h = c = table.new_zeros(weight.shape[1])
+            outputs = []
+            for begin, n in zip(begins, alive, strict=True):
+                if i < n:
+                    gates = table[d, inputs[d, begin + i]] + h @ weight[d]
+                    enter, forget, leave, update = gates.chunk(4)
+                    c = forget.sigmoid() * c + enter.sigmoid() * update.tanh()
+                    h = leave.sigmoid() * c.tanh() * (1 if mask is None else mask[d, i])
+                    outputs.append(h)
+            pooled.append(torch.stack(outputs).amax(0))
+        directions.append(torch.stack(pooled))
+    return torch.stack(directions)
+
+
+def test_the_word_filters_and_their_gradient_equal_a_convolution():
+    rng, b, n_filters, n_inputs, widths = np.random.default_rng(0), 9, 3, 12, (2, 3, 4, 5)
+    lengths = falling_lengths(rng, b, 8)
+    ids = torch.from_numpy(rng.integers(1, n_inputs, (b, int(lengths[0]))))
+    ids[torch.arange(ids.shape[1]) >= lengths[:, None]] = 0
+    inputs = torch.from_numpy(rng.normal(size=(n_inputs, 4)))
+    inputs[0] = 0
+    filters = torch.from_numpy(rng.normal(size=(4, sum(widths) * n_filters)))
+    inputs.requires_grad_(), filters.requires_grad_()
+    outer = torch.from_numpy(rng.normal(size=(b, len(widths) * n_filters)))
+
+    table = (inputs @ filters).view(n_inputs, -1, n_filters)
+    fast = window_max_pool(table, ids, lengths, widths)
+    fast_grads = torch.autograd.grad((fast * outer).sum(), (inputs, filters))
+    slow = slow_window_max_pool(inputs, filters.view(4, -1, n_filters), ids, lengths, widths)
+    slow_grads = torch.autograd.grad((slow * outer).sum(), (inputs, filters))
+    torch.testing.assert_close(fast, slow)
+    torch.testing.assert_close(fast_grads[0][1:], slow_grads[0][1:])  # row 0 is no input
+    torch.testing.assert_close(fast_grads[1], slow_grads[1])
+
+
+def slow_window_max_pool(inputs, filters, ids, lengths, widths):
+    rows = []
+    for sequence, length in zip(ids, lengths.tolist(), strict=True):
+        place, pooled = 0, []
+        for width in widths:
+            embedded = inputs[F.pad(sequence[:length], (0, max(width - length, 0)))]
+            kernel = filters[:, place : place + width].permute(2, 0, 1)  # (C, in, width)
+            pooled.append(F.conv1d(embedded.T[None], kernel)[0].amax(1))
+            place += width
+        rows.append(torch.cat(pooled))
+    return torch.stack(rows)
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def test_an_unknown_name_is_answered_with_near_matches_and_the_list():
+    with pytest.raises(InputError, match=r"no filter 'ensembel'\. Did you mean ensemble\?.*mlp, bow, cnn, poslstm"):
+        make_filter("ensembel")
+
+
+def test_a_filter_can_be_named_by_its_module_and_class():
+    assert make_filter("swag_af.filters.members:MLPFilter", width=8).width == 8
+    with pytest.raises(InputError, match="cannot be loaded"):
+        make_filter("swag_af.filters.members:Nothing")
+
+
+def test_a_setting_that_a_filter_does_not_take_is_refused():
+    with pytest.raises(InputError, match="depth"):
+        make_filter("mlp", depth=3)
+
+
+def test_every_registered_filter_bears_its_name():
+    assert [make_filter(name).name for name in filter_names()] == filter_names()
+
+
+def test_importing_the_package_loads_no_torch_and_exposes_what_it_lists():
+    code = "import sys, swag_af.filters as f; f.make_filter; f.check_filter; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert set(swag_af.filters.__all__) == set(swag_af.filters._MODULE_OF)
+    assert all(getattr(swag_af.filters, name) for name in swag_af.filters.__all__)
