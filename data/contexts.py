@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.captions import Caption, Video
-from swag_af.data.errors import InputError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     FORMAT,
     check_manifest,
@@ -193,37 +193,64 @@ def write_contexts(
             "n_videos": len({context.video for context in contexts}),
             "drops": drop_table(len(contexts), dropped),
             "sha256": sha256_file(path),
+            "dropped_sha256": sha256_file(dropped_path_of(path)),
             "made_by": made_by,
         },
     )
 
 
 def read_contexts(path: Path) -> list[Context]:
-    """The contexts of a JSON-lines file, ours or anyone's: `sent1`, `start` and `gold` are enough."""
-    known = {field.name for field in fields(Context)}
-    contexts = []
+    """The contexts of a JSON-lines file, ours or anyone's: `sent1`, `start` and `gold` are enough.
+
+    Where no line has a `fold`, folds are dealt here, by video where lines name one.
+    """
+    contexts, has_folds = [], False
     for number, record in read_jsonl(path):
-        missing = [name for name in ("sent1", "start", "gold") if not isinstance(record.get(name), str)]
-        if missing:
-            raise InputError(
-                f"{path}: line {number} has no text under {', '.join(missing)}. Each line needs sent1, start and gold."
-            )
-        values = {name: record[name] for name in known if name in record}
-        for name in ("sent1", "start", "gold"):
-            values[name] = normalise_blanks(values[name])
-        if not values["gold"]:
-            raise InputError(f"{path}: line {number} has an empty gold ending. Drop the line or give it one.")
-        contexts.append(Context(**values))
+        contexts.append(_context_of(path, number, record))
+        has_folds = has_folds or "fold" in record
     if not contexts:
         raise InputError(f"{path}: no contexts in it. `swag-af contexts SOURCE --out {path}` makes them.")
-    return contexts
+    if has_folds:
+        return contexts
+    videos = [context.video or f"line {i}" for i, context in enumerate(contexts)]
+    fold_of = deal_folds(videos, ContextRules().n_folds, rng=np.random.default_rng(0))
+    return [replace(context, fold=fold_of[video]) for context, video in zip(contexts, videos, strict=True)]
+
+
+def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
+    missing = [name for name in ("sent1", "start", "gold") if not isinstance(record.get(name), str)]
+    if missing:
+        raise InputError(
+            f"{path}: line {number} has no text under {', '.join(missing)}. Each line needs sent1, start and gold."
+        )
+    values = {field.name: record[field.name] for field in fields(Context) if field.name in record}
+    values |= {name: normalise_blanks(values[name]) for name in ("sent1", "start", "gold")}
+    if not values["gold"]:
+        raise InputError(f"{path}: line {number} has an empty gold ending. Drop the line or give it one.")
+    for name, kind in (("id", str), ("video", str), ("source", str), ("fold", int)):
+        if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
+            raise InputError(f"{path}: line {number} has a {name} that is no {kind.__name__}. Write {name} as one.")
+    if values.get("fold", 0) < 0:
+        raise InputError(f"{path}: line {number} has fold {values['fold']}. Number folds from 0.")
+    return Context(**values)
 
 
 def read_dropped(path: Path) -> list[DroppedPair]:
-    """The dropped pairs that stand beside the contexts at `path`; none when there is no such file."""
+    """The dropped pairs that stand beside the contexts at `path`; none when there is no such file.
+
+    Raises FormatError unless the manifest says that both files were written together: with the folds of another
+    deal, a language model could read the endings that it is to compete with.
+    """
     beside = dropped_path_of(path)
     if not beside.exists():
         return []
+    manifest = read_contexts_manifest(path)
+    if manifest is None or (manifest["sha256"], manifest["dropped_sha256"]) != (sha256_file(path), sha256_file(beside)):
+        raise FormatError(
+            f"{beside}: not written together with {path} as it is now. Make both again with `swag-af contexts "
+            "--force`, "
+            "or leave the dropped pairs out with --no-use-dropped."
+        )
     return [DroppedPair(**record) for _, record in read_jsonl(beside)]
 
 

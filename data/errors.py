@@ -4,6 +4,8 @@ The command line prints the line and exits with code 2; a traceback always means
 This module does not print and does not exit.
 """
 
+from collections.abc import Iterable
+
 
 class SwagAfError(Exception):
     """Base of every error that the user, not the program, can mend."""
@@ -21,3 +23,10 @@ class FormatError(SwagAfError, ValueError):
 
 class ExhaustedError(SwagAfError, ValueError):
     """Something was asked for more items than there are (negatives, contexts, attempts)."""
+
+
+def check_faults(faults: Iterable[tuple[bool, str]]) -> None:
+    """Raise one InputError that names every fault whose condition is true."""
+    found = [text for wrong, text in faults if wrong]
+    if found:
+        raise InputError("; ".join(found) + ".")

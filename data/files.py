@@ -25,25 +25,46 @@ MANIFEST = "manifest.json"
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` (file or folder) that takes its place when the block ends well."""
+    """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
+
+    A folder that stands there is moved aside first and deleted last.
+    """
+    path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    old = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
-            shutil.rmtree(path)
+            os.replace(path, old)
         os.replace(temporary, path)
     finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary, ignore_errors=True)
-        else:
-            temporary.unlink(missing_ok=True)
+        for leftover in (temporary, old):
+            _remove(leftover)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what a killed process left under a temporary name in `folder`."""
+    """Delete what killed processes left under temporary names in `folder`; those of living ones stay."""
     for path in folder.glob(".*.tmp"):
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        if not _is_alive(next((int(part) for part in path.name.split(".") if part.isdecimal()), 0)):
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process > 0
 
 
 def write_text(path: Path, text: str) -> None:
@@ -148,6 +169,15 @@ def sha256_file(path: Path) -> str:
 def sha256_json(value: object) -> str:
     """Hex SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
+    """Raise InputError naming what differs between how `path` was begun and what is asked for now."""
+    differing = [f"{name} ({begun.get(name)}, now {now[name]})" for name in now if begun.get(name) != now[name]]
+    if differing:
+        raise InputError(
+            f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
+        )
 
 
 def check_output(path: Path, *, force: bool = False) -> None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.errors import check_faults
+
 
 @dataclass(frozen=True)
 class ContextRules:
@@ -27,6 +29,17 @@ class ContextRules:
     n_folds: int = 5
     """How many folds the videos are dealt into; a fold's language model never sees the fold."""
 
+    def __post_init__(self) -> None:
+        bounds = ("min_sentence_tokens", "min_token_count", "min_context_tokens", "min_ending_tokens")
+        check_faults(
+            [
+                *((getattr(self, b) < 0, f"--{b.replace('_', '-')} {getattr(self, b)}: not below 0") for b in bounds),
+                (self.max_context_tokens < self.min_context_tokens, "--max-context-tokens: below --min-context-tokens"),
+                (self.max_ending_tokens < self.min_ending_tokens, "--max-ending-tokens: below --min-ending-tokens"),
+                (self.n_folds < 2, f"--n-folds {self.n_folds}: at least 2, or no model could learn from other folds"),
+            ]
+        )
+
 
 @dataclass(frozen=True)
 class Contexts:
@@ -36,7 +49,7 @@ class Contexts:
 
     Try:
       swag-af contexts train.json val_1.json --out contexts.jsonl
-      swag-af contexts captions.csv --out contexts.jsonl --rules.max-gap-seconds 25
+      swag-af contexts captions.csv --out contexts.jsonl --max-gap-seconds 25
     """
 
     sources: tuple[Path, ...]
@@ -55,3 +68,6 @@ class Contexts:
     """Deals the videos into folds."""
     force: bool = False
     """Replace an existing contexts file."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])

@@ -12,6 +12,7 @@ original spelling of custom candidates. Opening a pool reads the manifest and no
 samples candidates nor chooses among them.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -23,11 +24,11 @@ import numpy as np
 from swag_af.data.contexts import Context, read_contexts
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
+    check_output,
     read_json,
     read_manifest,
     remove_leftovers,
     replacing,
-    sha256_file,
     sha256_json,
     write_array,
     write_json,
@@ -143,11 +144,10 @@ class CandidatePool:
 
     @cached_property
     def identity(self) -> str:
-        """Hex SHA-256 of what the pool holds: two pools with the same rows have the same identity."""
+        """Hex SHA-256 of what the pool holds, the same in memory and on disk."""
         if self.path is None:
-            tables = [shard.content_hash() for shard in self._shards]
-            return sha256_json([tables, [asdict(context) for context in self.contexts]])
-        return sha256_json([self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]]])
+            return pool_identity(self.vocabulary.sha256, [shard.content_hash() for shard in self._shards])
+        return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
 
     def require(self, *tables: str) -> None:
         """Raise InputError when a table is missing, saying what adds it."""
@@ -200,20 +200,22 @@ class CandidatePool:
         """The endings of an assignment (N, A), gold first in every row."""
         return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
 
-    def save(self, path: Path | str) -> "CandidatePool":
-        """Write the pool to folder `path` and return it as opened from there."""
+    def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
+        """Write the pool to folder `path` and return it as opened from there.
+
+        Raises InputError when something stands there, unless `force` is given and it is a pool.
+        """
         path = Path(path)
+        check_output(path, force=force)
+        if path.exists():
+            read_manifest(path, "pool")
         with replacing(path) as temporary:
             entries = [
                 write_shard(temporary, number, shard.contexts, {name: shard.load(name) for name in self.tables})
                 for number, shard in enumerate(self._shards)
             ]
-            finish_pool(
-                temporary,
-                self.vocabulary,
-                entries,
-                {k: v for k, v in self.manifest.items() if k not in _OWN_KEYS},
-            )
+            made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            finish_pool(temporary, self.vocabulary, entries, made_by)
         return CandidatePool.open(path)
 
 
@@ -252,7 +254,7 @@ class Shard:
             file = self.path / f"{table}.npy"
             try:
                 self._arrays[table] = np.load(file, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as error:
+            except (FileNotFoundError, EOFError, ValueError) as error:
                 raise FormatError(f"{file}: missing or damaged ({error}). Make the pool again.") from None
         return self._arrays[table]
 
@@ -271,10 +273,8 @@ class Shard:
         return self.load("text")[begin : int(ends[row, column])].tobytes().decode("utf-8")
 
     def content_hash(self) -> str:
-        """A hash of the arrays in memory."""
-        return sha256_json(
-            {name: [str(a.dtype), a.shape, sha256_json(a.tobytes().hex())] for name, a in sorted(self._arrays.items())}
-        )
+        """As `shard_hash`, for rows in memory."""
+        return shard_hash(self.contexts, self._arrays)
 
 
 class View:
@@ -365,8 +365,7 @@ def write_shard(
         write_jsonl(temporary / "contexts.jsonl", (asdict(context) for context in contexts))
         for table, array in tables.items():
             write_array(temporary / f"{table}.npy", array)
-        hashes = {file.name: sha256_file(file) for file in sorted(temporary.iterdir())}
-        entry = {"name": name, "n_rows": len(contexts), "sha256": sha256_json(hashes)}
+        entry = {"name": name, "n_rows": len(contexts), "sha256": shard_hash(contexts, tables)}
         entry |= {
             "tables": list(tables),
             "n_candidates": tables["tokens"].shape[1],
@@ -374,6 +373,20 @@ def write_shard(
         }
         write_json(temporary / "shard.json", entry)
     return entry
+
+
+def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> str:
+    """Hex SHA-256 of contexts and tables: names, types, shapes and values."""
+    found = {
+        name: [array.dtype.str, list(array.shape), hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()]
+        for name, array in tables.items()
+    }
+    return sha256_json([[asdict(context) for context in contexts], found])
+
+
+def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:
+    """Hex SHA-256 over the hashes of what makes a pool."""
+    return sha256_json([vocabulary_sha256, list(shards_sha256)])
 
 
 def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
@@ -396,7 +409,7 @@ def finish_pool(
             "n_rows": sum(int(entry["n_rows"]) for entry in entries),
             "n_candidates": entries[0]["n_candidates"],
             "tables": entries[0]["tables"],
-            "vocabulary_sha256": sha256_file(folder / "vocabulary.tsv"),
+            "vocabulary_sha256": vocabulary.sha256,
             "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
             **made_by,
         },

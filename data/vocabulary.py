@@ -5,6 +5,7 @@ same texts always give the same ids. Each token keeps its commonest spelling ins
 as "I"): gold and generated endings are shown by the same table, so letter case cannot give gold away.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -46,11 +47,6 @@ class Vocabulary:
         get = self._id_of.get
         return [get(token.lower(), UNK) for token in tokens]
 
-    def count(self, token: str) -> int:
-        """How often `token` occurred, 0 when it is not listed."""
-        i = self._id_of.get(token.lower())
-        return 0 if i is None else int(self.counts[i])
-
     def text(self, ids: Iterable[int]) -> str:
         """Detokenised text of `ids`, padding left out."""
         return detokenize([self.spellings[i] for i in ids if i != PAD])
@@ -66,9 +62,18 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write one tab-separated line a type: token, count, spelling, tag (`-` when untagged)."""
+        write_text(path, self._lines)
+
+    @property
+    def sha256(self) -> str:
+        """Hex SHA-256 of the lines that `save` writes."""
+        return hashlib.sha256(self._lines.encode()).hexdigest()
+
+    @property
+    def _lines(self) -> str:
         tags = ["-"] * len(self) if self.tags is None else [TAGS[code] for code in self.tags]
         rows = zip(self.tokens, self.counts, self.spellings, tags, strict=True)
-        write_text(path, "".join(f"{token}\t{count}\t{spelling}\t{tag}\n" for token, count, spelling, tag in rows))
+        return "".join(f"{token}\t{count}\t{spelling}\t{tag}\n" for token, count, spelling, tag in rows)
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":

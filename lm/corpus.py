@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from swag_af.data.contexts import Context, DroppedPair
-from swag_af.data.errors import ExhaustedError
+from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import sha256_json
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
@@ -47,8 +47,19 @@ def caption_vocabulary(contexts: Sequence[Context], dropped: Sequence[DroppedPai
 
 
 def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabulary: Vocabulary) -> list[Pair]:
-    """Every pair of sentences as ids, sorted by video and id; unknown words become UNK, learnt and never sampled."""
+    """Every pair of sentences as ids, sorted by video and id; unknown words become UNK, learnt and never sampled.
+
+    Raises InputError when a video stands in two folds.
+    """
     pairs = sorted(_sentences(contexts, dropped), key=lambda pair: (pair.video, pair.id))
+    fold_of: dict[str, int] = {}
+    for pair in pairs:
+        if pair.video and fold_of.setdefault(pair.video, pair.fold) != pair.fold:
+            raise InputError(
+                f"video {pair.video}: in folds {fold_of[pair.video]} and {pair.fold}, so a model would read "
+                "the endings "
+                "it is to compete with. Give all its contexts one fold."
+            )
     return [
         Pair(
             tuple(i for sentence in pair.sentences for i in vocabulary.ids(_tokenize(sentence))),
@@ -119,6 +130,9 @@ class _Sentences:
 
 
 def _sentences(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> list[_Sentences]:
-    kept = [_Sentences(c.id, (c.sent1, f"{c.start} {c.gold}"), c.video, c.fold) for c in contexts]
+    kept = [
+        _Sentences(c.id, (c.sent1, f"{c.start} {c.gold}"), c.video or f"line {i}", c.fold)
+        for i, c in enumerate(contexts)
+    ]
     left = [_Sentences(p.id, (p.sent1, p.sent2), p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
     return kept + left

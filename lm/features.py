@@ -46,7 +46,7 @@ def backward_nats(
     n, width = len(order), int(lengths.max())
     reach = torch.from_numpy(lengths[order]).to(device)  # (K,)
     at = (reach[:, None] - 1 - torch.arange(width, device=device)).clamp(min=0)
-    backwards = torch.from_numpy(tokens[order]).to(device).gather(1, at)  # (K, L), last token first
+    backwards = torch.from_numpy(tokens[order].astype(np.int64)).to(device).gather(1, at)  # (K, L), last token first
     active = [int((lengths > step).sum()) for step in range(width)]
 
     alone = torch.zeros(n, device=device)

@@ -17,7 +17,7 @@ import torch
 
 from swag_af.data.contexts import Context, read_contexts, read_contexts_manifest, read_dropped
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import read_manifest, remove_leftovers, sha256_file, write_manifest
+from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_manifest
 from swag_af.data.pool import (
     FEATURES,
     SHARDS,
@@ -36,25 +36,33 @@ from swag_af.data.vocabulary import UNK, Vocabulary
 from swag_af.lm.corpus import corpus_hash, pairs_of
 from swag_af.lm.features import feature_table
 from swag_af.lm.network import BidirectionalLM
-from swag_af.lm.options import Generate, TrainLM
+from swag_af.lm.options import Generate, LMOptions, TrainLM
 from swag_af.lm.sample import SampledRow, sample_row
 from swag_af.lm.store import fold_path, is_trained, load_fold, pick_device
 from swag_af.lm.train import train_lm
 
+MOST_SHARDS = 64
+"""Every shard keeps a file a table open, and systems allow a process about a thousand."""
+
 
 def generate(options: Generate) -> CandidatePool:
-    """Train what is missing, sample, score, tag and write; returns the pool opened from disk."""
+    """Train what is missing, sample, score, tag and write; returns the pool opened from disk.
+
+    All that can be checked is checked before the models are trained.
+    """
     every_context = read_contexts(options.contexts)
     contexts = _choose(every_context, options)
+    tagger, device = load_tagger(options.tagger), pick_device(options.device)
+    settings = _settings(options, tagger.name, device)
+    _check_settings(options.out, settings)
     _train_missing_folds(contexts, options)
     _check_corpus(every_context, options)
-    plan = _plan(options, contexts)
+    plan = settings | {"lms": _weights(options.lms, contexts)}
     if _is_complete(options.out, plan):
         return CandidatePool.open(options.out)
     vocabulary = Vocabulary.load(options.lms / "vocabulary.tsv")
-    tagger = load_tagger(options.tagger)
     vocabulary = vocabulary.with_tags(tag_word_types(vocabulary.spellings, tagger))
-    entries = _write_shards(contexts, vocabulary, options)
+    entries = _write_shards(contexts, vocabulary, options, device)
     drops = Counter[str]()
     for entry in entries:
         drops.update(entry["drops"])
@@ -62,7 +70,7 @@ def generate(options: Generate) -> CandidatePool:
         why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
         raise ExhaustedError(
             f"{options.out}: none of {len(contexts)} contexts gave {options.n_negatives} endings ({why}). "
-            "Lower --n-negatives."
+            "Remove the folder, and lower --n-negatives or mend the contexts."
         )
     made = {
         "plan": plan,
@@ -86,22 +94,32 @@ def _choose(contexts: list[Context], options: Generate) -> list[Context]:
     return chosen
 
 
+def _settings(options: Generate, tagger: str, device: str) -> dict[str, Any]:
+    """What decides the bytes of the pool beside the models; a resumed run must have the same."""
+    names = ("n_negatives", "min_tokens", "max_tokens", "max_draws", "limit", "shard_rows", "seed")
+    settings = {name: getattr(options, name) for name in names}
+    settings |= {"folds": list(options.folds), "tagger": tagger, "device": device}
+    return settings | {"contexts_sha256": sha256_file(options.contexts)}
+
+
+def _check_settings(path: Path, settings: dict[str, Any]) -> None:
+    """Refuse a folder begun otherwise, before any model is trained for it."""
+    if (path / "manifest.json").exists():
+        begun = read_manifest(path, "pool").get("plan", {})
+        check_same({name: begun.get(name) for name in settings}, settings, path, "--out")
+
+
 def _train_missing_folds(contexts: Sequence[Context], options: Generate) -> None:
-    missing = tuple(
-        fold for fold in sorted({context.fold for context in contexts}) if not is_trained(options.lms, fold)
-    )
+    """Train with the options of the folder of models where it has been begun, with ours otherwise."""
+    missing = tuple(fold for fold in sorted({c.fold for c in contexts}) if not is_trained(options.lms, fold))
+    lm, seed = options.lm, options.seed
+    if (options.lms / "manifest.json").exists():
+        manifest = read_manifest(options.lms, "lm")
+        lm, seed = LMOptions(**manifest["options"]), manifest["seed"]
+        if options.lm != LMOptions():
+            check_same(asdict(lm), asdict(options.lm), options.lms, "--lms")
     if missing:
-        train_lm(
-            TrainLM(
-                options.contexts,
-                options.lms,
-                missing,
-                options.use_dropped,
-                options.lm,
-                options.device,
-                options.seed,
-            )
-        )
+        train_lm(TrainLM(options.contexts, options.lms, missing, options.use_dropped, lm, options.device, seed))
 
 
 def _check_corpus(contexts: Sequence[Context], options: Generate) -> None:
@@ -111,32 +129,15 @@ def _check_corpus(contexts: Sequence[Context], options: Generate) -> None:
     dropped = read_dropped(options.contexts) if options.use_dropped else []
     if corpus_hash(pairs_of(contexts, dropped, vocabulary)) != manifest["corpus_sha256"]:
         raise InputError(
-            f"{options.lms}: trained on other pairs than those of {options.contexts}, so its folds may have "
-            "seen these endings. "
-            "Train anew with another --lms, or pass the contexts it was trained on."
+            f"{options.lms}: trained on other pairs than those of {options.contexts}, so its folds may have seen these "
+            "endings. Train anew with another --lms, or pass the contexts it was trained on."
         )
 
 
-def _plan(options: Generate, contexts: Sequence[Context]) -> dict[str, Any]:
-    """What decides the bytes of the pool; a resumed run must have the same."""
+def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
+    """The hash of the weights of every fold that is used."""
     folds = sorted({context.fold for context in contexts})
-    weights = {str(fold): read_manifest(fold_path(options.lms, fold), "lm-fold")["weights_sha256"] for fold in folds}
-    names = (
-        "n_negatives",
-        "min_tokens",
-        "max_tokens",
-        "max_draws",
-        "limit",
-        "folds",
-        "shard_rows",
-        "tagger",
-        "seed",
-    )
-    return {name: getattr(options, name) for name in names} | {
-        "folds": list(options.folds),
-        "contexts_sha256": sha256_file(options.contexts),
-        "lms": weights,
-    }
+    return {str(fold): read_manifest(fold_path(lms, fold), "lm-fold")["weights_sha256"] for fold in folds}
 
 
 def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
@@ -145,19 +146,18 @@ def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
         write_manifest(path, "pool", {"complete": False, "plan": plan})
         return False
     manifest = read_manifest(path, "pool")
-    if manifest.get("plan") != plan:
-        differing = [name for name in plan if manifest.get("plan", {}).get(name) != plan[name]]
-        raise InputError(
-            f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another --out."
-        )
+    check_same(manifest.get("plan", {}), plan, path, "--out")
+    remove_leftovers(path)
     remove_leftovers(path / SHARDS)
     return bool(manifest["complete"])
 
 
-def _write_shards(contexts: Sequence[Context], vocabulary: Vocabulary, options: Generate) -> list[dict[str, Any]]:
-    device = pick_device(options.device)
+def _write_shards(
+    contexts: Sequence[Context], vocabulary: Vocabulary, options: Generate, device: str
+) -> list[dict[str, Any]]:
     models: dict[int, BidirectionalLM] = {}
-    groups = [contexts[at : at + options.shard_rows] for at in range(0, len(contexts), options.shard_rows)]
+    n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))
+    groups = [contexts[at : at + n_rows] for at in range(0, len(contexts), n_rows)]
     known = [read_shard_entry(options.out, number) for number in range(len(groups))]
     done = sum(len(group) for group, entry in zip(groups, known, strict=True) if entry)
     widest = max(len(tokenize(context.start)) for context in contexts)
@@ -211,10 +211,11 @@ def _row(
 ) -> tuple[SampledRow, np.ndarray] | str:
     """The candidates of one context and their features, or the reason why there are none."""
     sent1, start, gold = (vocabulary.ids(tokenize(text)) for text in (context.sent1, context.start, context.gold))
-    if UNK in gold:
-        return "unknown_word_in_gold"
-    if len(gold) > options.max_tokens:
-        return "gold_too_long"
+    reason = _unfit_gold(gold, ends, options)
+    if reason is not None:
+        return reason
+    if not sent1 and not start:
+        return "empty_context"
     row = sample_row(
         model,
         [*sent1, *start],
@@ -227,6 +228,20 @@ def _row(
         rng=np.random.default_rng((options.seed, _stable_hash(context))),
     )
     return "too_few_distinct_endings" if row is None else (row, feature_table(model, sent1, start, row))
+
+
+def _unfit_gold(gold: Sequence[int], ends: torch.Tensor, options: Generate) -> str | None:
+    """Why no sample could look like this gold, which would give it away."""
+    if UNK in gold:
+        return "unknown_word_in_gold"
+    if len(gold) < options.min_tokens:
+        return "gold_too_short"
+    if len(gold) > options.max_tokens:
+        return "gold_too_long"
+    stops = ends[list(gold)].tolist()
+    if any(stops[:-1]):
+        return "gold_of_several_sentences"
+    return None if stops[-1] else "gold_unfinished"
 
 
 def _stable_hash(context: Context) -> int:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.errors import check_faults
+
 
 @dataclass(frozen=True)
 class LMOptions:
@@ -34,7 +36,28 @@ class LMOptions:
     min_count: int = 3
     """Tokens seen less often are unknown to the model."""
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling is always exact."""
+    """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling stays in full precision."""
+
+    def __post_init__(self) -> None:
+        whole = ("hidden", "layers", "epochs", "batch_size", "decay_every", "min_count")
+        shares = ("recurrent_dropout", "embedding_dropout")
+        check_faults(
+            [
+                *((getattr(self, name) < 1, f"--{flag(name)} {getattr(self, name)}: at least 1") for name in whole),
+                *(
+                    (not 0 <= getattr(self, s) < 1, f"--{flag(s)} {getattr(self, s)}: from 0 to below 1")
+                    for s in shares
+                ),
+                (not 0 < self.held_out < 1, f"--held-out {self.held_out}: between 0 and 1"),
+                (self.learning_rate <= 0, f"--learning-rate {self.learning_rate}: above 0"),
+                (self.clip_norm <= 0, f"--clip-norm {self.clip_norm}: above 0"),
+            ]
+        )
+
+
+def flag(name: str) -> str:
+    """`batch_size` as it is typed: `batch-size`."""
+    return name.replace("_", "-")
 
 
 @dataclass(frozen=True)
@@ -46,7 +69,7 @@ class TrainLM:
 
     Try:
       swag-af train-lm contexts.jsonl --out lms
-      swag-af train-lm contexts.jsonl --out lms --folds 0 --lm.hidden 256 --lm.epochs 6 --lm.precision bf16-mixed
+      swag-af train-lm contexts.jsonl --out lms --folds 0 --hidden 256 --epochs 6 --precision bf16-mixed
     """
 
     contexts: Path
@@ -64,6 +87,9 @@ class TrainLM:
     seed: int = 0
     """The same seed, data and device give the same weights."""
 
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+
 
 @dataclass(frozen=True)
 class Generate:
@@ -80,7 +106,7 @@ class Generate:
     contexts: Path
     """The contexts file that `swag-af contexts` wrote."""
     lms: Path = Path("lms")
-    """The folder of `swag-af train-lm`; folds missing there are trained first, with the options below."""
+    """The folder of `swag-af train-lm`; folds missing there are trained first, with its options or those below."""
     out: Path = Path("pool")
     """The folder for the pool."""
     n_negatives: int = 1023
@@ -96,8 +122,8 @@ class Generate:
     """Use this many contexts only, drawn at random with the seed."""
     folds: tuple[int, ...] = ()
     """Use the contexts of these folds only; all when not given."""
-    shard_rows: int = 64
-    """Contexts in a shard; a killed run repeats at most one shard."""
+    shard_rows: int | None = None
+    """Contexts in a shard; a killed run repeats at most one. Not given: 64, or more where that makes over 64 shards."""
     tagger: str = "auto"
     """What tags the word types of the vocabulary."""
     use_dropped: bool = True
@@ -108,3 +134,21 @@ class Generate:
     """Where to compute; auto takes a GPU when there is one."""
     seed: int = 0
     """The same seed, models and device give the same pool."""
+
+    def __post_init__(self) -> None:
+        whole = (
+            "n_negatives",
+            "min_tokens",
+            "max_draws",
+            *(n for n in ("limit", "shard_rows") if getattr(self, n) is not None),
+        )
+        check_faults(
+            [
+                *((getattr(self, name) < 1, f"--{flag(name)} {getattr(self, name)}: at least 1") for name in whole),
+                (
+                    self.max_tokens < self.min_tokens,
+                    f"--max-tokens {self.max_tokens}: below --min-tokens {self.min_tokens}",
+                ),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )

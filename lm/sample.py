@@ -66,7 +66,7 @@ def sample_row(
         if drawn >= max_draws * n_negatives:
             return None
         n = missing + missing // 8 + 16
-        uniforms = torch.from_numpy(rng.random((n, max_tokens), dtype=np.float32)).to(device)
+        uniforms = torch.from_numpy(rng.random((n, max_tokens))).to(device)
         draws = _draw(model, hidden[-1], state, uniforms, ends, forced=gold if drawn == 0 else None)
         kept.add(draws, min_tokens=min_tokens, most=1 + n_negatives)
         drawn += n
@@ -131,9 +131,9 @@ def _choose(logits: Tensor, u: Tensor, forced: int | None) -> tuple[Tensor, Tens
 
     The special tokens are never chosen: the others share their probability. `forced` overrides row 0.
     """
-    weights = torch.exp(logits - logits.amax(dim=-1, keepdim=True))  # (R or 1, V)
-    special = weights[:, :N_SPECIAL].sum(dim=-1)
-    cumulative = weights[:, N_SPECIAL:].cumsum(dim=-1)
+    normaliser = torch.logsumexp(logits, dim=-1)  # (R or 1,)
+    # in float32 the rarest types, last in the vocabulary, would lie below the rounding of the cumulative sum
+    cumulative = torch.exp(logits[:, N_SPECIAL:] - normaliser[:, None]).cumsum(dim=-1, dtype=torch.float64)
     total = cumulative[:, -1]
     if len(logits) == 1:
         chosen = torch.searchsorted(cumulative[0], u * total, right=True)
@@ -142,8 +142,8 @@ def _choose(logits: Tensor, u: Tensor, forced: int | None) -> tuple[Tensor, Tens
     chosen = chosen.clamp_(max=cumulative.shape[1] - 1) + N_SPECIAL
     if forced is not None:
         chosen[0] = forced
-    picked = weights.expand(len(chosen), -1).gather(1, chosen[:, None])[:, 0]
-    return chosen, torch.log(total + special) - torch.log(picked)
+    picked = logits.expand(len(chosen), -1).gather(1, chosen[:, None])[:, 0]
+    return chosen, normaliser - picked
 
 
 class _Kept:
@@ -173,7 +173,7 @@ class _Kept:
                 self.values.append((float(nats), float(last)))
 
     def row(self, context_nats: float, n_draws: int, *, width: int) -> SampledRow:
-        tokens = np.zeros((len(self), width), np.int64)
+        tokens = np.zeros((len(self), width), np.int32)
         for i, ending in enumerate(self.endings):
             tokens[i, : len(ending)] = ending
         nats, last = np.array(self.values, np.float32).T

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_manifest, replacing, sha256_file, write_manifest
+from swag_af.data.files import check_same, read_manifest, remove_leftovers, replacing, sha256_file, write_manifest
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
@@ -24,17 +24,14 @@ def open_lm_folder(
     path: Path, options: LMOptions, corpus_sha256: str, vocabulary: Vocabulary, seed: int
 ) -> dict[str, Any]:
     """Begin the folder, or go on with one begun under the same options; returns its manifest."""
-    wanted = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
     if not (path / "manifest.json").exists():
         vocabulary.save(path / "vocabulary.tsv")
-        write_manifest(path, "lm", wanted | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
-        return read_manifest(path, "lm")
+        content = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
+        write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
     manifest = read_manifest(path, "lm")
-    differing = [name for name, value in wanted.items() if manifest.get(name) != value]
-    if differing:
-        raise InputError(
-            f"{path}: begun with other {' and '.join(differing)}. Repeat the first command, or choose another --out."
-        )
+    check_same(manifest["options"], asdict(options), path, "--out")
+    check_same(manifest, {"corpus_sha256": corpus_sha256, "seed": seed}, path, "--out")
+    remove_leftovers(path)
     return manifest
 
 
@@ -50,11 +47,11 @@ def is_trained(path: Path, fold: int) -> bool:
 
 def save_fold(path: Path, fold: int, model: BidirectionalLM, report: dict[str, Any]) -> None:
     """Write the weights, then the manifest that says the fold is done."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     folder = fold_path(path, fold)
     with replacing(folder / "weights.safetensors") as temporary:
-        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, temporary)
+        temporary.write_bytes(save({name: v.detach().cpu().contiguous() for name, v in model.state_dict().items()}))
     write_manifest(folder, "lm-fold", report | {"weights_sha256": sha256_file(folder / "weights.safetensors")})
 
 

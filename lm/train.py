@@ -59,6 +59,7 @@ def train_lm(options: TrainLM) -> dict[int, dict[str, Any]]:
     reports = {}
     for fold in folds:
         if is_trained(options.out, fold):
+            shutil.rmtree(fold_path(options.out, fold) / "checkpoints", ignore_errors=True)
             continue
         corpus = fold_corpus(pairs, fold, options.lm.held_out, rng=np.random.default_rng((options.seed, fold)))
         reports[fold] = train_fold(

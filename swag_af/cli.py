@@ -4,7 +4,6 @@ Imports neither torch nor spaCy until a verb runs. Errors that the user can mend
 """
 
 import difflib
-import errno
 import os
 import signal
 import sys
@@ -72,27 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:
-        if error.errno not in _MENDABLE:
-            raise
+    except OSError as error:  # the disk's or the system's word, and no bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
-            f"{where}{_MENDABLE[error.errno]}. What was finished before is kept; mend that and run the same "
+            f"{where}{error.strerror or error}. What was finished before is kept; mend that and run the same "
             "command again.",
             2,
         )
-
-
-_MENDABLE = {
-    errno.ENOSPC: "no space left on the disk",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EACCES: "no permission",
-    errno.EPERM: "no permission",
-    errno.EROFS: "the file system is read-only",
-    errno.ENOTDIR: "a part of the path is no folder",
-    errno.EISDIR: "this is a folder; a file was expected",
-    errno.EEXIST: "something else stands there already",
-}
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -130,20 +115,19 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
     path = Path(inline or arguments[at + 1])
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
     values = _read_toml(path)
-    values = values.get(verb, values)
-    given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
+    values = values.get(verb, {} if set(values) & set(VERBS) else values)
     required = _required_names(VERBS[verb][0])
+    given = {argument.partition("=")[0] for argument in rest if argument.startswith("--")}
     flags, positional = [], []
     for name, value in _flatten(values).items():
         flag = name.replace("_", "-")
         words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
         if name.replace("-", "_") in required:
-            positional += words if not rest or rest[0].startswith("-") else []
+            positional += words
         elif not {f"--{flag}", f"--no-{flag}"} & given:
-            flags += [
-                f"--{flag}" if value is not False else f"--no-{flag}",
-                *([] if isinstance(value, bool) else words),
-            ]
+            flags += [f"--no-{flag}" if value is False else f"--{flag}", *([] if isinstance(value, bool) else words)]
+    if rest and not rest[0].startswith("-"):
+        positional = []  # given on the command line, which comes first
     return [*positional, *rest, *flags]
 
 

@@ -13,8 +13,7 @@ from swag_af.data.options import Contexts
 from swag_af.data.readers import caption_rows
 from swag_af.lm.options import Generate, LMOptions, TrainLM
 from swag_af.options import AFOptions, Demo, Filter, Release
-from swag_af.plot import curves
-from swag_af.show import drop_lines, question_lines, table
+from swag_af.summary import drop_lines, question_lines, run_lines
 
 N_VIDEOS = 800
 LM = LMOptions(hidden=96, epochs=5, batch_size=32, learning_rate=4e-3, decay_every=4)
@@ -37,7 +36,7 @@ def demo(options: Demo) -> str:
     _step("filter", lambda: _filter(folder, seed))
     if not (folder / "dataset").exists():
         _step("release", lambda: _release(folder, seed))
-    return _tell(folder, time.perf_counter() - started)
+    return _tell(folder, time.perf_counter() - started, seed)
 
 
 def _step(name: str, work: Callable[[], object]) -> None:
@@ -72,33 +71,34 @@ def _generate(context_path: Path, folder: Path, seed: int) -> None:
 def _filter(folder: Path, seed: int) -> None:
     from swag_af.loop import run_filter
 
-    run_filter(Filter(folder / "pool", folder / "run", SCHEDULE, AFOptions(seed=seed)))
+    run_filter(Filter(folder / "pool", folder / "run", SCHEDULE, af=AFOptions(seed=seed)))
 
 
 def _release(folder: Path, seed: int) -> None:
     from swag_af.release import release
 
-    release(Release(folder / "run", folder / "dataset", seed=seed))
+    release(_release_options(folder, seed))
 
 
-def _tell(folder: Path, seconds: float) -> str:
+def _release_options(folder: Path, seed: int) -> Release:
+    return Release(folder / "run", folder / "dataset", seed=seed)
+
+
+def _tell(folder: Path, seconds: float, seed: int) -> str:
     from swag_af.data.contexts import read_contexts_manifest
     from swag_af.release import display, make_questions
     from swag_af.runs import open_run
 
     run = open_run(folder / "run")
     manifest = read_contexts_manifest(folder / "contexts.jsonl") or {}
-    rows = [("filter", "iterations", "held-out accuracy: first", "last")]
-    rows += [(head, str(len(v)), f"{v[:5].mean():.3f}", f"{v[-5:].mean():.3f}") for head, (_, v) in curves(run).items()]
-    questions = make_questions(run, run.assignment(), Release(folder / "run"))
+    questions = make_questions(run, run.assignment(), _release_options(folder, seed))
     lines = [
         "",
         "Synthetic captions, made by a grammar: a demonstration, not a dataset.",
         "",
         *drop_lines(manifest["drops"]),
         "",
-        *table(rows),
-        f"  (means of five iterations; chance is {run.chance:.3f})",
+        *run_lines(run),
         "",
         "Three of the questions, gold starred:",
         "",

@@ -8,8 +8,8 @@ randomness of an iteration depends on (seed, iteration) alone, so a run goes on 
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +28,20 @@ from swag_af.runs import Run, begin_run
 
 Phases = Sequence[tuple[str | Filter, int]]
 
+SCORED_AT_ONCE = 200_000
+"""Candidates handed to a filter in one call, at most: bounds the memory of a full scan."""
+
 
 def run_filter(options: FilterVerb) -> Run:
     """The verb `filter`: open the pool, run the schedule, draw the curve."""
-    phases = parse_schedule(options.schedule)
     pool = CandidatePool.open(options.pool)
-    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=_draw_now_and_then)
+    made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
+    for filter in made.values():
+        if hasattr(filter, "device"):
+            filter.device = options.device
+    phases = [(made[name], n) for name, n in parse_schedule(options.schedule)]
+    made_by = {"verb": "filter", "options": asdict(options)}
+    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=_draw_now_and_then, made_by=made_by)
     plot_run(run, options.out)
     return run
 
@@ -50,13 +58,14 @@ def filter_pool(
     *,
     out: Path | str | None = None,
     after_iteration: Callable[[Run], None] = lambda run: None,
+    made_by: Mapping[str, object] | None = None,
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
     `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`; a single
     filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
-    and goes on from what is there. Raises InputError and ExhaustedError before any work when pool, filter and
-    options do not fit.
+    and goes on from what is there; a pool in memory is saved in it too. `made_by` is recorded. Raises InputError and
+    ExhaustedError before any work when pool, filter and options do not fit.
     """
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
@@ -73,11 +82,14 @@ def filter_pool(
     start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
     schedule = [name for name, _, n in phases for _ in range(n)]
     total = options.iterations or len(schedule)
-    run = begin_run(pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total)
+    run = begin_run(
+        pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
+    )
     assignment = run.assignment()
     with progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance:
         for iteration in range(1 + run.n_finished, 1 + total):
             if _has_converged(run, phases, options):
+                run.plan(run.n_finished)
                 break
             name = schedule[min(iteration, len(schedule)) - 1]
             assignment = _iterate(run, iteration, name, fitters[name], assignment, n_test, options)
@@ -87,14 +99,16 @@ def filter_pool(
 
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:
-    """`(name, filter, iterations)` a phase; a name used twice is one filter."""
-    listed = [(filter, options.iterations or 40)] if isinstance(filter, str | Filter) else filter
+    """`(name, filter, iterations)` a phase; a name used twice must mean one filter."""
+    listed: Phases = [(filter, options.iterations or 40)] if isinstance(filter, str | Filter) else filter
     made: dict[str, Filter] = {}
     phases = []
     for entry, n in listed:
-        one = made.get(entry) or make_filter(entry) if isinstance(entry, str) else entry
-        made[one.name if not isinstance(entry, str) else entry] = one
-        phases.append((entry if isinstance(entry, str) else one.name, one, n))
+        one = (made.get(entry) or make_filter(entry)) if isinstance(entry, str) else entry
+        name = entry if isinstance(entry, str) else one.name
+        if made.setdefault(name, one) is not one:
+            raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")
+        phases.append((name, one, n))
     if not phases or any(n < 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no iterations.")
     return phases
@@ -102,12 +116,21 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 
 def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:
     """What a resumed run must have in common; how long to go on may change."""
-    kept = {
-        name: value for name, value in asdict(options).items() if name not in ("iterations", "until", "window", "scan")
-    }
+    free = ("iterations", "until", "window", "scan")
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
-    named = [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)]
-    return {"pool_identity": pool.identity, "phases": named, "options": kept}
+    return {
+        "pool_identity": pool.identity,
+        "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
+        "filters": {name: _settings(one) for name, one, _ in phases},
+        "options": {name: value for name, value in asdict(options).items() if name not in free},
+    }
+
+
+def _settings(filter: Filter) -> dict[str, object]:
+    """The settings of a filter that is a dataclass, as ours are; nothing is known of others."""
+    if not is_dataclass(filter):
+        return {}
+    return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}
 
 
 def _has_converged(run: Run, phases: list[tuple[str, Filter, int]], options: AFOptions) -> bool:
@@ -173,7 +196,9 @@ def _replace(
     rng: np.random.Generator,
 ) -> Replacements:
     def score(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return filter.score(pool.view(test[rows], columns))
+        n_parts = max(1, -(-columns.size // SCORED_AT_ONCE))
+        parts = zip(np.array_split(rows, n_parts), np.array_split(columns, n_parts), strict=True)
+        return np.concatenate([filter.score(pool.view(test[r], c)) for r, c in parts if len(r)])
 
     return replace(
         assigned,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 
 Schedule = tuple[tuple[str, int], ...]
 
@@ -35,24 +35,17 @@ class AFOptions:
     """The same seed, pool and filter give the same run."""
 
     def __post_init__(self) -> None:
-        faults = [
-            text
-            for wrong, text in (
-                (
-                    self.iterations is not None and self.iterations < 1,
-                    f"--iterations {self.iterations}: at least 1",
-                ),
+        check_faults(
+            [
+                (self.iterations is not None and self.iterations < 1, f"--iterations {self.iterations}: at least 1"),
                 (self.n_negatives < 1, f"--n-negatives {self.n_negatives}: at least 1"),
                 (self.n_easy < 1, f"--n-easy {self.n_easy}: at least 1"),
                 (not 0 < self.test_share < 1, f"--test-share {self.test_share}: between 0 and 1"),
                 (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
                 (self.window < 1, f"--window {self.window}: at least 1"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
-            )
-            if wrong
-        ]
-        if faults:
-            raise InputError("; ".join(faults) + ".")
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +68,8 @@ class Filter:
     """The run folder."""
     schedule: str = "mlp:100,ensemble:40"
     """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where filters with networks compute; bits repeat on a CPU, and are not promised to on a GPU."""
     af: AFOptions = field(default_factory=AFOptions)
     """Adversarial Filtering."""
 
@@ -121,6 +116,19 @@ class Release:
     force: bool = False
     """Replace an existing dataset folder."""
 
+    def __post_init__(self) -> None:
+        shares = self.val_share, self.test_share
+        check_faults(
+            [
+                (self.n_distractors < 1, f"--n-distractors {self.n_distractors}: at least 1"),
+                (
+                    min(shares) < 0 or sum(shares) >= 1,
+                    "--val-share and --test-share: not below 0, and less than 1 together",
+                ),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )
+
 
 @dataclass(frozen=True)
 class Show:
@@ -138,6 +146,9 @@ class Show:
     seed: int = 0
     """Draws the examples."""
 
+    def __post_init__(self) -> None:
+        check_faults([(self.n < 0, f"--n {self.n}: not below 0"), (self.seed < 0, f"--seed {self.seed}: not below 0")])
+
 
 @dataclass(frozen=True)
 class Demo:
@@ -154,3 +165,6 @@ class Demo:
     """The folder for all that the demo makes."""
     seed: int = 0
     """Seeds the captions and every verb."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])

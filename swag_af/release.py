@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.contexts import Context
-from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, replacing, sha256_file, write_manifest, write_text
+from swag_af.data.errors import ExhaustedError
+from swag_af.data.files import check_output, read_manifest, replacing, sha256_file, write_manifest, write_text
 from swag_af.data.tokens import capitalise, detokenize, tokenize
 from swag_af.options import Release
-from swag_af.plot import curves, plot_run
+from swag_af.plot import plot_run
 from swag_af.runs import Run, open_run
+from swag_af.summary import accuracy_rows, drop_reasons, scored_share
 
 SPLITS = ("train", "val", "test")
 
@@ -38,7 +39,7 @@ class Question:
 
 def release(options: Release) -> list[Question]:
     """Split, draw, shuffle and write; returns the questions in pool order."""
-    _check(options)
+    _check_replaceable(options.out, options.force)
     run = open_run(options.run)
     if options.n_distractors >= run.start.shape[1]:
         raise ExhaustedError(
@@ -111,18 +112,11 @@ def display(context: Context) -> tuple[str, str]:
     return capitalise(detokenize(tokenize(context.sent1))), capitalise(detokenize(tokenize(context.start)))
 
 
-def _check(options: Release) -> None:
-    check_output(options.out, force=options.force)
-    faults = []
-    if options.n_distractors < 1:
-        faults.append(f"--n-distractors {options.n_distractors}: at least 1")
-    if min(options.val_share, options.test_share) < 0 or options.val_share + options.test_share >= 1:
-        faults.append(
-            f"--val-share {options.val_share} and --test-share {options.test_share}: not below 0, and less "
-            "than 1 together"
-        )
-    if faults:
-        raise InputError("; ".join(faults) + ".")
+def _check_replaceable(out: Path, force: bool) -> None:
+    """With --force only a dataset gives way to a dataset."""
+    check_output(out, force=force)
+    if out.exists():
+        read_manifest(out, "dataset")
 
 
 def _write_split(folder: Path, split: str, questions: list[Question], n_distractors: int) -> None:
@@ -154,12 +148,8 @@ def dataset_card(run: Run, questions: Sequence[Question], options: Release) -> s
     manifest = run.pool.manifest
     splits = Counter(q.split for q in questions)
     labels = Counter(q.label for q in questions)
-    last = {head: values for head, (_, values) in curves(run).items()}
-    by_filter = "\n".join(
-        f"| {head} | {len(values)} | {100 * values[:5].mean():.1f} | {100 * values[-5:].mean():.1f} |"
-        for head, values in last.items()
-    )
-    scored = sum(r["n_scored"] for r in run.log) / max(1, sum(r["n_unassigned"] for r in run.log))
+    header, *rows = accuracy_rows(run)
+    accuracies = [f"| {' | '.join(header)} |", "|---" * len(header) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
     lines = [
         "---",
         "task_categories:\n- multiple-choice",
@@ -196,12 +186,10 @@ def dataset_card(run: Run, questions: Sequence[Question], options: Release) -> s
         "",
         f"{run.n_finished} iterations; the assignment after iteration "
         f"{run.n_finished if options.iteration is None else options.iteration} is released. "
-        f"Chance is {100 * run.chance:.1f} % among {run.start.shape[1]} candidates. {100 * scored:.1f} % of "
+        f"Chance is {100 * run.chance:.1f} % among {run.start.shape[1]} candidates. {100 * scored_share(run):.1f} % of "
         "the unassigned candidates met were scored.",
         "",
-        "| filter | iterations | held-out accuracy, first 5 (%) | last 5 (%) |",
-        "|---|---|---|---|",
-        by_filter,
+        *accuracies,
         "",
         "![held-out accuracy by iteration](curve.png)",
         "",
@@ -216,9 +204,7 @@ def _construction(manifest: dict[str, Any], run: Run) -> list[str]:
     ]
     drops = manifest.get("contexts")
     if drops:
-        reasons = ", ".join(
-            f"{n:,} {name.replace('_', ' ')}" for name, n in drops.items() if n and name not in ("pairs", "kept")
-        )
+        reasons = drop_reasons(drops)
         lines.append(
             f"* From {drops['pairs']:,} pairs of consecutive captions, {drops['kept']:,} kept; dropped: "
             f"{reasons or 'none'}."

@@ -186,7 +186,7 @@ def _walk(
     while len(rows):
         reach = at + np.arange(min(block, order.shape[1] - at))
         present = reach < n_outside[rows, None]  # (r, b)
-        columns = np.where(present, order[rows][:, reach], 0)  # gold stands in where a row has run out
+        columns = np.where(present, order[rows[:, None], reach], 0)  # gold stands in where a row has run out
         scores = np.where(present, score(rows, columns), -np.inf)
         n_scored += int(present.sum())
         for place in range(thresholds.shape[1]):

@@ -10,6 +10,7 @@ An iteration is finished once its line is in the log. Any iteration's assignment
 replacements up to it made, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ import numpy as np
 from swag_af.data.assignments import check_assignment
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
+    MANIFEST,
+    check_same,
     read_jsonl,
     read_manifest,
     remove_leftovers,
@@ -84,47 +87,70 @@ class Run:
             write_jsonl(self.path / "timing.jsonl", self.timing)
             write_jsonl(self.path / "log.jsonl", self.log)
 
+    def plan(self, n_planned: int) -> None:
+        """Say in the manifest how many iterations are meant to be done in all."""
+        if self.path is not None:
+            manifest = read_manifest(self.path, "run")
+            write_manifest(
+                self.path,
+                "run",
+                {k: v for k, v in manifest.items() if k not in ("format", "kind")} | {"n_planned": n_planned},
+            )
+
 
 def begin_run(
-    pool: CandidatePool, start: np.ndarray, path: Path | None, identity: Mapping[str, Any], *, n_planned: int
+    pool: CandidatePool,
+    start: np.ndarray,
+    path: Path | None,
+    identity: Mapping[str, Any],
+    *,
+    n_planned: int,
+    made_by: Mapping[str, Any] | None = None,
 ) -> Run:
     """A new run, or the one in `path` to go on with when it was begun with the same pool and options.
 
-    `identity` is what both must share; `n_planned` iterations are meant to be done in all.
-
-    Raises InputError when `path` holds a run of another pool or other options.
+    `identity` is what both must share; `n_planned` iterations are meant to be done in all. A pool in memory is
+    saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run of
+    another pool or other options.
     """
     if path is None:
         return Run(pool, start)
-    place = str(pool.path.resolve()) if pool.path else None
-    content = {"pool": place, "n_rows": len(pool), "n_candidates": pool.n_candidates, **identity}
-    if not (path / "manifest.json").exists():
+    begun = (path / MANIFEST).exists()
+    if begun:
+        _check_identity(path, read_manifest(path, "run"), identity)
+    if pool.path is None:
+        pool = CandidatePool.open(path / "pool") if begun else pool.save(path / "pool", force=True)
+    assert pool.path is not None
+    if not begun:
         write_array(path / "start.npy", start)
-        write_manifest(path, "run", content | {"n_planned": n_planned})
-        return Run(pool, start, path)
-    manifest = read_manifest(path, "run")
-    differing = [name for name, value in identity.items() if manifest.get(name) != value]
-    if "pool_identity" in differing:
+    content = {
+        "pool": os.path.relpath(pool.path.resolve(), path.resolve()),
+        "n_rows": len(pool),
+        "n_candidates": pool.n_candidates,
+        **identity,
+        "n_planned": n_planned,
+        "made_by": made_by,
+    }
+    write_manifest(path, "run", content)
+    return _load(path, pool) if begun else Run(pool, start, path)
+
+
+def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    if manifest.get("pool_identity") != identity["pool_identity"]:
         raise InputError(
             f"{path}: this run belongs to another pool ({manifest.get('pool')}). Choose another --out, or "
             "pass that pool."
         )
-    if differing:
-        parts = [f"{name} {_differences(manifest.get(name), identity[name])}" for name in differing]
-        raise InputError(
-            f"{path}: begun with other {'; '.join(parts)}. Repeat the first command, or choose another --out."
-        )
-    write_manifest(path, "run", content | {"n_planned": n_planned})
-    return _load(path, pool)
+    for name in ("filters", "options"):
+        check_same(manifest.get(name, {}), identity[name], path, "--out")
+    check_same(manifest, {"phases": identity["phases"]}, path, "--out")
 
 
 def open_run(path: Path | str) -> Run:
     """The run in folder `path`, finished or not, with its pool."""
     path = Path(path)
     manifest = read_manifest(path, "run")
-    if manifest["pool"] is None:
-        raise InputError(f"{path}: its pool was in memory only. Open it with begin_run and that pool.")
-    pool_path = Path(manifest["pool"])
+    pool_path = path / manifest["pool"]
     if not pool_path.exists():
         raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
     pool = CandidatePool.open(pool_path)
@@ -148,16 +174,5 @@ def _load(path: Path, pool: CandidatePool) -> Run:
     return Run(pool, start, path, log, timing[: len(log)], replacements)
 
 
-def run_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a run folder."""
-    return read_manifest(path, "run")
-
-
 def _replacements_path(path: Path, iteration: int) -> Path:
     return path / "replacements" / f"{iteration:04d}.npy"
-
-
-def _differences(old: Any, new: Any) -> str:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return ", ".join(f"{name} ({old.get(name)}, now {new[name]})" for name in new if old.get(name) != new[name])
-    return f"({old}, now {new})"

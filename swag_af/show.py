@@ -13,9 +13,9 @@ from swag_af.data.files import MANIFEST, check_manifest, read_json
 from swag_af.data.pool import CandidatePool
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.options import Show
-from swag_af.plot import curves
 from swag_af.release import display
 from swag_af.runs import open_run
+from swag_af.summary import drop_lines, perplexity_rows, question_lines, run_lines, table
 
 
 def show(options: Show) -> str:
@@ -57,30 +57,16 @@ def _show_contexts(path: Path, options: Show) -> list[str]:
 
 
 def _show_lm(path: Path, options: Show) -> list[str]:
-    manifest = read_json(path / MANIFEST)
-    size = manifest["options"]
-    lines = [
-        f"{size['layers']} layers of {size['hidden']} each way, "
-        f"{len(Vocabulary.load(path / 'vocabulary.tsv')):,} token types",
-        "",
-    ]
-    rows: list[tuple[str, ...]] = [
-        ("fold", "best epoch", "held-out forward", "backward", "own fold forward", "backward")
-    ]
-    for folder in sorted(path.glob("fold-*")):
-        if (folder / MANIFEST).exists():
-            report = read_json(folder / MANIFEST)
-            values = [
-                report[name][way]
-                for name in ("held_out_perplexity", "fold_perplexity")
-                for way in ("forward", "backward")
-            ]
-            rows.append((str(report["fold"]), str(report["best_epoch"]), *(f"{value:.1f}" for value in values)))
-        else:
-            rows.append((folder.name.removeprefix("fold-"), "unfinished", "", "", "", ""))
+    size = read_json(path / MANIFEST)["options"]
+    n_types = len(Vocabulary.load(path / "vocabulary.tsv"))
+    folders = sorted(path.glob("fold-*"))
+    reports = [read_json(folder / MANIFEST) for folder in folders if (folder / MANIFEST).exists()]
+    unfinished = [folder.name for folder in folders if not (folder / MANIFEST).exists()]
     return [
-        *lines,
-        *table(rows),
+        f"{size['layers']} layers of {size['hidden']} each way, {n_types:,} token types",
+        "",
+        *(table(perplexity_rows(reports)) if reports else ["no fold is trained yet"]),
+        *([f"unfinished: {', '.join(unfinished)}"] if unfinished else []),
         "",
         "(token perplexity)",
         "",
@@ -117,25 +103,16 @@ def _show_run(path: Path, options: Show) -> list[str]:
         "",
     ]
     if run.log:
-        rows: list[tuple[str, ...]] = [("filter", "iterations", "held-out accuracy: first", "last")]
-        rows += [
-            (head, str(len(v)), f"{v[:5].mean():.3f}", f"{v[-5:].mean():.3f}") for head, (_, v) in curves(run).items()
-        ]
-        seconds = sum(t["seconds"] for t in run.timing)
-        scored = sum(r["n_scored"] for r in run.log) / max(1, sum(r["n_unassigned"] for r in run.log))
-        lines += [*table(rows), "", f"(means of five iterations; chance is {run.chance:.3f})"]
-        lines += [f"{seconds:.0f} seconds, {100 * scored:.1f} % of the candidates met were scored", ""]
+        lines += [*run_lines(run), ""]
     assignment = run.assignment()
     rows_shown = _some(range(len(run.pool)), options)
     examples = [
         (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
-    following = (
-        f"swag-af release {path} --out dataset"
-        if run.n_finished >= total
-        else f"swag-af filter {manifest['pool']} --out {path}  (goes on)"
-    )
+    following = f"swag-af release {path} --out dataset"
+    if run.n_finished < total:
+        following = f"the command that began it goes on from here; or {following}"
     return [*lines, *_examples(examples), "", f"Next: {following}"]
 
 
@@ -163,39 +140,6 @@ _SHOWERS: dict[str, Callable[[Path, Show], list[str]]] = {
     "run": _show_run,
     "dataset": _show_dataset,
 }
-
-
-def drop_lines(drops: dict[str, int]) -> list[str]:
-    """The drop table as text, with shares of all pairs."""
-    rows = [
-        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %") for name, n in drops.items()
-    ]
-    return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
-
-
-def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as aligned columns, the first one a header; first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return [lines[0], "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:]]
-
-
-def question_lines(phrase: str, endings: Sequence[str], label: int | None) -> list[str]:
-    """One question as a person would like to read it, gold marked with a star."""
-    marks = ["*" if i == label else " " for i in range(len(endings))]
-    return [
-        phrase,
-        *(
-            f"  {mark} {letter}) {ending}"
-            for mark, letter, ending in zip(marks, "abcdefghijklmnopqrstuvwxyz", endings, strict=False)
-        ),
-    ]
 
 
 def _examples(examples: Sequence[tuple[str, list[str], int]]) -> list[str]:

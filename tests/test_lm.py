@@ -13,6 +13,7 @@ from swag_af.data.grammar import sample_videos
 from swag_af.data.options import ContextRules
 from swag_af.data.pool import FEATURES, CandidatePool
 from swag_af.data.splitters import load_splitter
+from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
 from swag_af.lm import generate as generate_module
 from swag_af.lm import train as train_module
@@ -283,7 +284,7 @@ def test_training_leaves_the_global_generator_alone(contexts_path, tmp_path):
 
 
 def test_a_folder_of_models_begun_with_other_options_is_refused(contexts_path, lms):
-    with pytest.raises(InputError, match="options"):
+    with pytest.raises(InputError, match=r"hidden \(24, now 32\)"):
         train_lm(TrainLM(contexts_path, lms, lm=replace(TINY, hidden=32)))
 
 
@@ -373,11 +374,39 @@ def test_models_of_other_contexts_are_refused(contexts_path, lms, tmp_path):
         generate(options_for(tmp_path / "other.jsonl", lms, tmp_path / "pool"))
 
 
-def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, lms, tmp_path):
-    with pytest.raises(ExhaustedError, match="too_few_distinct_endings"):
-        generate(
-            options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, min_tokens=24, max_draws=1, limit=2)
-        )
+def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, lms, tmp_path, monkeypatch):
+    made, calls = generate_module.sample_row, []
+
+    def exhausted_every_third(*arguments, **settings):
+        calls.append(1)
+        return None if len(calls) % 3 == 0 else made(*arguments, **settings)
+
+    monkeypatch.setattr(generate_module, "sample_row", exhausted_every_third)
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    assert len(pool) == 7
+    assert pool.manifest["drops"] == {"too_few_distinct_endings": 3}
+
+
+def test_a_pool_without_any_row_is_refused(contexts_path, lms, tmp_path, monkeypatch):
+    monkeypatch.setattr(generate_module, "sample_row", lambda *arguments, **settings: None)
+    with pytest.raises(ExhaustedError, match="10 too_few_distinct_endings"):
+        generate(options_for(contexts_path, lms, tmp_path / "pool"))
+
+
+@pytest.mark.parametrize(
+    ("gold", "reason"),
+    [
+        ("washes the hands.", "gold_too_short"),
+        ("walks to the old car and then", "gold_unfinished"),
+        ("walks away . The man is there.", "gold_of_several_sentences"),
+    ],
+)
+def test_a_gold_that_no_sample_could_look_like_is_dropped(contexts_path, lms, gold, reason):
+    _, vocabulary = load_fold(lms, 0, device="cpu")
+    every = vocabulary.ids(tokenize(gold))
+    ids = [i if i != 1 else 50 for i in every]
+    ends = torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
+    assert generate_module._unfit_gold(ids, ends, Generate(contexts_path)) == reason
 
 
 def test_missing_folds_are_trained_first(contexts_path, tmp_path):

@@ -1,0 +1,79 @@
+"""What is told of runs, models and questions, in one place: tables as text for the terminal, rows for the card."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swag_af.plot import curves
+from swag_af.runs import Run
+
+Rows = list[tuple[str, ...]]
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as aligned columns, the first one a header; first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return [lines[0], "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:]]
+
+
+def drop_lines(drops: Mapping[str, int]) -> list[str]:
+    """The drop table as text, with shares of all pairs."""
+    rows: Rows = [
+        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %") for name, n in drops.items()
+    ]
+    return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
+
+
+def drop_reasons(drops: Mapping[str, int]) -> str:
+    """The counts that are not zero, in a line."""
+    return ", ".join(
+        f"{n:,} {name.replace('_', ' ')}" for name, n in drops.items() if n and name not in ("pairs", "kept")
+    )
+
+
+def accuracy_rows(run: Run) -> Rows:
+    """A header, then each head: iterations, mean held-out accuracy of its first five and of its last five."""
+    rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
+    for head, (_, values) in curves(run).items():
+        rows.append((head, str(len(values)), f"{values[:5].mean():.3f}", f"{values[-5:].mean():.3f}"))
+    return rows
+
+
+def scored_share(run: Run) -> float:
+    """Share of the unassigned candidates of held-out rows that were scored, over the whole run, 0 to 1."""
+    return sum(r["n_scored"] for r in run.log) / max(1, sum(r["n_unassigned"] for r in run.log))
+
+
+def run_lines(run: Run) -> list[str]:
+    """Accuracies, iterations, seconds and share scored."""
+    seconds = sum(t["seconds"] for t in run.timing)
+    return [
+        *table(accuracy_rows(run)),
+        "",
+        f"(means of five iterations; chance is {run.chance:.3f})",
+        f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * scored_share(run):.1f} % of the "
+        "candidates met were scored",
+    ]
+
+
+def perplexity_rows(reports: Sequence[Mapping[str, Any]]) -> Rows:
+    """A header, then each fold: best epoch and token perplexities."""
+    rows: Rows = [("fold", "best epoch", "held-out forward", "backward", "own fold forward", "backward")]
+    for report in reports:
+        values = [
+            report[name][way] for name in ("held_out_perplexity", "fold_perplexity") for way in ("forward", "backward")
+        ]
+        rows.append((str(report["fold"]), str(report["best_epoch"]), *(f"{value:.1f}" for value in values)))
+    return rows
+
+
+def question_lines(phrase: str, endings: Sequence[str], label: int) -> list[str]:
+    """One question as a person would like to read it, gold marked with a star."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [phrase, *(f"  {'*' if i == label else ' '} {letters[i % 26]}) {text}" for i, text in enumerate(endings))]

@@ -1,0 +1,99 @@
+"""Shared by the tests: a small pool in memory, a tiny contexts file, and filters that cost nothing."""
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.data.contexts import Context, write_contexts
+from swag_af.data.pool import FEATURES, CandidatePool, View
+from swag_af.filters import registry
+
+
+class HashFilter:
+    """The fake of the main extension point: every text gets a number in [0, 1) that hangs on it and on the fit.
+
+    A fit draws one number from its `rng` and notes what its golds were, so a run that is not given the same
+    contexts, assignment and generator scores otherwise.
+    """
+
+    name = "hash"
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        golds = "".join(sorted(row[0] for row in view.texts))
+        self.salt = f"{rng.integers(2**32)} {zlib.crc32(golds.encode())} "
+
+    def score(self, view: View) -> np.ndarray:
+        return np.array(
+            [[zlib.crc32((self.salt + text).encode()) / 2**32 for text in row] for row in view.texts]
+        )  # (n, m)
+
+
+class FeatureFilter:
+    """A fake that reads the features: their sum is the score."""
+
+    name = "feature"
+    requires = ("features",)
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        self.mean = view.features.mean()
+
+    def score(self, view: View) -> np.ndarray:
+        return view.features.astype(np.float64).sum(axis=2) - self.mean  # (n, m)
+
+
+def make_contexts_of(n: int, *, n_videos: int) -> list[Context]:
+    """`n` contexts of `n_videos` videos in five folds."""
+    verbs = ("rides", "paints", "lifts", "washes", "throws")
+    return [
+        Context(
+            f"A woman stands in room {i} of the house.",
+            "The tall man",
+            f"{verbs[i % 5]} the {i}th horse down the hill.",
+            id=f"v{i % n_videos}-{i // n_videos}",
+            video=f"v{i % n_videos}",
+            source="tests",
+            fold=i % n_videos % 5,
+        )
+        for i in range(n)
+    ]
+
+
+def make_pool(seed: int = 0, *, n: int = 30, fewest: int = 12, most: int = 18) -> CandidatePool:
+    """A pool of `n` rows with `fewest` to `most` negatives each and random features."""
+    rng = np.random.default_rng(seed)
+    contexts = make_contexts_of(n, n_videos=10)
+    n_negatives = rng.integers(fewest, most + 1, n)
+    negatives = [[f"sees {k} birds, {i} trees and café {seed}." for k in range(m)] for i, m in enumerate(n_negatives)]
+    features = [rng.normal(size=(1 + m, len(FEATURES))).astype(np.float32) for m in n_negatives]
+    return CandidatePool.from_texts(contexts, negatives, features=features, tagger="rules")
+
+
+@pytest.fixture(scope="session")
+def pool() -> CandidatePool:
+    """30 ragged rows of 10 videos, in memory."""
+    return make_pool()
+
+
+@pytest.fixture(scope="session")
+def pool_folder(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same pool on disk; not to be changed."""
+    folder = tmp_path_factory.mktemp("pools") / "pool"
+    pool.save(folder)
+    return folder
+
+
+@pytest.fixture
+def contexts_file(tmp_path: Path) -> Path:
+    """Six contexts of three videos, with the files that stand beside them."""
+    path = tmp_path / "contexts.jsonl"
+    write_contexts(path, make_contexts_of(6, n_videos=3), [], {"verb": "contexts"})
+    return path
+
+
+@pytest.fixture
+def fake_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`hash` and `feature` are names that every schedule knows."""
+    monkeypatch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
+    monkeypatch.setitem(registry.FILTERS, "feature", "conftest:FeatureFilter")

@@ -1,0 +1,185 @@
+"""Claims about files: whole or not there, and errors that name the place."""
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.data import files
+from swag_af.data.errors import FormatError, InputError
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_an_exception_inside_replacing_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    files.write_text(path, "old")
+    with pytest.raises(RuntimeError), files.replacing(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_an_exception_inside_replacing_leaves_the_old_folder_and_no_temporary(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    files.write_text(path / "inside", "old")
+    with pytest.raises(RuntimeError), files.replacing(path) as temporary:
+        files.write_text(temporary / "inside", "half")
+        raise RuntimeError
+    assert (path / "inside").read_text() == "old"
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_folder_takes_the_place_of_the_old_one_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    files.write_text(path / "old", "")
+    with files.replacing(path) as temporary:
+        files.write_text(temporary / "new", "")
+    assert names(path) == ["new"]
+    assert names(tmp_path) == ["a"]
+
+
+def test_a_folder_that_cannot_be_renamed_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    files.write_text(path / "old", "")
+    rename = os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if Path(target) == path and (Path(source) / "new").exists():
+            raise OSError(errno.ENOSPC, "full")
+        rename(source, target)
+
+    with pytest.raises(OSError, match="full"), files.replacing(path) as temporary:
+        files.write_text(temporary / "new", "")
+        monkeypatch.setattr(os, "replace", full)
+    assert names(path) == ["old"]
+    assert names(tmp_path) == ["a"]
+
+
+def test_records_that_fail_half_way_leave_the_old_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    files.write_jsonl(path, [{"a": 1}])
+    with pytest.raises(TypeError):
+        files.write_jsonl(path, [{"a": 2}, {"a": object()}])
+    assert path.read_text() == '{"a": 1}\n'
+    assert names(tmp_path) == ["a.jsonl"]
+
+
+def test_a_table_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    files.write_array(path, np.arange(3))
+    with pytest.raises(ValueError, match="pickle"):
+        files.write_array(path, np.array([object()]))
+    assert np.load(path).tolist() == [0, 1, 2]
+    assert names(tmp_path) == ["a.npy"]
+
+
+def test_leftovers_go_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / ".a.123.tmp").touch()
+    (tmp_path / ".b.123.tmp" / "deep").mkdir(parents=True)
+    (tmp_path / "c.tmp").touch()
+    (tmp_path / ".hidden").touch()
+    files.remove_leftovers(tmp_path)
+    assert names(tmp_path) == [".hidden", "c.tmp"]
+
+
+def test_jsonl_reads_back_what_was_written_with_line_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    records = [{"a": "é\u2028\n\r"}, {"b": [1, None]}]
+    assert files.write_jsonl(path, records) == 2
+    assert list(files.read_jsonl(path)) == [(1, records[0]), (2, records[1])]
+
+
+def test_numbers_of_numpy_and_paths_are_plain_json(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    files.write_json(path, {"n": np.int64(3), "x": np.float32(0.5), "row": np.arange(2), "path": Path("a/b")})
+    assert files.read_json(path) == {"n": 3, "x": 0.5, "row": [0, 1], "path": "a/b"}
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n')
+    assert files.read_json(path) == {"a": 1}
+    assert list(files.read_jsonl(path)) == [(1, {"a": 1})]
+
+
+BROKEN = [
+    (b'{\n"a": 1,\n}', "line 3"),
+    (b'{"a": "\xff"}', "UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), BROKEN)
+def test_broken_json_is_named_with_its_place(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said) as caught:
+        files.read_json(path)
+    assert str(path) in str(caught.value)
+
+
+BROKEN_LINES = [
+    (b'{"a": 1}\n\n{"a": }\n', "line 3"),
+    (b'{"a": 1}\n[1]\n', "line 2 is not a JSON object"),
+    (b'{"a": 1}\n"\xff"\n', "UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), BROKEN_LINES)
+def test_a_broken_json_line_is_named_with_its_place(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said) as caught:
+        list(files.read_jsonl(path))
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        files.read_json(tmp_path / "a.json")
+    with pytest.raises(InputError, match="a folder"):
+        files.read_json(tmp_path)
+
+
+def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
+    files.write_manifest(tmp_path, "pool", {"n": 1})
+    assert files.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "n": 1}
+
+
+REFUSED_MANIFESTS = [
+    ({"format": 2, "kind": "pool"}, "format 2, and this release reads format 1"),
+    ({"format": 1, "kind": "run"}, "this is a run, not a pool"),
+    ({"name": "somebody else's"}, "not a manifest of swag-af"),
+    ([], "not a manifest of swag-af"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "said"), REFUSED_MANIFESTS)
+def test_a_manifest_that_is_not_ours_to_read_is_refused(tmp_path: Path, manifest: object, said: str) -> None:
+    files.write_json(tmp_path / files.MANIFEST, manifest)
+    with pytest.raises(FormatError, match=said):
+        files.read_manifest(tmp_path, "pool")
+
+
+def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no manifest\.json here"):
+        files.read_manifest(tmp_path, "pool")
+    with pytest.raises(InputError, match="no such folder"):
+        files.read_manifest(tmp_path / "nowhere", "pool")
+
+
+def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
+    assert files.sha256_json({"a": 1, "b": 2}) == files.sha256_json({"b": 2, "a": 1})
+    assert files.sha256_json({"a": 1}) != files.sha256_json({"a": 2})
+
+
+def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:
+    files.check_output(tmp_path / "new")
+    files.check_output(tmp_path, force=True)
+    with pytest.raises(InputError, match="--force"):
+        files.check_output(tmp_path)

@@ -1,0 +1,40 @@
+"""The curve: what is drawn is what was logged."""
+
+import numpy as np
+
+from swag_af.plot import curves, first_iterations, plot_run, smooth
+from swag_af.runs import Run
+
+
+def run_of(filters: list[str], pool) -> Run:
+    log = [
+        {"iteration": i + 1, "filter": name, "accuracy": {"mlp": 0.1 * i, name: 0.1 * i}}
+        for i, name in enumerate(filters)
+    ]
+    return Run(pool, np.zeros((len(pool), 3), np.int32), log=log)
+
+
+def test_every_head_is_drawn_where_it_was_measured(pool):
+    found = curves(run_of(["mlp", "mlp", "ensemble"], pool))
+    np.testing.assert_array_equal(found["mlp"][0], [1, 2, 3])
+    np.testing.assert_array_equal(found["ensemble"][0], [3])
+    np.testing.assert_allclose(found["ensemble"][1], [0.2])
+
+
+def test_phases_begin_where_another_filter_takes_over(pool):
+    assert first_iterations(run_of(["mlp", "mlp", "bow", "mlp"], pool)) == [1, 3, 4]
+
+
+def test_smoothing_keeps_a_constant_and_averages_the_middle():
+    np.testing.assert_allclose(smooth(np.full(7, 0.3)), 0.3)
+    assert smooth(np.array([0.0, 0, 5, 0, 0]))[2] == 1.0
+
+
+def test_the_same_run_gives_the_same_picture(pool, tmp_path):
+    run = run_of(["mlp", "mlp", "ensemble"], pool)
+    one, two = plot_run(run, tmp_path / "one"), plot_run(run, tmp_path / "two")
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+def test_an_empty_run_is_drawn_too(pool, tmp_path):
+    assert all(path.exists() for path in plot_run(run_of([], pool), tmp_path))
