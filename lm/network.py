@@ -4,8 +4,6 @@ Letters: `B` sequences, `T` steps, `H` hidden units, `V` token types. Sequences 
 This module knows neither texts nor training.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -36,24 +34,17 @@ class HighwayLSTMLayer(nn.Module):
         self, x: Tensor, state: tuple[Tensor, Tensor] | None = None, mask: Tensor | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(T, B, H) inputs to (T, B, H) outputs and the last state; `mask` (B, H) drops from the recurrence."""
-        projected = self.from_input(x)  # (T, B, 6H)
         if state is None:
             zeros = self.from_state.weight.new_zeros(x.shape[1], self.hidden)
             state = zeros, zeros
-        if mask is None:
-            mask = torch.ones_like(state[0])
-        outputs, c = _Recurrence.apply(projected, self.from_state.weight, *state, mask)
-        return outputs, (outputs[-1], c)
-
-    def forward_by_steps(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The slow twin of `forward` from a zero state: one `step` at a time, gradients by autograd."""
-        h = c = x.new_zeros(x.shape[1], self.hidden)
+        h, c = state
         outputs = []
-        for projected in self.from_input(x).unbind(0):
+        for projected in self.from_input(x).unbind(0):  # (B, 6H)
             h, c = self.step(projected, h, c)
-            h = h * mask
+            if mask is not None:
+                h = h * mask
             outputs.append(h)
-        return torch.stack(outputs)
+        return torch.stack(outputs), (h, c)
 
     def step(self, projected: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         """One step from the projected input (B, 6H) and the state (B, H) each."""
@@ -63,65 +54,6 @@ class HighwayLSTMLayer(nn.Module):
         i, f, o, r = torch.sigmoid(gates[..., : 4 * H]).chunk(4, dim=-1)
         c = f * c + i * torch.tanh(gates[..., 4 * H :])
         return torch.lerp(carried.to(c.dtype), o * torch.tanh(c), r), c
-
-
-class _Recurrence(torch.autograd.Function):
-    """The steps of a `HighwayLSTMLayer` in one node of the graph.
-
-    Autograd over single steps adds up the weight's gradient T times and keeps a node an operation; here the
-    gates are kept in one table and the weight's gradient is one product. The arithmetic is `step`'s.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        T, B, H = projected.shape[0], *h.shape
-        matrix = weight.to(projected.dtype).t()  # (H, 5H)
-        hs, cs = h.new_empty(T + 1, B, H), h.new_empty(T + 1, B, H)
-        gates = h.new_empty(T, B, 5 * H)
-        hs[0], cs[0] = h, c
-        for t in range(T):
-            torch.add(projected[t, :, : 5 * H], hs[t].to(matrix.dtype) @ matrix, out=gates[t])
-            gates[t, :, : 4 * H].sigmoid_()
-            gates[t, :, 4 * H :].tanh_()
-            i, f, o, r, g = gates[t].chunk(5, dim=-1)
-            torch.mul(f, cs[t], out=cs[t + 1])
-            cs[t + 1].addcmul_(i, g)
-            torch.lerp(projected[t, :, 5 * H :].to(o.dtype), o * torch.tanh(cs[t + 1]), r, out=hs[t + 1])
-            hs[t + 1].mul_(mask)
-        ctx.save_for_backward(projected, weight, gates, hs, cs, mask)
-        ctx.mark_non_differentiable(cs[T])
-        return hs[1:], cs[T]
-
-    @staticmethod
-    def backward(ctx: Any, d_outputs: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        projected, weight, gates, hs, cs, mask = ctx.saved_tensors
-        T, B, H = d_outputs.shape
-        matrix = weight.to(projected.dtype)  # (5H, H)
-        d_projected = gates.new_empty(T, B, 6 * H)
-        d_h, d_c = torch.zeros_like(mask), torch.zeros_like(mask)
-        tanh_c = torch.tanh(cs[1:])
-        for t in reversed(range(T)):
-            i, f, o, r, g = gates[t].chunk(5, dim=-1)
-            d_i, d_f, d_o, d_r, d_g, d_carried = d_projected[t].chunk(6, dim=-1)
-            carried = projected[t, :, 5 * H :].to(o.dtype)
-            d_y = (d_outputs[t] + d_h).mul_(mask)
-            d_m = d_y * r
-            torch.sub(d_y, d_m, out=d_carried)
-            d_c.add_(d_m * o * (1 - tanh_c[t].square()))
-            d_o.copy_(d_m * tanh_c[t])
-            d_r.copy_(d_y * (o * tanh_c[t] - carried))
-            torch.mul(d_c, g, out=d_i)
-            torch.mul(d_c, cs[t], out=d_f)
-            torch.mul(d_c, i, out=d_g).mul_(1 - g.square())
-            d_sigmoid = d_projected[t, :, : 4 * H]
-            d_sigmoid.mul_(gates[t, :, : 4 * H]).mul_(1 - gates[t, :, : 4 * H])
-            d_c.mul_(f)
-            d_h = (d_projected[t, :, : 5 * H].to(matrix.dtype) @ matrix).to(mask.dtype)
-        flat = d_projected[..., : 5 * H].reshape(T * B, 5 * H).to(matrix.dtype)
-        d_weight = flat.t() @ hs[:-1].reshape(T * B, H).to(matrix.dtype)
-        return d_projected.to(projected.dtype), d_weight.to(weight.dtype), None, None, None
 
 
 class DirectionalLM(nn.Module):

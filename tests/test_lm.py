@@ -64,27 +64,33 @@ def lms(contexts_path) -> Path:
     return path
 
 
-def test_recurrence_equals_single_steps_in_outputs_and_gradients():
-    torch.manual_seed(1)
-    layer = HighwayLSTMLayer(8).double()
-    x = torch.randn(6, 3, 8, dtype=torch.double, requires_grad=True)
-    mask = torch.empty(3, 8, dtype=torch.double).bernoulli_(0.8) / 0.8
-    weights = torch.randn(6, 3, 8, dtype=torch.double)
-    fast, slow = layer(x, None, mask)[0], layer.forward_by_steps(x, mask)
-    torch.testing.assert_close(fast, slow)
-    wanted = [x, *layer.parameters()]
-    fast_gradients = torch.autograd.grad((fast * weights).sum(), wanted)
-    slow_gradients = torch.autograd.grad((slow * weights).sum(), wanted)
-    for one, two in zip(fast_gradients, slow_gradients, strict=True):
-        torch.testing.assert_close(one, two)
-
-
 def test_a_stack_carries_its_state_across_calls(model):
     x = torch.randn(7, 2, 16)
     whole, _ = model.forward_lm(x)
     first, state = model.forward_lm(x[:4])
     second, _ = model.forward_lm(x[4:], state)
     torch.testing.assert_close(torch.cat((first, second)), whole)
+
+
+def test_a_single_step_equals_the_stack(model):
+    x = torch.randn(3, 2, 16)
+    whole, _ = model.backward_lm(x)
+    state = [(torch.zeros(2, 16), torch.zeros(2, 16)) for _ in model.backward_lm.layers]
+    for i in range(3):
+        top, state = model.backward_lm.step(x[i], state)
+        torch.testing.assert_close(top, whole[i])
+
+
+def test_the_layer_computes_the_gates_it_documents():
+    torch.manual_seed(1)
+    layer, (x, h, c) = HighwayLSTMLayer(2), torch.randn(3, 1, 2)
+    w, u = layer.from_input, layer.from_state
+    a = w(x)[:, :10] + u(h)
+    i, f, o, r = (torch.sigmoid(a[:, 2 * k : 2 * k + 2]) for k in range(4))
+    new_c = f * c + i * torch.tanh(a[:, 8:])
+    new_h = r * o * torch.tanh(new_c) + (1 - r) * w(x)[:, 10:]
+    for got, expected in zip(layer.step(w(x), h, c), (new_h, new_c), strict=True):
+        torch.testing.assert_close(got, expected)
 
 
 def test_bos_and_eos_are_read_and_never_predicted():
