@@ -1,1 +1,25 @@
-"""Contexts, vocabulary, pools, assignments, readers, splitters, errors: the ground everything stands on."""
+"""Contexts, vocabulary, pools, assignments, readers, splitters, errors: the ground everything stands on.
+
+Reading order (each file imports only files named before it):
+
+    errors         what a user can mend, in one line
+    files          atomic writes, JSON with good errors, manifests, hashes
+    progress       bars on a terminal, lines in a log
+    captions       what a reader yields: videos and their captions
+    tokens         words of a sentence and back
+    english        word lists and rules: tags and verb groups without a model
+    taggers        universal tags for sentences and for word types
+    splitters      the second sentence into start and ending
+    vocabulary     token types and their ids
+    grammar_words  word tables of the synthetic sample
+    grammar_trees  trees, inflection, and what a tree says
+    grammar        the synthetic sample: seeded captions with gold trees and tags
+    readers        caption files to videos
+    options        the options of `contexts`
+    contexts       pairs of captions to contexts; every drop with its reason
+    extract        the verb `contexts`
+    pool           every context with its candidates, as memory-mapped tables
+    assignments    (N, A) candidate indices, gold first
+
+Importing this package loads nothing else.
+"""

@@ -27,7 +27,7 @@ MANIFEST = "manifest.json"
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
 
-    A folder that stands there is moved aside first and deleted last.
+    A folder that stands there is moved aside first and deleted last, or moved back when the new one cannot come.
     """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,6 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
             os.replace(path, old)
         os.replace(temporary, path)
     finally:
+        if old.exists() and not path.exists():
+            os.replace(old, path)
         for leftover in (temporary, old):
             _remove(leftover)
 

@@ -12,9 +12,13 @@ SENTENCE_ENDS = frozenset({".", "?", "!"})
 """The tokens that end a sentence (SPEC: bos and eos are never targets, these are)."""
 
 _BLANKS = re.compile(r"\s+")
-_CLOSING = re.compile(r"\s+([.,?!;:%)\]}])")
-_PLURAL_POSSESSIVE = re.compile(r"(?<=s)\s+'(?=\s\w)")
+_CLOSING = re.compile(r"\s+([.,?!;:%)\]}”»])")
+_OPENING = re.compile(r"([(\[{$#“„‘«])\s+")
+_PLURAL_POSSESSIVE = re.compile(r"(?<=s)\s+'(?=\s\w|[.,?!;:])")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
+_TYPESET_APOSTROPHE = re.compile(r"\s+’(?:\s+(?=(?:s|t|m|d|re|ve|ll)\b))?", re.IGNORECASE)
+_ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (ta))\b", re.IGNORECASE)
+"""Words that NLTK takes apart, as the Penn Treebank does."""
 
 
 @lru_cache(maxsize=1)
@@ -48,8 +52,9 @@ def detokenize(tokens: Sequence[str]) -> str:
     text = _GLUED.sub(r"\1", text)
     text = _CLOSING.sub(r"\1", text)
     text = _PLURAL_POSSESSIVE.sub("'", text)
-    text = re.sub(r"([(\[{$#])\s+", r"\1", text)
-    text = re.sub(r"\bcan not\b", "cannot", text)
+    text = _TYPESET_APOSTROPHE.sub("’", text)
+    text = _OPENING.sub(r"\1", text)
+    text = _ONE_WORD.sub(lambda found: found[0].replace(" ", ""), text)
     text = _hug_quotes(text)
     return normalise_blanks(text)
 

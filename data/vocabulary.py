@@ -80,13 +80,16 @@ class Vocabulary:
         """Read what `save` wrote."""
         if not path.exists():
             raise FormatError(f"{path}: the vocabulary is missing; the folder is damaged. Make it again.")
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
-        if any(len(row) != 4 for row in rows) or tuple(row[0] for row in rows[:4]) != SPECIAL_TOKENS:
+        try:
+            rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
+            tokens, counts, spellings, tags = zip(*rows, strict=True)
+            codes = None if tags[0] == "-" else np.array([TAGS.index(tag) for tag in tags], np.uint8)
+            loaded = cls(tokens, np.array(counts, np.int64), spellings, codes)
+        except ValueError as error:
+            raise FormatError(f"{path}: not a vocabulary of this format ({error}). Make the folder again.") from None
+        if tokens[:4] != SPECIAL_TOKENS:
             raise FormatError(f"{path}: not a vocabulary of this format. Make the folder again.")
-        tokens, counts, spellings, tags = zip(*rows, strict=True)
-        code = {tag: i for i, tag in enumerate(TAGS)}
-        codes = None if tags[0] == "-" else np.array([code[tag] for tag in tags], np.uint8)
-        return cls(tokens, np.array(counts, np.int64), spellings, codes)
+        return loaded
 
 
 def build_vocabulary(sentences: Iterable[Sequence[str]], *, min_count: int = 3) -> Vocabulary:
