@@ -60,24 +60,19 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
 @contextmanager
 def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
-    started = last = time.perf_counter()
-    first, now, shown_note = done, done, ""
+    last, now, at_last, shown_note = time.perf_counter(), done, done, ""
 
     def advance(n: int = 1, note: str | None = None) -> None:
-        nonlocal now, last, shown_note
+        nonlocal now, last, at_last, shown_note
         now += n
         shown_note = shown_note if note is None else note
         moment = time.perf_counter()
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
-        last = moment
-        rate = (now - first) / (moment - started)
-        left = (total - now) / rate if rate else float("inf")
-        print(
-            f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left:.0f} s left  {shown_note}".rstrip(),
-            file=sys.stderr,
-            flush=True,
-        )
+        rate = (now - at_last) / (moment - last)  # of late: a later phase may be slower than an earlier one
+        last, at_last = moment, now
+        line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {(total - now) / rate:.0f} s left  {shown_note}"
+        print(line.rstrip(), file=sys.stderr, flush=True)
 
     yield advance
 
