@@ -21,6 +21,7 @@ from swag_af.data.files import (
     check_manifest,
     read_json,
     read_jsonl,
+    replacing,
     sha256_file,
     write_json,
     write_jsonl,
@@ -179,24 +180,26 @@ def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:
 def write_contexts(
     path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
 ) -> None:
-    """Write the three files of a context set; the manifest last, so that its presence means all is there."""
+    """Write the three files of a context set, none before all are ready.
+
+    The old manifest goes first and the new one comes last, so that its presence means all is there.
+    """
     manifest_path = manifest_path_of(path)
-    manifest_path.unlink(missing_ok=True)
-    write_jsonl(path, (asdict(context) for context in contexts))
-    write_jsonl(dropped_path_of(path), (asdict(pair) for pair in dropped))
-    write_json(
-        manifest_path,
-        {
+    with replacing(manifest_path) as manifest, replacing(dropped_path_of(path)) as beside, replacing(path) as main:
+        write_jsonl(main, (asdict(context) for context in contexts))
+        write_jsonl(beside, (asdict(pair) for pair in dropped))
+        content = {
             "format": FORMAT,
             "kind": "contexts",
             "n_contexts": len(contexts),
             "n_videos": len({context.video for context in contexts}),
             "drops": drop_table(len(contexts), dropped),
-            "sha256": sha256_file(path),
-            "dropped_sha256": sha256_file(dropped_path_of(path)),
+            "sha256": sha256_file(main),
+            "dropped_sha256": sha256_file(beside),
             "made_by": made_by,
-        },
-    )
+        }
+        write_json(manifest, content)
+        manifest_path.unlink(missing_ok=True)
 
 
 def read_contexts(path: Path) -> list[Context]:

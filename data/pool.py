@@ -21,11 +21,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from swag_af.data.contexts import Context, read_contexts
+from swag_af.data.contexts import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
+    MANIFEST,
     check_output,
     read_json,
+    read_jsonl,
     read_manifest,
     remove_leftovers,
     replacing,
@@ -98,8 +100,11 @@ class CandidatePool:
                 f"{path}: this pool is unfinished ({done} shards so far). Run the `swag-af generate` that "
                 "began it again; it goes on from there."
             )
-        shards = [Shard(int(entry["n_rows"]), path / SHARDS / entry["name"]) for entry in manifest["shards"]]
-        return cls(manifest, None, shards, path)
+        try:
+            shards = [Shard(int(entry["n_rows"]), path / SHARDS / entry["name"]) for entry in manifest["shards"]]
+            return cls(manifest, None, shards, path)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path / MANIFEST}: damaged ({error!r}). Make the pool again.") from None
 
     @classmethod
     def from_texts(
@@ -243,9 +248,7 @@ class Shard:
         if self._contexts is not None:
             return self._contexts
         assert self.path is not None
-        if not self.n_rows:
-            return []
-        return read_contexts(self.path / "contexts.jsonl")
+        return [Context(**record) for _, record in read_jsonl(self.path / "contexts.jsonl")]
 
     def load(self, table: str) -> np.ndarray:
         """The memory-mapped table of these rows."""
@@ -253,7 +256,10 @@ class Shard:
             assert self.path is not None
             file = self.path / f"{table}.npy"
             try:
-                self._arrays[table] = np.load(file, mmap_mode="r", allow_pickle=False)
+                array = np.load(file, mmap_mode="r", allow_pickle=False)
+                if table != "text" and array.shape[:1] != (self.n_rows,):
+                    raise ValueError(f"shape {array.shape} for {self.n_rows} rows")
+                self._arrays[table] = array
             except (FileNotFoundError, EOFError, ValueError) as error:
                 raise FormatError(f"{file}: missing or damaged ({error}). Make the pool again.") from None
         return self._arrays[table]
@@ -325,8 +331,10 @@ class View:
 
     @cached_property
     def features(self) -> np.ndarray:
-        """(n, m, F) float32 features."""
-        return self.pool.gather("features", self.rows, self.columns)
+        """(n, m, F) float32 features; raises InputError when one of them is not finite."""
+        features = self.pool.gather("features", self.rows, self.columns)
+        check_finite(features, f"{self.pool.path or 'this pool'}", rows=self.rows)
+        return features
 
     @cached_property
     def contexts(self) -> list[Context]:
@@ -442,6 +450,9 @@ def _pool_from_texts(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."
         )
+    blank = [i for i, context in enumerate(contexts) if not context.gold.strip()]
+    if blank:
+        raise InputError(f"{len(blank)} rows have a blank gold ending (first: row {blank[0]}). Leave those rows out.")
     kept = [_distinct(context.gold, row) for context, row in zip(contexts, negatives, strict=True)]
     empty = [i for i, indices in enumerate(kept) if len(indices) < 2]
     if empty:
@@ -459,7 +470,8 @@ def _pool_from_texts(
     vocabulary = vocabulary.with_tags(tag_word_types(vocabulary.spellings, load_tagger(tagger)))
     arrays = _ragged_tables(texts, tokens, starts, vocabulary)
     if features is not None:
-        arrays["features"] = _ragged_features(features, kept, arrays["tokens"].shape[1])
+        n_given = [1 + len(row) for row in negatives]
+        arrays["features"] = _ragged_features(features, n_given, kept, arrays["tokens"].shape[1])
     n_dropped = sum(len(row) + 1 - len(indices) for row, indices in zip(negatives, kept, strict=True))
     manifest = {
         "n_candidates": arrays["tokens"].shape[1],
@@ -509,20 +521,30 @@ def _ragged_tables(
     }
 
 
-def _ragged_features(features: Sequence[np.ndarray], kept: list[list[int]], width: int) -> np.ndarray:
-    n_features = np.asarray(features[0]).shape[-1]
-    out = np.zeros((len(kept), width, n_features), np.float32)  # (N, K, F)
-    for i, (values, indices) in enumerate(zip(features, kept, strict=True)):
-        out[i, : len(indices)] = np.asarray(values, np.float32)[indices]
+def _ragged_features(
+    features: Sequence[np.ndarray], n_given: Sequence[int], kept: list[list[int]], width: int
+) -> np.ndarray:
+    if len(features) != len(kept):
+        raise InputError(f"features: {len(features)} arrays for {len(kept)} rows. Give one a row.")
+    arrays = [np.asarray(values, np.float32) for values in features]
+    for i, (values, n) in enumerate(zip(arrays, n_given, strict=True)):
+        if values.ndim != 2 or values.shape != (n, arrays[0].shape[1]):
+            raise InputError(
+                f"features: row {i} has shape {values.shape} for {n} candidates. Give ({n}, F), the same F in all."
+            )
+    out = np.zeros((len(kept), width, arrays[0].shape[1]), np.float32)  # (N, K, F)
+    for i, (values, indices) in enumerate(zip(arrays, kept, strict=True)):
+        out[i, : len(indices)] = values[indices]
     check_finite(out, "features")
     return out
 
 
-def check_finite(features: np.ndarray, where: str) -> None:
-    """Raise InputError naming the first row with a NaN or an infinity in (N, K, F)."""
+def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = None) -> None:
+    """Raise InputError naming the first row with a NaN or an infinity in (n, m, F); `rows` (n,) are their numbers."""
     bad = np.flatnonzero(~np.isfinite(features).all(axis=(1, 2)))
     if len(bad):
+        first = bad[0] if rows is None else rows[bad[0]]
         raise InputError(
-            f"{where}: {len(bad)} rows hold NaN or infinity (first: row {bad[0]}). Leave those rows out or "
-            "mend their values."
+            f"{where}: {len(bad)} rows hold NaN or infinity among their features (first: row {first}). Leave those "
+            "rows out or mend their values."
         )

@@ -1,10 +1,11 @@
 """Readers: files of consecutive captions to videos in the order in which things happen.
 
 A reader cleans blanks and puts captions in order of time; it neither drops nor splits sentences. Formats are
-told by looking into the file, so no flag is needed for the usual ones.
+told by the name of the file, so no flag is needed for the usual ones.
 """
 
 import csv
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ FORMATS = ("auto", "activitynet", "jsonl", "csv")
 
 
 def read_videos(path: Path, *, format: str = "auto") -> list[Video]:
-    """The videos of one source file; `format` is one of FORMATS, `auto` looks at the name and the first byte."""
+    """The videos of one source file; `format` is one of FORMATS, `auto` looks at the name."""
     if format not in FORMATS:
         raise InputError(f"--format {format}: not known. Choose one of {', '.join(FORMATS)}.")
     chosen = _guess_format(path) if format == "auto" else format
@@ -64,12 +65,13 @@ def _activitynet_video(path: Path, key: str, entry: Any) -> Video:
     try:
         sentences, times = entry["sentences"], entry["timestamps"]
         captions = [
-            Caption(normalise_blanks(sentence), (float(time[0]), float(time[1])))
+            Caption(normalise_blanks(sentence), _finite(time[0], time[1]))
             for sentence, time in zip(sentences, times, strict=True)
         ]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise InputError(
-            f"{path}: video {key!r} lacks `sentences` and `timestamps` of equal length. Mend or remove that entry."
+            f"{path}: video {key!r} lacks `sentences`, or one [begin, end] in seconds for each under `timestamps`. "
+            "Mend or remove that entry."
         ) from None
     return Video(key, "activitynet", _in_order(captions))
 
@@ -114,9 +116,16 @@ def _seconds_of(path: Path, where: str, row: dict[str, Any]) -> tuple[float, flo
     if start in (None, "") or end in (None, ""):
         return None
     try:
-        return float(start), float(end)
+        return _finite(start, end)
     except (TypeError, ValueError):
         raise InputError(f"{path}: {where} has a start_time or end_time that is no number. Give seconds.") from None
+
+
+def _finite(start: Any, end: Any) -> tuple[float, float]:
+    seconds = float(start), float(end)
+    if not all(map(math.isfinite, seconds)):
+        raise ValueError("not finite, so there is no order of time")
+    return seconds
 
 
 def _in_order(captions: list[Caption]) -> tuple[Caption, ...]:

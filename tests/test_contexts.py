@@ -1,0 +1,252 @@
+"""Claims about contexts: every drop has its reason, folds keep videos whole, and files read back."""
+
+import errno
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.captions import Caption, Video
+from swag_af.data.contexts import (
+    REASONS,
+    Context,
+    DroppedPair,
+    deal_folds,
+    drop_table,
+    dropped_path_of,
+    make_contexts,
+    manifest_path_of,
+    read_contexts,
+    read_contexts_manifest,
+    read_dropped,
+    with_full_stop,
+    write_contexts,
+)
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.options import ContextRules
+from swag_af.data.splitters import Split
+
+
+class SplitAtIs:
+    """A splitter that cuts before the first ` is `."""
+
+    name = "is"
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        parts = [caption.text.partition(" is ") for caption in captions]
+        return [Split(start, f"is {rest}") if rest else None for start, _, rest in parts]
+
+
+FIRST, SECOND = "The man holds a big red kite.", "The man is running down the hill."
+LAX = {"min_token_count": 1}
+
+
+def made(*pairs: tuple[str, ...], seed: int = 0, **rules: object) -> tuple[list[Context], list[DroppedPair]]:
+    """Contexts of one video a pair, ten seconds between its captions."""
+    videos = [
+        Video(f"v{i}", "tests", tuple(Caption(text, (20.0 * k, 20.0 * k + 10)) for k, text in enumerate(captions)))
+        for i, captions in enumerate(pairs)
+    ]
+    return make_contexts(videos, SplitAtIs(), ContextRules(**LAX | rules), rng=np.random.default_rng(seed))
+
+
+def test_a_sound_pair_makes_a_context() -> None:
+    contexts, dropped = made((FIRST, SECOND))
+    assert dropped == []
+    (context,) = contexts
+    assert (context.sent1, context.start, context.gold) == (FIRST, "The man", "is running down the hill.")
+    assert (context.id, context.video, context.source) == ("v0-0", "v0", "tests")
+
+
+DROPS = [
+    ("empty_caption", ("", SECOND), {}),
+    ("empty_caption", (FIRST, ""), {}),
+    ("gap", (FIRST, SECOND), {"max_gap_seconds": 9.0}),
+    ("repeated", (SECOND, SECOND.lower()), {}),
+    ("short_sentence", (FIRST, "He is up."), {}),
+    ("rare_token", (FIRST, SECOND), {"min_token_count": 4}),
+    ("no_verb_phrase", (FIRST, "The man runs down the hill."), {}),
+    ("short_context", ("Hi.", "He is running down the hill."), {}),
+    ("long_context", (FIRST, SECOND), {"max_context_tokens": 9}),
+    ("short_ending", (FIRST, SECOND), {"min_ending_tokens": 7}),
+    ("long_ending", (FIRST, SECOND), {"max_ending_tokens": 5}),
+]
+
+
+@pytest.mark.parametrize(("reason", "pair", "rules"), DROPS)
+def test_a_pair_is_dropped_and_counted_for_its_reason(reason: str, pair: tuple[str, str], rules: dict) -> None:
+    contexts, dropped = made(pair, **rules)
+    table = drop_table(len(contexts), dropped)
+    assert {name: n for name, n in table.items() if n} == {"pairs": 1, reason: 1}
+    assert [drop.reason for drop in dropped] == [reason]
+
+
+def test_a_context_met_again_is_a_duplicate() -> None:
+    contexts, dropped = made((FIRST, SECOND), (FIRST, SECOND))
+    assert len(contexts) == 1
+    assert [(drop.reason, drop.video) for drop in dropped] == [("duplicate", "v1")]
+
+
+def test_every_reason_has_its_example() -> None:
+    assert {reason for reason, *_ in DROPS} | {"duplicate"} == set(REASONS)
+
+
+JUST_INSIDE = [
+    {"max_gap_seconds": 10.0},
+    {"min_sentence_tokens": 8},
+    {"max_context_tokens": 10},
+    {"min_context_tokens": 10},
+    {"min_ending_tokens": 6},
+    {"max_ending_tokens": 6},
+]
+
+
+@pytest.mark.parametrize("rules", JUST_INSIDE)
+def test_a_bound_itself_is_inside(rules: dict) -> None:
+    assert len(made((FIRST, SECOND), **rules)[0]) == 1
+
+
+def test_a_token_seen_often_enough_is_not_rare() -> None:
+    assert len(made(*[(FIRST, SECOND)] * 4, min_token_count=4)[0]) == 1
+
+
+def test_pairs_of_the_table_are_all_pairs_of_the_source() -> None:
+    pairs = [pair for _, pair, _ in DROPS] + [(FIRST, SECOND, FIRST, SECOND, "The dog is eating a very large bone.")]
+    contexts, dropped = made(*pairs)
+    table = drop_table(len(contexts), dropped)
+    assert table["pairs"] == sum(len(pair) - 1 for pair in pairs)
+    assert table["kept"] + sum(table[reason] for reason in REASONS) == table["pairs"]
+    assert len(dropped) == table["pairs"] - len(contexts)
+
+
+def test_an_open_sentence_is_closed_with_a_full_stop() -> None:
+    assert [with_full_stop(Caption(text)).text for text in ("He runs", "He runs,", "He runs!", "")] == [
+        "He runs.", "He runs.", "He runs!", "",
+    ]  # fmt: skip
+
+
+@given(st.lists(st.text("abc", max_size=3), max_size=40), st.integers(2, 7), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_folds_differ_by_one_video_at_most(videos: list[str], n_folds: int, seed: int) -> None:
+    fold_of = deal_folds(videos, n_folds, rng=np.random.default_rng(seed))
+    assert set(fold_of) == set(videos)
+    sizes = Counter(fold_of.values())
+    assert set(sizes) <= set(range(n_folds))
+    assert max(sizes.values(), default=0) - min((sizes[fold] for fold in range(n_folds)), default=0) <= 1
+
+
+def test_a_video_listed_twice_has_one_fold_and_context_ids_of_its_own() -> None:
+    texts = [(FIRST, SECOND, "The boy is eating a very large cake."), (FIRST, "The boy is flying to the moon.")]
+    videos = [Video("same", "tests", tuple(map(Caption, captions))) for captions in texts]
+    others = [Video(f"v{i}", "tests", (Caption(FIRST),)) for i in range(8)]
+    rules = ContextRules(min_token_count=1)
+    contexts, _ = make_contexts([*videos, *others], SplitAtIs(), rules, rng=np.random.default_rng(3))
+    assert len(contexts) == 3
+    assert len({context.fold for context in contexts}) == 1
+    assert len({context.id for context in contexts}) == 3
+
+
+def test_the_same_seed_deals_the_same_folds_and_another_seed_others() -> None:
+    names = [f"v{i}" for i in range(40)]
+    dealt = [
+        deal_folds(order, 5, rng=np.random.default_rng(s)) for order, s in ((names, 1), (names[::-1], 1), (names, 2))
+    ]
+    assert dealt[0] == dealt[1]
+    assert dealt[0] != dealt[2]
+
+
+def test_contexts_and_dropped_pairs_read_back_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    contexts, dropped = made((FIRST, SECOND), ("", SECOND), ("Ein Käfer \u2028läuft.", SECOND))
+    write_contexts(path, contexts, dropped, {"verb": "contexts"})
+    assert read_dropped(path) == dropped
+    assert [c.gold for c in read_contexts(path)] == [c.gold for c in contexts]
+    manifest = read_contexts_manifest(path)
+    assert manifest is not None
+    assert manifest["drops"]["kept"] == len(contexts)
+
+
+def test_a_disk_that_fills_up_keeps_all_three_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.jsonl"
+    write_contexts(path, make_contexts_of(3, n_videos=3), [], {})
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    rename = os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if dropped_path_of(path).name in Path(target).name:
+            raise OSError(errno.ENOSPC, "full")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="full"):
+        write_contexts(path, make_contexts_of(5, n_videos=3), [], {})
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def lines(folder: Path, *records: object) -> Path:
+    path = folder / "theirs.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+MINIMAL = {"sent1": "A  b.", "start": " He ", "gold": "runs."}
+
+
+def test_sent1_start_and_gold_are_enough_and_lose_stray_blanks(tmp_path: Path) -> None:
+    (context,) = read_contexts(lines(tmp_path, MINIMAL | {"theirs": 1}))
+    assert (context.sent1, context.start, context.gold, context.source) == ("A b.", "He", "runs.", "custom")
+
+
+def test_contexts_without_folds_are_dealt_into_some_by_video(tmp_path: Path) -> None:
+    contexts = read_contexts(lines(tmp_path, *(MINIMAL | {"video": f"v{i // 2}"} for i in range(20))))
+    assert len({context.fold for context in contexts}) == 5
+    assert all(len({c.fold for c in contexts if c.video == video}) == 1 for video in {c.video for c in contexts})
+
+
+REFUSED = [
+    (MINIMAL | {"gold": "  "}, "line 2 has an empty gold"),
+    ({"sent1": "A.", "start": "He"}, "line 2 has no text under gold"),
+    ({"sent1": None, "start": 3, "gold": "runs."}, "line 2 has no text under sent1, start"),
+    (MINIMAL | {"fold": "0"}, "line 2 has a fold"),
+    (MINIMAL | {"fold": True}, "line 2 has a fold"),
+    (MINIMAL | {"fold": -1}, "line 2 has fold -1"),
+    (MINIMAL | {"id": 7}, "line 2 has a id"),
+    (MINIMAL | {"video": None}, "line 2 has a video"),
+]
+
+
+@pytest.mark.parametrize(("record", "said"), REFUSED)
+def test_a_line_that_is_no_context_is_refused_by_number(tmp_path: Path, record: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_contexts(lines(tmp_path, MINIMAL, record))
+
+
+def test_a_file_without_contexts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no contexts"):
+        read_contexts(lines(tmp_path))
+
+
+def test_a_file_of_somebody_else_has_no_manifest_and_no_dropped_pairs(tmp_path: Path) -> None:
+    path = lines(tmp_path, MINIMAL)
+    assert read_contexts_manifest(path) is None
+    assert read_dropped(path) == []
+
+
+def test_dropped_pairs_of_another_deal_are_refused(contexts_file: Path) -> None:
+    contexts_file.write_text(contexts_file.read_text() + json.dumps(MINIMAL) + "\n")
+    with pytest.raises(FormatError, match="not written together"):
+        read_dropped(contexts_file)
+
+
+def test_a_manifest_of_a_newer_format_is_refused(contexts_file: Path) -> None:
+    manifest = manifest_path_of(contexts_file)
+    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(FormatError, match="format 2"):
+        read_contexts_manifest(contexts_file)

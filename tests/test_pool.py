@@ -1,0 +1,284 @@
+"""Claims about the pool: texts come back, tables read back, damage is one line."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import HashFilter, make_contexts_of, make_pool
+
+from swag_af.data.contexts import Context
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_json, write_array, write_json, write_manifest
+from swag_af.data.pool import CandidatePool, finish_pool, write_shard
+from swag_af.filters.contract import check_filter
+
+CONTEXTS = [
+    Context("A man  waits.", "He", "rides   the Bus.", video="v"),
+    Context("Zoë waits.", "", "läuft «heim» 中文 🚲!"),
+]
+NEGATIVES = [
+    ["Sings.", "  sings. ", "rides the bus.", "eats a\tPie", ""],
+    ["geht.", "GEHT.", "e\u0301té’s over", "sits \u2028 down."],
+]
+KEPT = [
+    ["rides   the Bus.", "Sings.", "eats a\tPie"],
+    ["läuft «heim» 中文 🚲!", "geht.", "e\u0301té’s over", "sits \u2028 down."],
+]
+
+
+def features(*n_candidates: int) -> list[np.ndarray]:
+    return [np.arange(8 * n, dtype=np.float32).reshape(n, 8) + 1 for n in n_candidates]
+
+
+def small(**settings: object) -> CandidatePool:
+    return CandidatePool.from_texts(CONTEXTS, NEGATIVES, tagger="rules", **settings)
+
+
+def texts_of(pool: CandidatePool) -> list[list[str]]:
+    return [[pool.text(row, k) for k in range(count)] for row, count in enumerate(pool.counts)]
+
+
+def test_the_fakes_keep_the_contract() -> None:
+    check_filter(HashFilter)
+
+
+def test_texts_come_back_exactly_as_given() -> None:
+    assert texts_of(small()) == KEPT
+
+
+def test_texts_come_back_exactly_as_given_from_disk(tmp_path: Path) -> None:
+    assert texts_of(small().save(tmp_path / "pool")) == KEPT
+
+
+def test_contexts_come_back_exactly_as_given_from_disk(tmp_path: Path) -> None:
+    pool = small()
+    assert pool.save(tmp_path / "pool").contexts == pool.contexts
+
+
+def test_negatives_equal_to_gold_or_to_each_other_are_dropped_and_counted() -> None:
+    pool = small()
+    assert pool.manifest["dropped_negatives"] == 4
+    assert pool.counts.tolist() == [3, 4]
+    assert pool.n_candidates == 4
+
+
+def test_features_go_with_the_candidates_that_stay() -> None:
+    values = features(6, 5)
+    pool = small(features=values)
+    got = pool.gather("features", np.arange(2))
+    np.testing.assert_array_equal(got[0], [*values[0][[0, 1, 4]], np.zeros(8)])
+    np.testing.assert_array_equal(got[1], values[1][[0, 1, 3, 4]])
+
+
+def test_contexts_without_ids_are_named_by_their_row() -> None:
+    assert [(context.id, context.video) for context in small().contexts] == [("row-0", "v"), ("row-1", "row-1")]
+
+
+BAD_TEXTS = {
+    "no rows": ([], [], "at least one"),
+    "more contexts than lists": (CONTEXTS, [["a"]], "2 contexts and 1 lists"),
+    "no negative left": (CONTEXTS, [["Rides the bus."], ["a"]], "first: row 0"),
+    "blank gold": ([Context("A.", "He", " ")], [["runs.", "sits."]], "gold"),
+}
+
+
+@pytest.mark.parametrize(("contexts", "negatives", "said"), BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
+def test_texts_that_make_no_pool_are_refused(contexts: list, negatives: list, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        CandidatePool.from_texts(contexts, negatives, tagger="rules")
+
+
+BAD_FEATURES = {
+    "not a number": ([features(6)[0], np.full((5, 8), np.nan)], "row 1"),
+    "infinite": ([np.full((6, 8), np.inf), features(5)[0]], "row 0"),
+    "a row too few": (features(6), "1 arrays"),
+    "a candidate too few": (features(6, 4), "row 1"),
+    "a candidate too many": (features(6, 6), "row 1"),
+    "another width": ([features(6)[0], np.ones((5, 7))], "row 1"),
+}
+
+
+@pytest.mark.parametrize(("values", "said"), BAD_FEATURES.values(), ids=BAD_FEATURES.keys())
+def test_features_that_do_not_fit_are_refused(values: list[np.ndarray], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        small(features=values)
+
+
+def test_a_saved_pool_opens_with_equal_tables_vocabulary_and_manifest(pool: CandidatePool, pool_folder: Path) -> None:
+    opened = CandidatePool.open(pool_folder)
+    rows = np.arange(len(pool))
+    assert opened.tables == pool.tables
+    for table in ("tokens", "lengths", "starts", "start_lengths", "counts", "features"):
+        np.testing.assert_array_equal(opened.gather(table, rows), pool.gather(table, rows))
+        assert opened.gather(table, rows).dtype == pool.gather(table, rows).dtype
+    assert opened.vocabulary.tokens == pool.vocabulary.tokens
+    np.testing.assert_array_equal(opened.vocabulary.tags, pool.vocabulary.tags)
+    assert texts_of(opened) == texts_of(pool)
+    assert opened.manifest["dropped_negatives"] == pool.manifest["dropped_negatives"]
+
+
+def test_opening_reads_no_table(pool_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a table was read")
+
+    monkeypatch.setattr(np, "load", refuse)
+    assert len(CandidatePool.open(pool_folder)) == 30
+
+
+def test_a_standing_folder_is_not_overwritten(tmp_path: Path) -> None:
+    write_json(tmp_path / "mine" / "thesis.json", {})
+    for force in (False, True):
+        with pytest.raises((InputError, FormatError)):
+            small().save(tmp_path / "mine", force=force)
+    assert (tmp_path / "mine" / "thesis.json").exists()
+
+
+def sharded(pool: CandidatePool, folder: Path, *sizes: int) -> CandidatePool:
+    """`pool` written again in shards of these sizes."""
+    entries, begin = [], 0
+    for number, size in enumerate(sizes):
+        rows = np.arange(begin, begin + size)
+        tables = {
+            name: pool.gather(name, rows)
+            for name in ("tokens", "lengths", "starts", "start_lengths", "counts", "features")
+        }
+        entries.append(write_shard(folder, number, pool.contexts[begin : begin + size], tables))
+        begin += size
+    finish_pool(folder, pool.vocabulary, entries, {})
+    return CandidatePool.open(folder)
+
+
+@pytest.fixture(scope="module")
+def in_shards(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -> CandidatePool:
+    return sharded(pool, tmp_path_factory.mktemp("shards") / "pool", 7, 0, 1, 22)
+
+
+@pytest.mark.parametrize("rows", [[29, 0, 7, 8, 3, 7], [7], [2, 1], []])
+def test_gathering_across_shards_equals_one_shard(
+    pool: CandidatePool, in_shards: CandidatePool, rows: list[int]
+) -> None:
+    index = np.array(rows, np.int64)
+    columns = np.tile([3, 0, 2], (len(rows), 1))
+    for table in ("counts", "starts", "tokens"):
+        np.testing.assert_array_equal(in_shards.gather(table, index), pool.gather(table, index), strict=True)
+    for table in ("tokens", "lengths", "features"):
+        expected = pool.gather(table, index, columns)
+        np.testing.assert_array_equal(in_shards.gather(table, index, columns), expected, strict=True)
+
+
+def test_contexts_across_shards_stand_in_row_order(pool: CandidatePool, in_shards: CandidatePool) -> None:
+    assert in_shards.contexts == pool.contexts
+
+
+def test_text_without_its_original_is_made_of_tokens(pool: CandidatePool, in_shards: CandidatePool) -> None:
+    assert in_shards.text(9, 0) == pool.text(9, 0)
+
+
+def test_a_view_holds_the_candidates_asked_for(pool: CandidatePool) -> None:
+    rows, columns = np.array([4, 2, 9]), np.array([[0, 5], [3, 0], [1, 1]])
+    view = pool.view(rows, columns)
+    assert (len(view), view.shape) == (3, (3, 2))
+    assert view.texts == [[pool.text(4, 0), pool.text(4, 5)], [pool.text(2, 3), pool.text(2, 0)], [pool.text(9, 1)] * 2]
+    assert [context.id for context in view.contexts] == [pool.contexts[row].id for row in rows]
+    np.testing.assert_array_equal(view.tokens, pool.gather("tokens", rows)[np.arange(3)[:, None], columns])
+    np.testing.assert_array_equal(view.start_lengths, pool.gather("start_lengths", rows))
+
+
+def test_taking_rows_and_permuting_columns_moves_candidates_and_nothing_else(pool: CandidatePool) -> None:
+    view = pool.view(np.array([4, 2, 9]), np.array([[0, 5, 2], [0, 3, 1], [0, 1, 4]]))
+    assert view.take(np.array([2, 0])).texts == [view.texts[2], view.texts[0]]
+    order = np.array([[2, 0, 1], [0, 1, 2], [1, 2, 0]])
+    permuted = view.permute(order)
+    assert permuted.texts == [[row[i] for i in o] for row, o in zip(view.texts, order, strict=True)]
+    np.testing.assert_array_equal(permuted.starts, view.starts)
+
+
+def test_a_view_of_the_wrong_shape_is_refused(pool: CandidatePool) -> None:
+    with pytest.raises(InputError, match="a view takes"):
+        pool.view(np.arange(3), np.zeros((2, 4), int))
+
+
+def test_texts_of_an_assignment_stand_gold_first(pool: CandidatePool) -> None:
+    assignment = np.tile([0, 2, 1], (len(pool), 1))
+    assert pool.texts(assignment)[5] == [pool.text(5, k) for k in (0, 2, 1)]
+
+
+def test_the_same_content_has_the_same_identity_in_memory_and_on_disk(pool: CandidatePool, pool_folder: Path) -> None:
+    assert make_pool().identity == pool.identity == CandidatePool.open(pool_folder).identity
+
+
+CHANGES = {
+    "another text": lambda c, n: (c, [*n[:-1], [*n[-1], "more."]]),
+    "another order": lambda c, n: (c, [*n[:-1], n[-1][::-1]]),
+    "another context": lambda c, n: ([Context("New.", "He", c[0].gold), *c[1:]], n),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_other_content_has_another_identity(change) -> None:
+    contexts, negatives = make_contexts_of(3, n_videos=2), [["a b.", "c d."]] * 3
+    one = CandidatePool.from_texts(contexts, negatives, tagger="rules")
+    two = CandidatePool.from_texts(*change(contexts, negatives), tagger="rules")
+    assert one.identity != two.identity
+
+
+def test_other_features_have_another_identity() -> None:
+    assert small(features=features(6, 5)).identity != small().identity
+
+
+def test_a_missing_table_is_named(pool: CandidatePool) -> None:
+    with pytest.raises(InputError, match="no table features"):
+        small().require("tokens", "features")
+    pool.require("tokens", "features")
+
+
+@pytest.fixture
+def copied(pool_folder: Path, tmp_path: Path) -> Path:
+    """A pool on disk to be damaged."""
+    return Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+
+
+def test_a_pool_of_a_newer_format_is_refused(copied: Path) -> None:
+    write_json(copied / "manifest.json", read_json(copied / "manifest.json") | {"format": 2})
+    with pytest.raises(FormatError, match="format 2"):
+        CandidatePool.open(copied)
+
+
+def test_an_unfinished_pool_says_how_to_go_on(copied: Path) -> None:
+    write_manifest(copied, "pool", {"complete": False, "plan": {}})
+    with pytest.raises(FormatError, match=r"unfinished \(1 shards so far\).*swag-af generate"):
+        CandidatePool.open(copied)
+
+
+def test_a_manifest_that_lacks_what_makes_a_pool_is_refused(copied: Path) -> None:
+    write_manifest(copied, "pool", {"complete": True})
+    with pytest.raises(FormatError, match="n_candidates"):
+        CandidatePool.open(copied)
+
+
+DAMAGES = {
+    "gone": lambda path: path.unlink(),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "empty": lambda path: path.write_bytes(b""),
+    "no table": lambda path: path.write_bytes(b"nonsense" * 30),
+    "rows missing": lambda path: write_array(path, np.load(path)[:-1]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_table_is_one_line_that_names_it(copied: Path, damage) -> None:
+    damage(copied / "shards" / "00000" / "tokens.npy")
+    with pytest.raises(FormatError, match=r"tokens\.npy: missing or damaged"):
+        CandidatePool.open(copied).gather("tokens", np.arange(30))
+
+
+def test_features_that_went_bad_on_disk_are_named_by_pool_and_row(copied: Path) -> None:
+    table = copied / "shards" / "00000" / "features.npy"
+    values = np.load(table)
+    values[17, 2, 0] = np.nan
+    write_array(table, values)
+    pool = CandidatePool.open(copied)
+    view = pool.view(np.array([3, 17, 20]), np.array([[0, 1], [0, 2], [0, 1]]))
+    with pytest.raises(InputError, match=r"pool: 1 rows hold NaN or infinity .*\(first: row 17\)"):
+        _ = view.features

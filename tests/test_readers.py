@@ -1,0 +1,200 @@
+"""Claims about the readers: what a source file says, in order of time, and errors that name the line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.captions import Caption, Video
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.readers import caption_rows, merge_videos, read_videos
+
+
+def written(folder: Path, name: str, content: str, *, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.write_text(content, encoding=encoding)
+    return path
+
+
+def texts(videos: list[Video]) -> dict[str, list[str]]:
+    return {video.id: [caption.text for caption in video.captions] for video in videos}
+
+
+def activitynet(folder: Path, **entries: object) -> Path:
+    return written(folder, "train.json", json.dumps(entries))
+
+
+def test_activitynet_gives_captions_with_their_times(tmp_path: Path) -> None:
+    path = activitynet(tmp_path, v1={"duration": 9, "timestamps": [[0, 1.5], [2, 3]], "sentences": ["A b.", "C d."]})
+    assert read_videos(path) == [
+        Video("v1", "activitynet", (Caption("A b.", (0.0, 1.5)), Caption("C d.", (2.0, 3.0)))),
+    ]
+
+
+def test_activitynet_loses_its_stray_blanks(tmp_path: Path) -> None:
+    path = activitynet(tmp_path, v1={"timestamps": [[0, 1], [2, 3]], "sentences": ["  A  b.\n", " C\td."]})
+    assert texts(read_videos(path)) == {"v1": ["A b.", "C d."]}
+
+
+def test_activitynet_is_put_in_order_of_time_and_ties_keep_theirs(tmp_path: Path) -> None:
+    times = [[5, 9], [0, 3], [0, 1], [2, 3]]
+    path = activitynet(tmp_path, v1={"timestamps": times, "sentences": ["late", "first", "second", "third"]})
+    assert texts(read_videos(path)) == {"v1": ["first", "second", "third", "late"]}
+
+
+def test_an_empty_caption_and_a_video_of_one_sentence_are_kept(tmp_path: Path) -> None:
+    path = activitynet(
+        tmp_path,
+        v1={"timestamps": [[0, 1], [2, 3]], "sentences": ["A.", "  "]},
+        v2={"timestamps": [[0, 1]], "sentences": ["Alone."]},
+    )
+    assert texts(read_videos(path)) == {"v1": ["A.", ""], "v2": ["Alone."]}
+
+
+BROKEN_ENTRIES = {
+    "unequal lengths": {"timestamps": [[0, 1]], "sentences": ["A.", "B."]},
+    "no timestamps": {"sentences": ["A."]},
+    "sentence no text": {"timestamps": [[0, 1]], "sentences": [3]},
+    "time no number": {"timestamps": [["x", 1]], "sentences": ["A."]},
+    "time not a number": {"timestamps": [[float("nan"), 1]], "sentences": ["A."]},
+    "half a time": {"timestamps": [[0]], "sentences": ["A."]},
+    "no object": ["A."],
+}
+
+
+@pytest.mark.parametrize("entry", BROKEN_ENTRIES.values(), ids=BROKEN_ENTRIES.keys())
+def test_a_broken_entry_of_activitynet_is_named(tmp_path: Path, entry: object) -> None:
+    path = activitynet(tmp_path, v7=entry)
+    with pytest.raises(InputError, match="'v7'"):
+        read_videos(path)
+
+
+def test_broken_json_is_named_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"train\.json: not valid JSON at line 2"):
+        read_videos(written(tmp_path, "train.json", '{\n"v": }'))
+
+
+def test_json_that_is_no_object_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--format"):
+        read_videos(written(tmp_path, "train.json", "[1]"))
+
+
+def test_jsonl_groups_by_video_in_order_of_appearance(tmp_path: Path) -> None:
+    rows = [("b", "1"), ("a", "2"), ("b", "3")]
+    path = tmp_path / "mine.jsonl"
+    write_jsonl(path, ({"video": video, "sentence": text} for video, text in rows))
+    assert list(texts(read_videos(path)).items()) == [("b", ["1", "3"]), ("a", ["2"])]
+
+
+def test_captions_stay_as_they_stand_unless_every_one_has_a_time(tmp_path: Path) -> None:
+    rows = [
+        {"video": "a", "sentence": "late", "start_time": 9, "end_time": 10},
+        {"video": "a", "sentence": "timeless"},
+        {"video": "b", "sentence": "late", "start_time": 9, "end_time": 10},
+        {"video": "b", "sentence": "early", "start_time": 0, "end_time": 1},
+    ]
+    path = tmp_path / "mine.jsonl"
+    write_jsonl(path, rows)
+    assert texts(read_videos(path)) == {"a": ["late", "timeless"], "b": ["early", "late"]}
+
+
+def test_a_row_without_source_takes_the_name_of_its_file(tmp_path: Path) -> None:
+    lines = '{"video": 0, "sentence": "A."}\n{"video": 0, "sentence": "B."}\n'
+    assert read_videos(written(tmp_path, "mine.jsonl", lines))[0].source == "mine"
+
+
+CSV = 'video,sentence,start_time,end_time\nv1,"A man, tall.",3,4\nv1,B b.,0,1\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "encoding"),
+    [
+        ("a.csv", CSV, "utf-8"),
+        ("a.CSV", CSV.replace("\n", "\r\n"), "utf-8-sig"),
+        ("a.tsv", 'video\tsentence\tstart_time\tend_time\nv1\t"A man, tall."\t3\t4\nv1\tB b.\t0\t1\n', "utf-8"),
+    ],
+)
+def test_csv_with_commas_tabs_or_a_byte_order_mark_is_read(
+    tmp_path: Path, name: str, content: str, encoding: str
+) -> None:
+    captions = (Caption("B b.", (0.0, 1.0)), Caption("A man, tall.", (3.0, 4.0)))
+    assert read_videos(written(tmp_path, name, content, encoding=encoding)) == [Video("v1", "a", captions)]
+
+
+def test_json_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    content = json.dumps({"v": {"timestamps": [[0, 1], [1, 2]], "sentences": ["A.", "B."]}})
+    assert texts(read_videos(written(tmp_path, "a.json", content, encoding="utf-8-sig"))) == {"v": ["A.", "B."]}
+
+
+BROKEN_FILES = [
+    ("a.jsonl", '{"video": "v", "sentence": "A."}\n{"video": \n', "line 2"),
+    ("a.jsonl", '{"video": "v", "sentence": "A."}\n{"video": "v"}\n', "line 2"),
+    ("a.jsonl", '{"video": "", "sentence": "A."}\n', "line 1"),
+    ("a.jsonl", '{"video": "v", "sentence": "A.", "start_time": "x", "end_time": 1}\n', "line 1"),
+    ("a.jsonl", '{"video": "v", "sentence": "A.", "start_time": NaN, "end_time": 1}\n', "line 1"),
+    ("a.csv", "video,text\nv,A.\n", "line 2"),
+    ("a.csv", "video,sentence,start_time,end_time\nv,A.,0,1\nv,B.,soon,2\n", "line 3"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "where"), BROKEN_FILES)
+def test_a_broken_row_is_named_with_its_line(tmp_path: Path, name: str, content: str, where: str) -> None:
+    with pytest.raises(InputError, match=where) as caught:
+        read_videos(written(tmp_path, name, content))
+    assert name in str(caught.value)
+
+
+def test_csv_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="UTF-8"):
+        read_videos(written(tmp_path, "a.csv", "video,sentence\nv,café\n", encoding="latin-1"))
+
+
+def test_a_source_where_every_video_has_one_sentence_is_refused(tmp_path: Path) -> None:
+    rows = '{"video": "a", "sentence": "A."}\n{"video": "b", "sentence": "B."}\n'
+    with pytest.raises(InputError, match="no two consecutive captions"):
+        read_videos(written(tmp_path, "a.jsonl", rows))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv", "a.txt"])
+def test_a_missing_source_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_videos(tmp_path / name)
+
+
+def test_a_name_that_tells_no_format_needs_one(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.txt", CSV)
+    with pytest.raises(InputError, match="--format"):
+        read_videos(path)
+    assert texts(read_videos(path, format="csv")) == {"v1": ["B b.", "A man, tall."]}
+    with pytest.raises(InputError, match="not known"):
+        read_videos(path, format="xml")
+
+
+CAPTIONS = st.builds(
+    Caption,
+    st.text("ab .é", min_size=1).map(str.strip).map(lambda text: " ".join(text.split())),
+    st.none() | st.tuples(st.floats(0, 99), st.floats(0, 99)),
+    st.none() | st.just("(ROOT (S a b))"),
+)
+
+
+@given(st.lists(st.lists(CAPTIONS, min_size=2, max_size=3), min_size=1, max_size=3))
+@settings(max_examples=25, deadline=None)
+def test_caption_rows_read_back_as_the_same_videos(
+    tmp_path_factory: pytest.TempPathFactory, captions: list[list[Caption]]
+) -> None:
+    videos = [
+        Video(f"v{i}", "s", tuple(sorted(c, key=lambda c: c.seconds[0]) if all(x.seconds for x in c) else c))
+        for i, c in enumerate(captions)
+    ]
+    path = tmp_path_factory.getbasetemp() / "rows.jsonl"
+    write_jsonl(path, caption_rows(videos))
+    assert read_videos(path) == videos
+
+
+def test_merged_videos_stand_one_file_after_the_other() -> None:
+    one, two = Video("v", "a", ()), Video("v", "b", ())
+    assert merge_videos([[one], [two]]) == [one, two]
