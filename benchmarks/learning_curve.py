@@ -51,7 +51,7 @@ def main() -> None:
     else:
         assignment = random_assignment(pool.counts, 1 + arguments.n_negatives, rng=np.random.default_rng(0))
     results = []
-    for n_rows in (int(n) for n in arguments.rows.split(",")):
+    for n_rows in (min(int(n), len(pool)) for n in arguments.rows.split(",")):
         for name in arguments.filters.split(","):
             started = time.perf_counter()
             found = cross_validate(pool, assignment, name, n_rows)

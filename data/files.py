@@ -48,7 +48,8 @@ def replacing(path: Path) -> Iterator[Path]:
 def remove_leftovers(folder: Path) -> None:
     """Delete what killed processes left under temporary names in `folder`; those of living ones stay."""
     for path in folder.glob(".*.tmp"):
-        if not _is_alive(next((int(part) for part in path.name.split(".") if part.isdecimal()), 0)):
+        numbers = [int(part) for part in path.name.split(".") if part.isdecimal()]  # the last is the process
+        if not numbers or not _is_alive(numbers[-1]):
             _remove(path)
 
 

@@ -3,13 +3,16 @@
 Imports neither torch nor spaCy until a verb runs. Errors that the user can mend are one line and exit code 2.
 """
 
+import contextlib
 import difflib
+import io
 import os
+import re
 import signal
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -87,18 +90,37 @@ def parse(arguments: Sequence[str]) -> Any:
         near = difflib.get_close_matches(verb, VERBS, n=2)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
-    return tyro.cli(
-        VERBS[verb][0],
-        prog=f"swag-af {verb}",
-        args=_with_config(verb, rest),
-        config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
-    )
+    rest = _with_config(verb, rest)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(
+                VERBS[verb][0],
+                prog=f"swag-af {verb}",
+                args=rest,
+                config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
+            )
+    except SystemExit as stopped:
+        if not stopped.code:
+            raise
+        raise InputError(f"{verb}: {_unboxed(said.getvalue())} `swag-af {verb} --help` lists the options.") from None
 
 
 def help_text() -> str:
     """What `swag-af --help` prints: a line a verb, from its docstring."""
     lines = [f"  {verb:<10}{(dataclass.__doc__ or '').splitlines()[0]}" for verb, (dataclass, _) in VERBS.items()]
     return HELP.format(verbs="\n".join(lines))
+
+
+def _unboxed(box: str) -> str:
+    """What tyro says in its box of several parts, as one sentence: the fault and the nearest option."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    rows = [row.strip("│ ") for row in plain.splitlines()]
+    rows = rows if plain.startswith("╭") else rows[2:]  # drawn in ASCII, the title stands in a part of its own
+    parts = re.split("[─-]{3,}", " ".join(row for row in rows if row[:1] not in ("╭", "╰")))
+    fault = re.sub(r"^Error parsing [a-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
+    near = re.search(r"Perhaps you meant:\s*(--[\w-]+)", " ".join(parts[1:]))
+    return f"{fault}." + (f" Did you mean {near[1]}?" if near else "")
 
 
 def _with_config(verb: str, arguments: list[str]) -> list[str]:
@@ -115,11 +137,13 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
     path = Path(inline or arguments[at + 1])
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
     values = _read_toml(path)
-    values = values.get(verb, {} if set(values) & set(VERBS) else values)
+    tables = {name: value for name, value in values.items() if name in VERBS and isinstance(value, dict)}
+    flat = _flatten(tables.get(verb, {}) if tables else values)
+    _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
-    given = {argument.partition("=")[0] for argument in rest if argument.startswith("--")}
+    given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
     flags, positional = [], []
-    for name, value in _flatten(values).items():
+    for name, value in flat.items():
         flag = name.replace("_", "-")
         words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
         if name.replace("-", "_") in required:
@@ -138,6 +162,25 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"--config {path}: not valid TOML ({error}). Mend that line.") from None
+
+
+def _check_names(path: Path, verb: str, values: Mapping[str, Any]) -> None:
+    known = _option_names(VERBS[verb][0])
+    for name in values:
+        if name.replace("-", "_") not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InputError(
+                f"--config {path}: {verb} has no option {name!r}.{hint} `swag-af {verb} --help` lists the options."
+            )
+
+
+def _option_names(dataclass: type) -> list[str]:
+    names = []
+    for field in fields(dataclass):
+        kind = field.type
+        names += _option_names(kind) if isinstance(kind, type) and is_dataclass(kind) else [field.name]
+    return names
 
 
 def _flatten(values: dict[str, Any]) -> dict[str, Any]:

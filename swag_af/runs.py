@@ -36,7 +36,7 @@ from swag_af.replacement import apply_changes
 
 @dataclass
 class Run:
-    """The state and history of one filtering run. Make one with `begin`, or `open_run(folder)`."""
+    """The state and history of one filtering run. Make one with `begin_run`, or `open_run(folder)`."""
 
     pool: CandidatePool
     start: np.ndarray
@@ -141,15 +141,20 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
             f"{path}: this run belongs to another pool ({manifest.get('pool')}). Choose another --out, or "
             "pass that pool."
         )
+    check_same(manifest, {"phases": identity["phases"]}, path, "--out")
     for name in ("filters", "options"):
         check_same(manifest.get(name, {}), identity[name], path, "--out")
-    check_same(manifest, {"phases": identity["phases"]}, path, "--out")
 
 
 def open_run(path: Path | str) -> Run:
     """The run in folder `path`, finished or not, with its pool."""
     path = Path(path)
     manifest = read_manifest(path, "run")
+    lacking = {"pool", "pool_identity"} - manifest.keys()
+    if lacking:
+        raise FormatError(
+            f"{path / MANIFEST}: damaged (no {', '.join(sorted(lacking))}). Filter anew into another --out."
+        )
     pool_path = path / manifest["pool"]
     if not pool_path.exists():
         raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
@@ -168,7 +173,7 @@ def _load(path: Path, pool: CandidatePool) -> Run:
     try:
         start = np.load(path / "start.npy", allow_pickle=False)
         replacements = [np.load(_replacements_path(path, i), allow_pickle=False) for i in range(1, 1 + len(log))]
-    except (OSError, ValueError) as error:
+    except (FileNotFoundError, EOFError, ValueError) as error:
         raise FormatError(f"{path}: damaged ({error}). Filter anew into another --out.") from None
     check_assignment(start, pool.counts)
     return Run(pool, start, path, log, timing[: len(log)], replacements)

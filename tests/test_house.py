@@ -1,4 +1,4 @@
-"""The house: imports point down, reading orders are true, and nothing heavy is loaded for nothing."""
+"""Claims about the house: imports point down, reading orders are true, and the public names are all there."""
 
 import ast
 import re
@@ -11,72 +11,119 @@ import pytest
 import swag_af
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("data", "lm", "filters", "swag_af")
-BELOW = {"data": set(), "lm": {"data"}, "filters": {"data"}, "swag_af": {"data", "lm", "filters"}}
+FOLDERS = {
+    "swag_af": ROOT / "swag_af",
+    "swag_af.data": ROOT / "data",
+    "swag_af.lm": ROOT / "lm",
+    "swag_af.filters": ROOT / "filters",
+}
+BELOW = {
+    "swag_af": {"swag_af", "swag_af.lm", "swag_af.filters", "swag_af.data"},
+    "swag_af.lm": {"swag_af.lm", "swag_af.data"},
+    "swag_af.filters": {"swag_af.filters", "swag_af.data"},
+    "swag_af.data": {"swag_af.data"},
+}
+"""Whom each folder may import."""
+
+MODULES = {
+    f"{folder}.{path.stem}": path
+    for folder, place in FOLDERS.items()
+    for path in sorted(place.glob("*.py"))
+    if path.stem != "__init__"
+}
 
 
-def modules(folder: str) -> dict[str, Path]:
-    return {path.stem: path for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("__")}
-
-
-def imports_of(path: Path) -> set[tuple[str, str]]:
-    """`(folder, module)` of every import of ours in a file, those inside functions too."""
+def imports_of(path: Path) -> set[str]:
+    """Every module of ours that a file imports, at its top or within a function."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] != "swag_af" or len(parts) < 2:
-                continue
-            folder, module = (
-                (parts[1], parts[2] if len(parts) > 2 else "") if parts[1] in FOLDERS else ("swag_af", parts[1])
-            )
-            if module in modules(folder):
-                found.add((folder, module))
-    return found
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
+    return {name for name in found if name in MODULES or name in FOLDERS}
+
+
+def folder_of(module: str) -> str:
+    return module if module in FOLDERS else module.rpartition(".")[0]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_down_only(module: str) -> None:
+    assert {folder_of(name) for name in imports_of(MODULES[module])} <= BELOW[folder_of(module)]
 
 
 def reading_order(folder: str) -> list[str]:
-    """The modules that the folder's docstring names, in its order."""
-    docstring = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
-    names = re.findall(r"^ {4}(\w+) ", docstring, re.MULTILINE) or re.findall(r"`(\w+)`", docstring)
-    return [name for name in names if name in modules(folder)]
+    """The modules in the order in which the folder's docstring names them: a table, or names in backticks."""
+    doc = ast.get_docstring(ast.parse((FOLDERS[folder] / "__init__.py").read_text(encoding="utf-8"))) or ""
+    text = doc.partition("Reading order")[2]
+    return re.findall(r"^ {4}(\w+) {2,}", text, re.MULTILINE) or re.findall(r"`(\w+)`", text)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_imports_point_down(folder):
-    for name, path in modules(folder).items():
-        for target, _ in imports_of(path):
-            assert target == folder or target in BELOW[folder], f"{folder}/{name} imports {target}"
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_each_file_imports_only_files_named_before_it(folder):
+def test_the_reading_order_names_every_file_once(folder: str) -> None:
+    files = {name.rpartition(".")[2] for name in MODULES if folder_of(name) == folder} - {"__main__"}
     order = reading_order(folder)
-    assert sorted(order) == sorted(modules(folder)), "the docstring names every module once"
-    for name, path in modules(folder).items():
-        for target, module in imports_of(path):
-            if target == folder:
-                assert order.index(module) < order.index(name), f"{folder}/{name} imports {module}, named after it"
+    assert set(order) == files
+    assert len(order) == len(files)
 
 
-def test_every_public_name_resolves():
-    for name in swag_af.__all__:
-        assert getattr(swag_af, name).__doc__
-    assert sorted(swag_af.__all__) == sorted(swag_af._MODULE_OF)
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_a_file_imports_only_files_named_before_it(module: str) -> None:
+    folder, _, name = module.rpartition(".")
+    order = reading_order(folder)
+    before = {f"{folder}.{other}" for other in order[: order.index(name)]}
+    assert {other for other in imports_of(MODULES[module]) if other in MODULES and folder_of(other) == folder} <= before
 
 
-@pytest.mark.parametrize("code", ["import swag_af", "from swag_af.cli import main; main(['--help'])"])
-def test_neither_torch_nor_spacy_is_loaded_for_nothing(code):
-    code += "; import sys; print('loaded', [m for m in ('torch', 'spacy', 'nltk', 'matplotlib') if m in sys.modules])"
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_says_what_it_is_for(module: str) -> None:
+    assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", swag_af.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(swag_af, name) is not None
+
+
+@pytest.mark.parametrize("folder", ["swag_af", "swag_af.filters"])
+def test_the_lists_of_public_names_agree(folder: str) -> None:
+    tree = ast.parse((FOLDERS[folder] / "__init__.py").read_text(encoding="utf-8"))
+    assigned = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for_checkers = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("swag_af")
+        for alias in node.names
+    }
+    assert set(assigned["__all__"]) == set(assigned["_MODULE_OF"]) == for_checkers
+    assert assigned["__all__"] == sorted(assigned["__all__"])
+
+
+def test_what_the_readme_imports_is_public() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {
+        name.strip()
+        for line in re.findall(r"^from swag_af import (.+)$", readme, re.MULTILINE)
+        for name in line.split(",")
+    }
+    assert names <= set(swag_af.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = swag_af.nonsense
+
+
+def test_importing_swag_af_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, swag_af, swag_af.data, swag_af.lm, swag_af.filters;"
+        "print(sorted({'torch', 'spacy', 'nltk', 'numpy', 'tyro', 'matplotlib'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("loaded []\n")
-
-
-def test_links_of_the_source_tree_lead_to_the_folders():
-    for folder in ("data", "lm", "filters"):
-        assert (ROOT / "swag_af" / folder).resolve() == ROOT / folder
+    assert done.stdout.strip() == "[]"

@@ -1,121 +1,216 @@
-"""The released dataset: SWAG's files, no video in two splits, answers that their place does not give away."""
+"""Claims about the released dataset: SWAG's files, whole videos, even labels, the answer where the label says."""
 
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import HashFilter
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import read_manifest, sha256_file
 from swag_af.data.pool import CandidatePool
 from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, Release, Show
-from swag_af.release import release, split_by_video
-from swag_af.runs import open_run
-from swag_af.show import show
+from swag_af.options import AFOptions, Release
+from swag_af.release import SPLITS, Question, release, split_by_video
+from swag_af.runs import Run, open_run
 
-COLUMNS = ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source", *(f"ending{i}" for i in range(4))]
-
-
-@pytest.fixture(scope="module")
-def run_folder(pool_folder, tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("runs") / "run"
-    filter_pool(CandidatePool.open(pool_folder), HashFilter(), AFOptions(iterations=4, n_negatives=5), out=out)
-    return out
+SWAG_COLUMNS = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
+"""The header of SWAG's train.csv."""
 
 
 @pytest.fixture(scope="module")
-def dataset(run_folder, tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("datasets") / "dataset"
-    release(Release(run_folder, out, val_share=0.2, test_share=0.2))
-    return out
+def run(pool_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Three iterations on the pool on disk."""
+    options = AFOptions(iterations=3, n_negatives=6)
+    return filter_pool(
+        CandidatePool.open(pool_folder), HashFilter(), options, out=tmp_path_factory.mktemp("runs") / "run"
+    )
 
 
-def read(dataset: Path) -> dict[str, pd.DataFrame]:
-    return {split: pd.read_csv(dataset / f"{split}.csv", index_col=0) for split in ("train", "val", "test")}
+@pytest.fixture(scope="module")
+def made(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, list[Question]]:
+    """A dataset with three splits, and its questions."""
+    options = Release(run.path, tmp_path_factory.mktemp("datasets") / "dataset", val_share=0.3, test_share=0.2)
+    return options, release(options)
 
 
-def test_columns_are_swags(dataset):
-    tables = read(dataset)
+@pytest.fixture
+def no_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The curve takes most of the time; `made` draws it once."""
+    monkeypatch.setattr("swag_af.release.plot_run", lambda run, folder: [])
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def test_every_row_of_the_pool_is_a_question(made, run: Run) -> None:
+    options, questions = made
+    assert [question.number for question in questions] == list(range(len(run.pool)))
+    assert sum(len(rows_of(options.out / f"{split}.csv")) for split in SPLITS) == len(run.pool)
+
+
+def test_no_video_stands_in_two_splits(made) -> None:
+    options, _ = made
+    videos = [{row["video-id"] for row in rows_of(options.out / f"{split}.csv")} for split in SPLITS]
+    assert all(videos)
+    assert sum(map(len, videos)) == len(set().union(*videos))
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_a_split_misses_its_share_by_half_a_video_at_most(numbers: list[int], seed: int) -> None:
+    videos = [f"v{number}" for number in numbers]
+    split_of = split_by_video(videos, 0.3, 0.2, rng=np.random.default_rng(seed))
+    largest = max(Counter(videos).values())
+    for split, share in (("val", 0.3), ("test", 0.2)):
+        filled = sum(split_of[video] == split for video in videos)
+        assert filled <= share * len(videos) + largest / 2
+    assert set(split_of) == set(videos)
+
+
+def test_a_share_of_zero_gives_an_empty_split() -> None:
+    split_of = split_by_video(list("abcdef"), 0.0, 0.0, rng=np.random.default_rng(0))
+    assert set(split_of.values()) == {"train"}
+
+
+def test_labels_are_as_even_as_possible(made) -> None:
+    _, questions = made
+    counts = Counter(question.label for question in questions)
+    assert sorted(counts) == [0, 1, 2, 3]
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_train_and_val_have_the_columns_of_swag(made) -> None:
+    options, _ = made
     for split in ("train", "val"):
-        assert list(tables[split].columns) == [*COLUMNS, "label"]
-        assert (dataset / f"{split}.csv").read_text().startswith(",video-id,")
-    assert list(tables["test"].columns) == COLUMNS
+        assert (options.out / f"{split}.csv").read_text().splitlines()[0] == SWAG_COLUMNS
 
 
-def test_gold_stands_at_its_label_among_assigned_negatives(dataset, run_folder):
-    run, tables = open_run(run_folder), read(dataset)
-    tables["test"]["label"] = pd.read_csv(dataset / "test_labels.csv", index_col=0)["label"]
-    assigned = run.texts()
-    for _, row in pd.concat(tables.values()).iterrows():
-        endings = [row[f"ending{i}"] for i in range(4)]
-        assert endings[row["label"]] == assigned[row["fold-ind"]][0]
-        assert len(set(endings)) == 4
-        assert set(endings) <= set(assigned[row["fold-ind"]])
+def test_gold_is_at_its_label(made, run: Run) -> None:
+    options, _ = made
+    for split in ("train", "val"):
+        for row in rows_of(options.out / f"{split}.csv"):
+            assert row[f"ending{row['label']}"] == run.pool.text(int(row["fold-ind"]), 0)
+            assert row["gold-source"] == "gold"
 
 
-def test_no_video_stands_in_two_splits_and_no_row_is_lost(dataset, pool):
-    tables = read(dataset)
-    videos = [set(table["video-id"]) for table in tables.values()]
-    assert sum(map(len, videos)) == len(set.union(*videos))
-    assert sum(map(len, tables.values())) == len(pool)
+def test_distractors_are_assigned_negatives(made, run: Run) -> None:
+    _, questions = made
+    texts = run.texts()
+    for question in questions:
+        distractors = [e for i, e in enumerate(question.endings) if i != question.label]
+        assert set(distractors) <= set(texts[question.number][1:])
 
 
-def test_labels_are_as_even_as_can_be(run_folder, tmp_path):
-    labels = [q.label for q in release(Release(run_folder, tmp_path / "d"))]
-    assert np.ptp(np.bincount(labels, minlength=4)) <= 1
+def test_the_four_endings_of_a_question_are_distinct(made) -> None:
+    _, questions = made
+    assert {len(set(question.endings)) for question in questions} == {4}
 
 
-def test_splits_take_their_share():
-    videos = [f"v{i}" for i in range(400) for _ in range(1 + i % 3)]
-    split_of = split_by_video(videos, 0.2, 0.1, rng=np.random.default_rng(0))
-    shares = {split: np.mean([split_of[v] == split for v in videos]) for split in ("train", "val", "test")}
-    assert shares == pytest.approx({"train": 0.7, "val": 0.2, "test": 0.1}, abs=0.01)
+def test_a_question_is_written_as_its_context_says(made, run: Run) -> None:
+    options, _ = made
+    for index, row in enumerate(rows_of(options.out / "train.csv")):
+        context = run.pool.contexts[int(row["fold-ind"])]
+        assert (row[""], row["video-id"]) == (str(index), context.video)
+        assert (row["sent1"], row["sent2"]) == (context.sent1, context.start)
+        assert row["startphrase"] == f"{context.sent1} {context.start}"
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(run_folder, tmp_path):
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        release(Release(run_folder, tmp_path / name, seed=seed))
-    files = {name: (tmp_path / name / "train.csv").read_bytes() for name in "abc"}
-    assert files["a"] == files["b"] != files["c"]
+def test_the_test_split_keeps_its_labels_apart(made, run: Run) -> None:
+    options, _ = made
+    questions, labels = rows_of(options.out / "test.csv"), rows_of(options.out / "test_labels.csv")
+    assert list(questions[0]) == SWAG_COLUMNS.split(",")[:-1]
+    assert [row[""] for row in questions] == [row[""] for row in labels]
+    for question, answer in zip(questions, labels, strict=True):
+        assert question[f"ending{answer['label']}"] == run.pool.text(int(question["fold-ind"]), 0)
 
 
-def test_an_earlier_iteration_can_be_released(run_folder, tmp_path):
-    questions = release(Release(run_folder, tmp_path / "d", iteration=0))
-    start = open_run(run_folder).texts(0)
-    assert all(set(q.endings) <= set(start[q.number]) for q in questions)
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
 
 
-def test_the_card_says_that_nobody_has_verified(dataset):
-    card = (dataset / "README.md").read_text()
-    assert "No person has verified" in card
-    assert "30 multiple-choice questions" in card
+def test_the_same_seed_gives_the_same_bytes(made, tmp_path: Path, no_curve: None) -> None:
+    options, _ = made
+    release(replace(options, out=tmp_path / "again"))
+    assert files_of(tmp_path / "again") == files_of(options.out)
 
 
-def test_force_replaces_a_dataset_and_nothing_else(run_folder, dataset, tmp_path):
-    with pytest.raises(InputError, match="already exists"):
-        release(Release(run_folder, dataset))
-    with pytest.raises(FormatError, match="not a dataset"):
-        release(Release(run_folder, run_folder, force=True))
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(FormatError, match="not a dataset"):
-        release(Release(run_folder, tmp_path / "mine", force=True))
-    release(Release(run_folder, tmp_path / "d"))
-    release(Release(run_folder, tmp_path / "d", seed=5, force=True))
-    assert [p.name for p in tmp_path.glob(".*")] == []
+def test_another_seed_gives_other_splits_and_labels(made, tmp_path: Path, no_curve: None) -> None:
+    options, questions = made
+    others = release(replace(options, out=tmp_path / "other", seed=1))
+    assert [q.split for q in others] != [q.split for q in questions]
+    assert [q.label for q in others] != [q.label for q in questions]
 
 
-@pytest.mark.parametrize("kind", ["pool", "run", "dataset", "contexts"])
-def test_show_tells_numbers_examples_and_what_to_run_next(kind, request, contexts_file):
-    paths = {"pool": "pool_folder", "run": "run_folder", "dataset": "dataset"}
-    path = contexts_file if kind == "contexts" else request.getfixturevalue(paths[kind])
-    told = show(Show(path, n=2))
-    assert told.startswith(f"{path}: {kind}")
-    assert "Next: " in told
-    assert told.count("  * a) ") + told.count("  * b) ") + told.count("  * c) ") + told.count("  * d) ") == 2
+def test_any_iteration_can_be_released(made, run: Run, tmp_path: Path, no_curve: None) -> None:
+    options, _ = made
+    questions = release(replace(options, out=tmp_path / "first", iteration=0))
+    assert all(set(q.endings) <= set(texts) for q, texts in zip(questions, run.texts(0), strict=True))
+    assert read_manifest(tmp_path / "first", "dataset")["iteration"] == 0
 
 
-def test_show_of_an_unknown_folder_is_refused(tmp_path):
-    with pytest.raises(FormatError, match="knows context files"):
-        show(Show(tmp_path))
+def test_five_distractors_give_six_endings(made, tmp_path: Path, no_curve: None) -> None:
+    options, _ = made
+    questions = release(replace(options, out=tmp_path / "six", n_distractors=5))
+    assert {len(set(question.endings)) for question in questions} == {6}
+    assert "ending5" in rows_of(tmp_path / "six" / "train.csv")[0]
+
+
+def test_more_distractors_than_assigned_are_refused(made, tmp_path: Path) -> None:
+    options, _ = made
+    with pytest.raises(ExhaustedError, match="assigns 6 negatives"):
+        release(replace(options, out=tmp_path / "many", n_distractors=7))
+    assert not (tmp_path / "many").exists()
+
+
+@pytest.mark.parametrize("shares", [{"val_share": -0.1}, {"val_share": 0.5, "test_share": 0.5}, {"n_distractors": 0}])
+def test_options_that_make_no_dataset_are_refused(shares: dict) -> None:
+    with pytest.raises(InputError):
+        Release(Path("run"), **shares)
+
+
+def test_the_card_says_that_nobody_verified_the_distractors(made) -> None:
+    options, _ = made
+    card = (options.out / "README.md").read_text()
+    assert "No person has verified these distractors" in card
+    assert read_manifest(options.out, "dataset")["human_verdicts"] is None
+
+
+def test_the_card_has_the_numbers_of_its_files(made) -> None:
+    options, questions = made
+    card = (options.out / "README.md").read_text()
+    for split in SPLITS:
+        assert f"| {split} | {len(rows_of(options.out / f'{split}.csv'))} |" in card
+    assert f"{len(questions)} multiple-choice questions of 4 endings" in card
+    for file in re.findall(r"`(\w+\.csv)`|\((\w+\.png)\)", card):
+        assert (options.out / "".join(file)).exists()
+
+
+def test_the_manifest_has_the_hashes_of_the_files(made) -> None:
+    options, _ = made
+    hashes = read_manifest(options.out, "dataset")["sha256"]
+    assert set(hashes) == {"train.csv", "val.csv", "test.csv", "test_labels.csv"}
+    assert all(sha256_file(options.out / name) == value for name, value in hashes.items())
+
+
+def test_an_existing_dataset_is_replaced_only_by_force(made, tmp_path: Path, no_curve: None) -> None:
+    options, _ = made
+    mine = replace(options, out=tmp_path / "mine")
+    release(mine)
+    with pytest.raises(InputError, match="--force"):
+        release(mine)
+    before = files_of(mine.out)
+    release(replace(mine, force=True, seed=3))
+    assert files_of(mine.out) != before
+
+
+def test_the_run_is_left_as_it_was(made, run: Run) -> None:
+    assert open_run(run.path).texts() == run.texts()

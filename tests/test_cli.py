@@ -1,0 +1,469 @@
+"""Claims about the command line: one line for what the user can mend, nothing half done, one schema in three forms."""
+
+import errno
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import HashFilter, make_contexts_of, make_pool
+
+from swag_af.cli import VERBS, help_text, main, parse
+from swag_af.data.contexts import write_contexts
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.options import ContextRules, Contexts
+from swag_af.lm.options import Generate, LMOptions, TrainLM
+from swag_af.options import AFOptions, Demo, Filter, Release, Show
+from swag_af.runs import open_run
+
+Refused = Callable[..., str]
+
+CAPTIONS = [
+    ("v1", "The man holds a big red kite."),
+    ("v1", "The man is running down the long hill."),
+    ("v2", "A woman holds a big red ball."),
+    ("v2", "The woman is running down the long hill."),
+]
+
+
+@pytest.fixture(autouse=True)
+def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
+    """No curves (tests/test_plot.py draws them), wide help, and the process as it was."""
+    for module in ("loop", "release"):
+        monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Run a command that must be refused in one line, with code 2, and with no file changed; returns the line."""
+
+    def run(*arguments: object) -> str:
+        before = tree(tmp_path)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert stopped.value.code == 2
+        assert out == ""
+        assert re.fullmatch(r"swag-af: .+\n", err)
+        assert tree(tmp_path) == before
+        return err.strip()
+
+    return run
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    path = tmp_path / "captions.jsonl"
+    path.write_text("".join(json.dumps({"video": v, "sentence": s}) + "\n" for v, s in CAPTIONS))
+    return path
+
+
+@pytest.fixture
+def small_run(pool_folder: Path, tmp_path: Path) -> Path:
+    """Two iterations on the pool on disk."""
+    main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *SETTINGS, "--iterations", "2"])
+    return tmp_path / "run"
+
+
+SETTINGS = ["--schedule", "hash:4", "--n-negatives", "4"]
+
+
+# ------------------------------------------------------------------------------- sources and contexts
+
+
+def test_a_missing_source_is_refused(refused: Refused, tmp_path: Path) -> None:
+    line = refused("contexts", tmp_path / "none.json", "--out", tmp_path / "c.jsonl")
+    assert "none.json: no such file" in line
+
+
+def test_no_source_at_all_is_refused(refused: Refused) -> None:
+    assert "source" in refused("contexts")
+
+
+def test_broken_json_is_refused_with_its_line(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text('{\n\n"v1": }')
+    assert "broken.json: not valid JSON at line 3" in refused("contexts", tmp_path / "broken.json")
+
+
+def test_captions_of_one_sentence_a_video_are_refused(refused: Refused, captions: Path) -> None:
+    captions.write_text("".join(captions.read_text().splitlines(keepends=True)[::2]))
+    line = refused("contexts", captions, "--out", captions.with_name("c.jsonl"))
+    assert "no two consecutive captions" in line
+
+
+def test_rules_that_leave_nothing_are_refused_with_the_reasons(refused: Refused, captions: Path) -> None:
+    line = refused("contexts", captions, "--out", captions.with_name("c.jsonl"))
+    assert "none of its 2 pairs made a context (2 rare_token)" in line
+
+
+def test_contexts_are_made_and_the_next_command_named(captions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = captions.with_name("c.jsonl")
+    main(["contexts", str(captions), "--out", str(out), "--min-token-count", "1", "--splitter", "rules"])
+    assert len(out.read_text().splitlines()) == 2
+    assert f"Next: swag-af generate {out}" in capsys.readouterr().out
+
+
+def test_contexts_that_exist_are_refused_without_force(refused: Refused, captions: Path, contexts_file: Path) -> None:
+    assert "--force" in refused("contexts", captions, "--out", contexts_file, "--min-token-count", 1)
+
+
+def test_contexts_of_somebody_else_are_refused_without_force(refused: Refused, captions: Path) -> None:
+    theirs = captions.with_name("theirs.jsonl")
+    theirs.write_text('{"sent1": "A.", "start": "He", "gold": "runs."}\n')
+    assert "theirs.jsonl: already exists" in refused("contexts", captions, "--out", theirs, "--min-token-count", 1)
+
+
+def test_a_source_is_not_overwritten_even_with_force(refused: Refused, captions: Path) -> None:
+    assert "source" in refused("contexts", captions, "--out", captions, "--force", "--min-token-count", 1)
+
+
+# ------------------------------------------------------------------------------- words of the command line
+
+
+def test_an_unknown_verb_gets_the_nearest(refused: Refused) -> None:
+    assert "Did you mean filter?" in refused("fliter", "pool")
+
+
+def test_an_unknown_flag_gets_the_nearest(refused: Refused) -> None:
+    line = refused("filter", "pool", "--itrations", 4)
+    assert "--itrations" in line
+    assert "Did you mean --iterations?" in line
+
+
+BAD_FLAGS = [
+    (["filter", "pool", "--iterations", "many"], "--iterations"),
+    (["filter", "pool", "--rule", "mine"], "--rule"),
+    (["filter", "pool", "--n-easy", "0", "--window", "0"], "--n-easy 0: at least 1; --window 0: at least 1"),
+    (["filter"], "Missing"),
+    (["release", "run", "--val-share", "0.9"], "--val-share and --test-share"),
+    (["contexts", "c.json", "--n-folds", "1"], "--n-folds 1"),
+    (["filter", "pool", "--schedule", "mlp"], "NAME:COUNT"),
+    (["filter", "pool", "--config"], "--config: no file given"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD_FLAGS, ids=[said for _, said in BAD_FLAGS])
+def test_a_flag_that_cannot_be_used_is_named(
+    refused: Refused, pool_folder: Path, arguments: list[str], said: str
+) -> None:
+    assert said in refused(*(pool_folder if argument == "pool" else argument for argument in arguments))
+
+
+def test_an_unknown_filter_gets_the_nearest(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
+    assert "Did you mean mlp" in refused("filter", pool_folder, "--schedule", "mpl:3", "--out", tmp_path / "run")
+
+
+# ------------------------------------------------------------------------------- pools, runs, datasets
+
+
+def test_a_pool_of_another_format_is_refused(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
+    pool = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+    write_json(pool / "manifest.json", read_json(pool / "manifest.json") | {"format": 2})
+    assert "format 2, and this release reads format 1" in refused("filter", pool, "--out", tmp_path / "run")
+
+
+def test_a_run_of_another_pool_is_refused(refused: Refused, small_run: Path, tmp_path: Path) -> None:
+    make_pool(1).save(tmp_path / "other")
+    assert "another pool" in refused("filter", tmp_path / "other", "--out", small_run, *SETTINGS)
+
+
+def test_bad_features_are_refused_with_their_row(
+    pool_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+    table = pool / "shards" / "00000" / "features.npy"
+    values = np.load(table)
+    values[7] = np.nan
+    write_array(table, values)
+    with pytest.raises(SystemExit) as stopped:
+        main(["filter", str(pool), "--out", str(tmp_path / "run"), "--schedule", "feature:2", "--n-negatives", "4"])
+    assert stopped.value.code == 2
+    assert re.fullmatch(rf"swag-af: {pool}: .* NaN .*first: row 7\).*\n", capsys.readouterr().err)
+    assert open_run(tmp_path / "run").n_finished == 0
+
+
+def test_more_negatives_than_there_are_is_refused(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
+    line = refused("filter", pool_folder, "--out", tmp_path / "run", "--schedule", "hash:2", "--n-negatives", 40)
+    assert "fewer than 40 negatives" in line
+
+
+def test_a_folder_that_is_no_dataset_is_not_replaced(refused: Refused, small_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter").write_text("one")
+    assert "--force" in refused("release", small_run, "--out", tmp_path / "thesis")
+    assert "not a dataset" in refused("release", small_run, "--out", tmp_path / "thesis", "--force")
+
+
+def test_more_distractors_than_assigned_is_refused(refused: Refused, small_run: Path, tmp_path: Path) -> None:
+    line = refused("release", small_run, "--out", tmp_path / "dataset", "--n-distractors", 5)
+    assert "assigns 4 negatives" in line
+
+
+def test_an_iteration_that_never_was_is_refused(refused: Refused, small_run: Path, tmp_path: Path) -> None:
+    assert "0 to 2" in refused("release", small_run, "--out", tmp_path / "dataset", "--iteration", 3)
+
+
+@pytest.mark.parametrize("what", ["nothing", "folder", "captions.jsonl"])
+def test_showing_what_is_none_of_ours_is_refused(refused: Refused, tmp_path: Path, captions: Path, what: str) -> None:
+    (tmp_path / "folder").mkdir()
+    refused("show", tmp_path / what)
+
+
+# ------------------------------------------------------------------------------- a disk that fills up
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_disk_full_while_contexts_are_replaced_keeps_the_old_ones(
+    refused: Refused, captions: Path, contexts_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "replace", full)
+    command = ("contexts", captions, "--out", contexts_file, "--min-token-count", 1, "--splitter", "rules", "--force")
+    assert "No space left" in refused(*command)
+
+
+def test_a_disk_full_while_a_run_goes_on_keeps_what_was_finished(
+    pool_folder: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["filter", str(pool_folder), "--out", str(small_run), *SETTINGS]
+    before = (small_run / "log.jsonl").read_bytes()
+    capsys.readouterr()
+    with monkeypatch.context() as patched, pytest.raises(SystemExit) as stopped:
+        patched.setattr(np, "save", full)
+        main(command)
+    assert stopped.value.code == 2
+    assert re.fullmatch(r"swag-af: No space left .*\n", capsys.readouterr().err)
+    assert (small_run / "log.jsonl").read_bytes() == before
+    assert not list(small_run.rglob("*.tmp"))
+    main(command)
+    assert open_run(small_run).n_finished == 4
+
+
+def test_a_disk_full_while_a_dataset_is_replaced_keeps_the_old_one(
+    refused: Refused, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("release", small_run, "--out", tmp_path / "dataset", "--n-distractors", 3)
+    main(list(map(str, command)))
+    monkeypatch.setattr(os, "replace", full)
+    assert "No space left" in refused(*command, "--force", "--seed", 1)
+
+
+def test_an_interrupted_run_says_how_to_go_on_with_code_130(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(HashFilter, "fit", interrupt)
+    with pytest.raises(SystemExit) as stopped:
+        main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *SETTINGS])
+    assert stopped.value.code == 130
+    assert re.fullmatch(r"swag-af: interrupted.*goes on.*\n", capsys.readouterr().err)
+
+
+# ------------------------------------------------------------------------------- help
+
+
+def examples(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.startswith(("  swag-af ", "      swag-af "))]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_shows_its_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([verb, "--help"])
+    out = capsys.readouterr().out
+    shown = examples(VERBS[verb][0].__doc__ or "")
+    assert stopped.value.code == 0
+    assert "Try:" in out
+    assert shown
+    assert all(example in out for example in shown)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
+def test_help_of_the_program_names_every_verb(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(arguments)
+    out = capsys.readouterr().out
+    assert all(re.search(rf"^  {verb} +\S", out, re.MULTILINE) for verb in VERBS)
+
+
+ALL_EXAMPLES = [line for dataclass, _ in VERBS.values() for line in examples(dataclass.__doc__ or "")]
+
+
+@pytest.mark.parametrize("example", [*ALL_EXAMPLES, *examples(help_text())])
+def test_every_example_is_a_command_that_parses(example: str) -> None:
+    verb, *rest = shlex.split(example)[1:]
+    assert isinstance(parse([verb, *rest]), VERBS[verb][0])
+
+
+def test_help_imports_neither_torch_nor_spacy() -> None:
+    code = (
+        "import sys; from swag_af.cli import main; main(['--help']);"
+        "print(sorted({'torch', 'spacy', 'nltk', 'matplotlib', 'sklearn'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--version"])
+    assert re.fullmatch(r"swag-af \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+# ------------------------------------------------------------------------------- one schema in three forms
+
+THREE_FORMS = {
+    "demo": ("out = 'd'\nseed = 3", "demo --out d --seed 3", Demo(Path("d"), 3)),
+    "contexts": (
+        "sources = ['a.json', 'b.json']\nout = 'c.jsonl'\nforce = true\n[rules]\nmax_gap_seconds = 25.0\nn-folds = 3",
+        "contexts a.json b.json --out c.jsonl --force --max-gap-seconds 25 --n-folds 3",
+        Contexts(
+            (Path("a.json"), Path("b.json")),
+            Path("c.jsonl"),
+            rules=ContextRules(max_gap_seconds=25.0, n_folds=3),
+            force=True,
+        ),
+    ),
+    "train-lm": (
+        "contexts = 'c.jsonl'\nfolds = [0, 2]\nuse_dropped = false\n[lm]\nhidden = 64\nlearning_rate = 4e-3",
+        "train-lm c.jsonl --folds 0 2 --no-use-dropped --hidden 64 --learning-rate 0.004",
+        TrainLM(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
+    ),
+    "generate": (
+        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\ntagger = 'rules'",
+        "generate c.jsonl --limit 500 --tagger rules",
+        Generate(Path("c.jsonl"), limit=500, tagger="rules"),
+    ),
+    "filter": (
+        "pool = 'p'\nschedule = 'mlp:3,bow:2'\n[af]\niterations = 9\nrule = 'released'\nuntil = 0.05",
+        "filter p --schedule mlp:3,bow:2 --iterations 9 --rule released --until 0.05",
+        Filter(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
+    ),
+    "release": ("run = 'r'\niteration = 4", "release r --iteration 4", Release(Path("r"), iteration=4)),
+    "show": ("path = 'p'\nn = 5", "show p --n 5", Show(Path("p"), n=5)),
+}
+
+
+def test_every_verb_has_its_three_forms() -> None:
+    assert set(THREE_FORMS) == set(VERBS)
+
+
+@pytest.mark.parametrize(("verb", "forms"), THREE_FORMS.items(), ids=THREE_FORMS.keys())
+def test_toml_equals_flags_equals_python(tmp_path: Path, verb: str, forms: tuple[str, str, object]) -> None:
+    toml, flags, python = forms
+    (tmp_path / "c.toml").write_text(toml)
+    assert parse(shlex.split(flags)) == python
+    assert parse([verb, "--config", str(tmp_path / "c.toml")]) == python
+    assert parse([verb, f"--config={tmp_path / 'c.toml'}"]) == python
+
+
+def test_flags_beside_a_config_win(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("pool = 'p'\nseed = 1\nn_easy = 1")
+    options = parse(["filter", "other", "--config", str(tmp_path / "c.toml"), "--seed", "2"])
+    assert (options.pool, options.af.seed, options.af.n_easy) == (Path("other"), 2, 1)
+
+
+def test_a_flag_spelt_with_underscores_wins_too(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("pool = 'p'\nn_easy = 1")
+    assert parse(["filter", "--config", str(tmp_path / "c.toml"), "--n_easy", "3"]).af.n_easy == 3
+
+
+def test_a_config_may_hold_a_table_a_verb(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("[release]\nrun = 'r'\n[filter]\npool = 'p'\nseed = 4\n")
+    config = str(tmp_path / "c.toml")
+    assert parse(["filter", "--config", config]) == Filter(Path("p"), af=AFOptions(seed=4))
+    assert parse(["show", "x", "--config", config]) == Show(Path("x"))
+
+
+BAD_CONFIGS = {
+    "broken": ("seed = \n", "not valid TOML"),
+    "unknown key": ("pool = 'p'\nitrations = 4", "no option 'itrations'. Did you mean iterations?"),
+    "another verb's key": ("pool = 'p'\nsplitter = 'rules'", "no option 'splitter'"),
+    "wrong type": ("pool = 'p'\nn_easy = 'two'", "--n-easy"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), BAD_CONFIGS.values(), ids=BAD_CONFIGS.keys())
+def test_a_bad_config_is_refused(refused: Refused, tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "c.toml").write_text(content)
+    assert said in refused("filter", "--config", tmp_path / "c.toml")
+
+
+def test_a_missing_config_is_refused(refused: Refused, tmp_path: Path) -> None:
+    assert "none.toml: no such file" in refused("filter", "pool", "--config", tmp_path / "none.toml")
+
+
+def test_options_say_no_before_anything_is_read() -> None:
+    with pytest.raises(InputError, match="--n-negatives 0"):
+        parse(["filter", "nowhere", "--n-negatives", "0"])
+
+
+# ------------------------------------------------------------------------------- show
+
+
+def shown(capsys: pytest.CaptureFixture[str], path: Path) -> str:
+    capsys.readouterr()
+    main(["show", str(path)])
+    return capsys.readouterr().out
+
+
+def test_contexts_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    write_contexts(tmp_path / "c.jsonl", make_contexts_of(6, n_videos=3), [], {})
+    out = shown(capsys, tmp_path / "c.jsonl")
+    assert "6 contexts of 3 videos in 3 folds" in out
+    assert f"Next: swag-af generate {tmp_path / 'c.jsonl'}" in out
+
+
+def test_a_pool_is_shown(capsys: pytest.CaptureFixture[str], pool_folder: Path) -> None:
+    out = shown(capsys, pool_folder)
+    assert "30 contexts x 19 candidates" in out
+    assert f"Next: swag-af filter {pool_folder}" in out
+
+
+def test_a_run_is_shown_finished_or_not(
+    capsys: pytest.CaptureFixture[str], pool_folder: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = shown(capsys, small_run)
+    assert "2 of 2 iterations finished" in out
+    assert "chance is 0.200" in out
+    assert f"Next: swag-af release {small_run}" in out
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(SystemExit):
+        main(["filter", str(pool_folder), "--out", str(small_run), *SETTINGS])
+    out = shown(capsys, small_run)
+    assert "2 of 4 iterations finished" in out
+    assert "goes on" in out
+
+
+def test_a_run_that_has_just_begun_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path) -> None:
+    (small_run / "log.jsonl").unlink()
+    assert "0 of 2 iterations finished" in shown(capsys, small_run)
+
+
+def test_a_dataset_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path, tmp_path: Path) -> None:
+    main(["release", str(small_run), "--out", str(tmp_path / "dataset")])
+    out = shown(capsys, tmp_path / "dataset")
+    assert "30 questions of 4 endings: train " in out
+    assert "no human verdicts" in out
+    assert "Next: read" in out
