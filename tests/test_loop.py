@@ -1,4 +1,4 @@
-"""The loop, where the run folder is not in question: accuracy, schedules of filters, options, and what filtering does."""
+"""The loop, where the run folder is not in question: accuracy, filters, options, and what filtering does."""
 
 from pathlib import Path
 
