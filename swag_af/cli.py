@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(help_text())
         return
     signal.signal(signal.SIGTERM, _interrupt)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: waiting threads must not spin on shared cores
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
     try:
         options = parse(arguments)
         run = _function_of(type(options))

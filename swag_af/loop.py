@@ -70,8 +70,8 @@ def filter_pool(
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
     fitters = {name: f for name, f, _ in phases}
-    for one in fitters.values():
-        pool.require(*getattr(one, "requires", ()))
+    required = {table for one in fitters.values() for table in getattr(one, "requires", ())}
+    pool.require(*sorted(required))
     check_enough(pool.counts, 1 + options.n_negatives)
     n_test = round(options.test_share * len(pool))
     if n_test < 1 or len(pool) - n_test < 2:
@@ -79,6 +79,8 @@ def filter_pool(
             f"{len(pool)} contexts cannot be split {1 - options.test_share:g} to {options.test_share:g}. Use "
             "more contexts."
         )
+    if "features" in required:
+        _check_features(pool)
     start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
     schedule = [name for name, _, n in phases for _ in range(n)]
     total = options.iterations or len(schedule)
@@ -96,6 +98,14 @@ def filter_pool(
             after_iteration(run)
             advance(1, note=f"{name} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
     return run
+
+
+def _check_features(pool: CandidatePool, n_rows: int = 512) -> None:
+    """Read the features once, `n_rows` at a time: a view refuses NaN and names the row, here before any work."""
+    every = np.arange(pool.n_candidates)
+    for at in range(0, len(pool), n_rows):
+        rows = np.arange(at, min(at + n_rows, len(pool)))
+        _ = pool.view(rows, np.broadcast_to(every, (len(rows), len(every)))).features
 
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:

@@ -154,7 +154,8 @@ class Show:
 class Demo:
     """Run every verb on the bundled synthetic captions: contexts, models, pool, filtering, dataset.
 
-    Takes about two minutes on two cores. Killed and run again, it goes on; run once more, it only prints.
+    Takes about two minutes on two cores, and under 1 GB. Killed and run again, it goes on; run once more, it only
+    prints.
 
     Try:
       swag-af demo

@@ -1,5 +1,6 @@
 """The loop, where the run folder is not in question: accuracy, filters, options, and what filtering does."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from conftest import FeatureFilter, HashFilter
 
 from swag_af.data.errors import InputError
 from swag_af.data.options import ContextRules, Contexts
+from swag_af.data.pool import CandidatePool
 from swag_af.lm.options import Generate, LMOptions, TrainLM
 from swag_af.loop import accuracy, filter_pool
 from swag_af.options import AFOptions, Release
@@ -38,6 +40,18 @@ def test_the_hardest_newcomers_beat_those_drawn_at_random(pool, rule):
         return float(chosen[:, 1:].sum(axis=2).mean())
 
     assert mean_score("hardest") > mean_score("random")
+
+
+def test_nan_in_the_features_is_refused_before_any_work(pool_folder, tmp_path):
+    copy = tmp_path / "pool"
+    shutil.copytree(pool_folder, copy)
+    table = copy / "shards" / "00000" / "features.npy"
+    features = np.load(table)
+    features[4, 2, 1] = np.nan
+    np.save(table, features)
+    with pytest.raises(InputError, match="row 4"):
+        filter_pool(CandidatePool.open(copy), FeatureFilter(), AFOptions(n_negatives=3), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_two_filters_of_one_name_are_refused(pool):
