@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -54,12 +54,7 @@ FEATURES = (
 """The `F` = 8 columns of the `features` table (Zellers et al. 2018, A.3): five negative log-likelihoods per
 token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
 
-ROW_TABLES = ("tokens", "lengths", "starts", "start_lengths", "counts")
-"""The tables that every pool has."""
-
 SHARDS = "shards"
-
-ArrayLike = TypeVar("ArrayLike", bound=np.ndarray)
 
 
 class CandidatePool:
