@@ -19,6 +19,7 @@ Reading order (each file imports only files named before it):
     contexts       pairs of captions to contexts; every drop with its reason
     extract        the verb `contexts`
     pool           every context with its candidates, as memory-mapped tables
+    drafts         a shard in the making, a file a row
     assignments    (N, A) candidate indices, gold first
 
 Importing this package loads nothing else.

@@ -1,12 +1,14 @@
 """Files that are whole or not there: atomic writes, JSON with good errors, manifests, hashes.
 
-Every writer here writes under a temporary name in the same folder and renames, so a run killed at any
-moment leaves either the old file or the new one. Nothing in the project writes a file in another way.
+Every writer here writes under a temporary name (`.NAME.HOST.PID.tmp`) in the same folder and renames, so a run killed
+at any moment leaves either the old file or the new one. Nothing in the project writes a file in another way.
 """
 
 import hashlib
 import json
 import os
+import platform
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +24,9 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 
+HOST = re.sub(r"\W", "-", platform.node()) or "local"
+"""This machine, in temporary names: only it can tell whether its processes are alive."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -31,8 +36,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    old = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
+    temporary = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
+    old = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.old.tmp")
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
@@ -46,10 +51,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what killed processes left under temporary names in `folder`; those of living ones stay."""
+    """Delete what killed processes of this machine left under temporary names in `folder`.
+
+    Those of living processes stay, and those of other machines, which may share the folder.
+    """
     for path in folder.glob(".*.tmp"):
-        numbers = [int(part) for part in path.name.split(".") if part.isdecimal()]  # the last is the process
-        if not numbers or not _is_alive(numbers[-1]):
+        found = re.search(r"\.([^.]+)\.(\d+)(\.old)?\.tmp$", path.name)
+        if found and found[1] == HOST and not _is_alive(int(found[2])):
             _remove(path)
 
 

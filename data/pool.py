@@ -13,7 +13,7 @@ samples candidates nor chooses among them.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -56,6 +56,10 @@ token in nats (forward LM: first, fourth, fifth; backward LM: second, third), th
 
 SHARDS = "shards"
 
+Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
+"""`filler(pool, rows, columns)`: features left for later, (P, f) in the order of `pool.lazy_features`, for the P
+candidates `columns` (P,) of `rows` (P,)."""
+
 
 class CandidatePool:
     """`N` contexts with up to `K` candidates each; candidate 0 of every row is gold.
@@ -77,6 +81,8 @@ class CandidatePool:
         self._offsets = np.cumsum([0, *(shard.n_rows for shard in self._shards)])
         self.n_rows = int(self._offsets[-1])
         self.n_candidates = int(self.manifest["n_candidates"])
+        self.filler: Filler | None = None
+        """What computes the `lazy_features` when they are first asked for."""
 
     def __len__(self) -> int:
         return self.n_rows
@@ -142,6 +148,15 @@ class CandidatePool:
         """The names of the tables at hand."""
         return tuple(self.manifest["tables"])
 
+    @property
+    def lazy_features(self) -> tuple[str, ...]:
+        """The features that are NaN until they are first asked for."""
+        return tuple(self.manifest.get("lazy_features", ()))
+
+    def missing_features(self) -> np.ndarray:
+        """(N,) whether any feature of the row is still to be computed."""
+        return np.concatenate([np.isnan(shard.load("features")).any(axis=(1, 2)) for shard in self._shards])
+
     @cached_property
     def identity(self) -> str:
         """Hex SHA-256 of what the pool holds, the same in memory and on disk."""
@@ -160,28 +175,52 @@ class CandidatePool:
             )
 
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone."""
+        """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone.
+
+        Features that were left for later are computed and kept on the way.
+        """
         self.require(table)
+        values = self._gather(table, rows, columns)
+        if table == "features" and self.lazy_features:
+            missing = np.isnan(values).any(axis=2)  # (n, m)
+            if missing.any():
+                at, candidate = np.nonzero(missing)
+                self._fill(rows[at], candidate if columns is None else columns[at, candidate])
+                values = self._gather(table, rows, columns)
+        return values
+
+    def _gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
         shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
         used = np.unique(shard_of) if len(rows) else np.zeros(1, np.int64)
         if len(used) == 1:
             return self._shards[used[0]].gather(table, rows - self._offsets[used[0]], columns)
-        parts = []
+        out: np.ndarray | None = None
         for i in used:
             here = shard_of == i
-            parts.append(
-                (
-                    here,
-                    self._shards[i].gather(
-                        table, rows[here] - self._offsets[i], None if columns is None else columns[here]
-                    ),
-                )
+            values = self._shards[i].gather(
+                table, rows[here] - self._offsets[i], None if columns is None else columns[here]
             )
-        first = parts[0][1]
-        out = np.empty((len(rows), *first.shape[1:]), first.dtype)
-        for here, values in parts:
+            if out is None:
+                out = np.empty((len(rows), *values.shape[1:]), values.dtype)
             out[here] = values
+        assert out is not None
         return out
+
+    def _fill(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """Compute the lazy features of candidates `columns` (P,) of `rows` (P,) and write them into the table."""
+        if self.filler is None:
+            raise InputError(
+                f"{self.path}: features {', '.join(self.lazy_features)} are computed on demand, which `swag-af filter` "
+                f"does. To have them all at once: `swag-af features {self.path}`."
+            )
+        pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
+        values = self.filler(self, pairs[:, 0], pairs[:, 1])
+        which = [FEATURES.index(name) for name in self.lazy_features]
+        shard_of = np.searchsorted(self._offsets, pairs[:, 0], side="right") - 1
+        for i in np.unique(shard_of):
+            here = shard_of == i
+            at = pairs[here] - [self._offsets[i], 0]
+            self._shards[i].write("features", at[:, 0], at[:, 1], which, values[here])
 
     def view(self, rows: np.ndarray, columns: np.ndarray) -> "View":
         """The candidates `columns` (n, m) of `rows` (n,), read table by table as they are asked for."""
@@ -263,6 +302,13 @@ class Shard:
         """Copies of the entries asked for."""
         array = self.load(table)
         return np.asarray(array[rows] if columns is None else array[rows[:, None], columns])
+
+    def write(self, table: str, rows: np.ndarray, columns: np.ndarray, which: list[int], values: np.ndarray) -> None:
+        """`table[rows, columns, which] = values` (P, f) in the file; what a kill leaves unwritten stays as it was."""
+        assert self.path is not None
+        array = np.load(self.path / f"{table}.npy", mmap_mode="r+", allow_pickle=False)
+        array[rows[:, None], columns[:, None], which] = values
+        array.flush()
 
     def original_text(self, row: int, column: int) -> str | None:
         """The text as its owner wrote it, None when the tokens are all there is."""
@@ -353,26 +399,34 @@ class View:
         return View(self.pool, self.rows, np.take_along_axis(self.columns, order, axis=1))
 
 
+def shard_path(folder: Path, number: int) -> Path:
+    """Where shard `number` of the pool in `folder` stands."""
+    return folder / SHARDS / f"{number:05d}"
+
+
 def write_shard(
     folder: Path,
     number: int,
     contexts: Sequence[Context],
     tables: Mapping[str, np.ndarray],
     *,
-    drops: Mapping[str, int] | None = None,
+    notes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write shard `number` of the pool in `folder`, whole or not at all; returns what its `shard.json` says."""
-    name = f"{number:05d}"
-    with replacing(folder / SHARDS / name) as temporary:
+    """Write shard `number` of the pool in `folder`, whole or not at all; returns what its `shard.json` says.
+
+    `notes` are added to it.
+    """
+    path = shard_path(folder, number)
+    with replacing(path) as temporary:
         temporary.mkdir(parents=True)
         write_jsonl(temporary / "contexts.jsonl", (asdict(context) for context in contexts))
         for table, array in tables.items():
             write_array(temporary / f"{table}.npy", array)
-        entry = {"name": name, "n_rows": len(contexts), "sha256": shard_hash(contexts, tables)}
+        entry = {"name": path.name, "n_rows": len(contexts), "sha256": shard_hash(contexts, tables)}
         entry |= {
             "tables": list(tables),
             "n_candidates": tables["tokens"].shape[1],
-            "drops": dict(drops or {}),
+            **(notes or {}),
         }
         write_json(temporary / "shard.json", entry)
     return entry
@@ -394,7 +448,7 @@ def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:
 
 def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
     """What `shard.json` of shard `number` says; None while the shard is still to be made."""
-    path = folder / SHARDS / f"{number:05d}" / "shard.json"
+    path = shard_path(folder, number) / "shard.json"
     return read_json(path) if path.exists() else None
 
 

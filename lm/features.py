@@ -1,10 +1,12 @@
 """The eight features of a candidate: five perplexities of two language models and three lengths.
 
 Perplexities stand as negative log-likelihoods per token, in nats (Zellers et al. 2018, A.3). The released code
-exponentiates and takes the log again, and its "ending alone" sums over more tokens than it divides by.
+exponentiates and takes the log again, and its "ending alone" sums over more tokens than it divides by. What the
+forward model says is known once an ending is sampled; the backward model reads it here, once, and then its context.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -12,65 +14,176 @@ from torch import Tensor
 
 from swag_af.data.pool import FEATURES
 from swag_af.data.vocabulary import EOS
-from swag_af.lm.network import BidirectionalLM
+from swag_af.lm.reader import LIVE_TILES, Distributions, Frontier, Reader, children, read_prompts, with_rows
 from swag_af.lm.sample import SampledRow
 
+BACKWARD = tuple(FEATURES.index(name) for name in ("ending_alone", "context_given_ending"))
+"""The columns that need the backward model."""
 
-def feature_table(model: BidirectionalLM, sent1: Sequence[int], start: Sequence[int], row: SampledRow) -> np.ndarray:
-    """(K, F) float32, columns as `swag_af.data.pool.FEATURES` names them."""
-    context = [*sent1, *start]
-    alone, context_nats = backward_nats(model, context, row.tokens, row.lengths)
+
+def forward_features(row: SampledRow, sent1: Sequence[int], start: Sequence[int]) -> np.ndarray:
+    """(K, F) float32, columns as `swag_af.data.pool.FEATURES` names them; those of the backward model are NaN."""
+    n = len(row.lengths)
     columns = {
         "ending_given_context": row.ending_nats / row.lengths,
-        "ending_alone": alone / row.lengths,
-        "context_given_ending": context_nats / len(context),
-        "context_alone": np.full(len(row.lengths), row.context_nats / len(context)),
+        "context_alone": np.full(n, row.context_nats / (len(sent1) + len(start))),
         "last_token": row.last_token_nats,
         "ending_length": row.lengths,
-        "start_length": np.full(len(row.lengths), len(start)),
-        "sent1_length": np.full(len(row.lengths), len(sent1)),
+        "start_length": np.full(n, len(start)),
+        "sent1_length": np.full(n, len(sent1)),
     }
-    return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+    nowhere = np.full(n, np.nan)
+    return np.stack([columns.get(name, nowhere) for name in FEATURES], axis=1).astype(np.float32)
 
 
-@torch.inference_mode()
-def backward_nats(
-    model: BidirectionalLM, context: Sequence[int], tokens: np.ndarray, lengths: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nats of each ending read alone, and of the context read after it, both right to left; (K,) each.
+@dataclass(frozen=True)
+class Endings:
+    """Endings of one context, to be read backwards."""
 
-    `tokens` is (K, L). Rows are ordered by length, so that those whose ending is read leave at the tail.
+    context: Sequence[int]
+    """Ids of all that comes before the ending, at least one."""
+    tokens: np.ndarray
+    """(m, L) ids of the endings, 0 beyond each length; L is the same for all contexts of a call."""
+    lengths: np.ndarray
+    """(m,)"""
+
+
+def backward_features(
+    reader: Reader, endings: Iterable[Endings], *, live_rows: int | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield, for every item and as it is done, its position and its `BACKWARD` columns, (m, 2) float32.
+
+    The first is the ending read by itself, the second the context read after it, each per token and from right to
+    left. About `live_rows` endings are read at a time. Each value depends on its own ending and context alone.
     """
-    device = model.embedding.device
-    order = np.argsort(-lengths, kind="stable")
-    n, width = len(order), int(lengths.max())
-    reach = torch.from_numpy(lengths[order]).to(device)  # (K,)
-    at = (reach[:, None] - 1 - torch.arange(width, device=device)).clamp(min=0)
-    backwards = torch.from_numpy(tokens[order].astype(np.int64)).to(device).gather(1, at)  # (K, L), last token first
-    active = [int((lengths > step).sum()) for step in range(width)]
-
-    alone = torch.zeros(n, device=device)
-    state = [(torch.zeros(n, model.embedding.shape[1], device=device),) * 2 for _ in model.backward_lm.layers]
-    read = torch.full((n,), EOS, device=device)
-    for step, going in enumerate(active):
-        top, part = model.backward_lm.step(model.embedding[read[:going]], [(h[:going], c[:going]) for h, c in state])
-        state = [
-            (torch.cat((h, old_h[going:])), torch.cat((c, old_c[going:])))
-            for (h, c), (old_h, old_c) in zip(part, state, strict=True)
-        ]
-        alone[:going] += _nats(model, top, backwards[:going, step])
-        read[:going] = backwards[:going, step]
-
-    given = torch.zeros(n, device=device)
-    for token in reversed(context):
-        top, state = model.backward_lm.step(model.embedding[read], state)
-        read = torch.full_like(read, token)
-        given += _nats(model, top, read)
-    back = np.argsort(order, kind="stable")
-    return alone.cpu().numpy()[back], given.cpu().numpy()[back]
+    return _Scorer(reader, live_rows).run(iter(endings))
 
 
-def _nats(model: BidirectionalLM, top: Tensor, targets: Tensor) -> Tensor:
-    """(R, H) outputs and (R,) targets to (R,) negative log-likelihoods."""
-    logits = model.logits(top)
-    return torch.logsumexp(logits, dim=-1) - logits.gather(1, targets[:, None])[:, 0]
+@dataclass
+class _Rows:
+    """`D` endings that are being read, each as one sequence: the ending, then its context, from right to left."""
+
+    item: Tensor
+    """(D,) whose ending it is."""
+    number: Tensor
+    """(D,) which of that item's."""
+    sequence: Tensor
+    """(D, T) 0 beyond each length."""
+    ending_length: Tensor
+    """(D,)"""
+    length: Tensor
+    """(D,) of the whole sequence."""
+    depth: Tensor
+    """(D,) tokens scored so far."""
+    node: Tensor
+    """(D,) where it stands in the frontier."""
+    alone: Tensor
+    """(D,) nats of the ending so far."""
+    given: Tensor
+    """(D,) nats of the context so far."""
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, index: Tensor | slice) -> "_Rows":
+        return _Rows(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def join(self, other: "_Rows") -> "_Rows":
+        width = max(self.sequence.shape[1], other.sequence.shape[1])
+        for rows in (self, other):
+            rows.sequence = torch.nn.functional.pad(rows.sequence, (0, width - rows.sequence.shape[1]))
+        return _Rows(*(torch.cat((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
+
+    def token(self, depth: Tensor) -> Tensor:
+        """(D,) the token at `depth` (D,) of each."""
+        return self.sequence.gather(1, depth[:, None])[:, 0]
+
+    def add(self, nats: Tensor) -> None:
+        """The nats (D,) of every row's next token."""
+        in_ending = self.depth < self.ending_length
+        self.alone += torch.where(in_ending, nats, 0.0)
+        self.given += torch.where(in_ending, 0.0, nats)
+        self.depth += 1
+
+
+class _Scorer:
+    """All endings that are being read. A round takes each of them a token on."""
+
+    def __init__(self, reader: Reader, live_rows: int | None):
+        self.reader = reader
+        self.device = reader.device
+        self.n_types = reader.output.n_types
+        self.live_rows = live_rows or LIVE_TILES[reader.device.type] * reader.tile
+        self.frontier = Frontier(reader)
+        self.made: dict[int, np.ndarray] = {}
+        """The (m, 2) columns of the items at work, NaN where still to come."""
+
+    def run(self, endings: Iterator[Endings]) -> Iterator[tuple[int, np.ndarray]]:
+        numbered = enumerate(endings)
+        with torch.inference_mode():
+            self.root_state, self.root_logits, _ = read_prompts(self.reader, [[EOS]])  # 1 row each
+        nothing = self._rows(-1, Endings((), np.zeros((0, 1), np.int64), np.zeros(0, np.int64)))
+        rows = nothing
+        while True:
+            new = nothing
+            while len(new) + len(rows) < self.live_rows and (taken := next(numbered, None)) is not None:
+                new = new.join(self._rows(*taken))
+            if not len(new) + len(rows):
+                return
+            with torch.inference_mode():
+                rows = self._advance(new, rows)
+                is_done = rows.depth == rows.length
+                finished, rows = rows.take(is_done), rows.take(~is_done)
+            yield from self._finish(finished)
+
+    def _rows(self, item: int, endings: Endings) -> _Rows:
+        """One item's endings, with nothing read."""
+        lengths = torch.from_numpy(np.asarray(endings.lengths, np.int64))  # (m,)
+        tokens = torch.from_numpy(np.asarray(endings.tokens, np.int64))  # (m, L)
+        n, n_context = len(lengths), len(endings.context)
+        forward = torch.cat((torch.tensor(endings.context, dtype=torch.long).expand(n, n_context), tokens), dim=1)
+        whole = lengths + n_context
+        at = whole[:, None] - 1 - torch.arange(forward.shape[1])  # (m, T)
+        sequence = torch.where(at >= 0, forward.gather(1, at.clamp(min=0)), 0)
+        if n:
+            self.made[item] = np.full((n, len(BACKWARD)), np.nan, np.float32)
+        return _Rows(
+            item=torch.full((n,), item, device=self.device),
+            number=torch.arange(n, device=self.device),
+            sequence=sequence.to(self.device),
+            ending_length=lengths.to(self.device),
+            length=whole.to(self.device),
+            depth=torch.zeros(n, dtype=torch.long, device=self.device),
+            node=torch.zeros(n, dtype=torch.long, device=self.device),
+            alone=torch.zeros(n, device=self.device),
+            given=torch.zeros(n, device=self.device),
+        )
+
+    def _advance(self, new: _Rows, old: _Rows) -> _Rows:
+        """The nats of one more token for every row, of the first two for `new` ones."""
+        root = Distributions.of(self.root_logits)
+        new.add(root.nats(new.node, new.token(new.depth)))
+        first, of_new = children(new.node, new.token(new.depth - 1), self.n_types)
+        later, of_old = children(old.node, old.token(old.depth - 1), self.n_types)
+        new.node, old.node = of_new, of_old + len(first)
+        rows = new.join(old)
+        rows = rows.take(rows.node.argsort(stable=True))
+        wanted, nats = rows.token(rows.depth), torch.zeros_like(rows.alone)
+        roots = [piece.expand(len(first), -1) for piece in self.root_state]
+        steps = self.frontier.advance(torch.cat((first.tokens, later.tokens)), later.parents, roots)
+        for nodes, part, top in with_rows(steps, rows.node, self.reader.tile):
+            given = Distributions.of(self.reader.output(top))
+            nats[part] = given.nats(rows.node[part] - nodes.start, wanted[part])
+        rows.add(nats)
+        return rows
+
+    def _finish(self, finished: _Rows) -> Iterator[tuple[int, np.ndarray]]:
+        """Note the values of rows that are through; yields the items that are now complete."""
+        items, numbers = finished.item.cpu().numpy(), finished.number.cpu().numpy()
+        alone = (finished.alone / finished.ending_length).cpu().numpy()
+        given = (finished.given / (finished.length - finished.ending_length)).cpu().numpy()
+        for item in np.unique(items).tolist():
+            here = items == item
+            self.made[item][numbers[here]] = np.stack((alone[here], given[here]), axis=1)
+            if not np.isnan(self.made[item]).any():
+                yield item, self.made.pop(item)

@@ -7,6 +7,8 @@ This module knows neither texts nor training.
 import torch
 from torch import Tensor, nn
 
+from swag_af.lm import gradients
+
 State = list[tuple[Tensor, Tensor]]
 """One `(h, c)` a layer, each (B, H)."""
 
@@ -38,6 +40,10 @@ class HighwayLSTMLayer(nn.Module):
             zeros = self.from_state.weight.new_zeros(x.shape[1], self.hidden)
             state = zeros, zeros
         h, c = state
+        if gradients.serves(x):
+            rows = gradients.linear(x.flatten(0, 1), self.from_input.weight, self.from_input.bias)  # (T * B, 6H)
+            y, c = gradients.highway_lstm(rows.unflatten(0, x.shape[:2]), self.from_state.weight, h, c, mask)
+            return y, (y[-1], c)
         outputs = []
         for projected in self.from_input(x).unbind(0):  # (B, 6H)
             h, c = self.step(projected, h, c)
@@ -106,11 +112,7 @@ class BidirectionalLM(nn.Module):
 
     def embed(self, ids: Tensor) -> Tensor:
         """(...,) ids to (..., H); in training whole word types are dropped, the same ones across the batch."""
-        if not (self.training and self.embedding_dropout):
-            return self.embedding[ids]
-        keep = 1 - self.embedding_dropout
-        kept = self.embedding.new_empty(len(self.embedding), 1).bernoulli_(keep).div_(keep)
-        return self.embedding[ids] * kept[ids]
+        return self._drop_types(self.embedding[ids], ids)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., H) to (..., V)."""
@@ -118,7 +120,33 @@ class BidirectionalLM(nn.Module):
 
     def loss(self, inputs: Tensor, targets: Tensor, direction: str) -> Tensor:
         """Mean cross-entropy in nats a token; `inputs` and `targets` are (T, B) ids, target 0 counts for nothing."""
-        stack = self.forward_lm if direction == "forward" else self.backward_lm
-        hidden, _ = stack(self.embed(inputs), dropout=self.recurrent_dropout)
-        wanted = targets != 0
-        return nn.functional.cross_entropy(self.logits(hidden[wanted]).float(), targets[wanted])
+        return self.losses({direction: (inputs, targets)})[0]
+
+    def losses(self, batch: dict[str, tuple[Tensor, Tensor]]) -> tuple[Tensor, dict[str, Tensor]]:
+        """The sum of the losses of the directions in `batch`, to learn from, and each by itself, without gradient.
+
+        The directions read the same sequences and share the embedding, so they pass through it together.
+        """
+        inputs, targets = (torch.stack(tables) for tables in zip(*batch.values(), strict=True))  # (D, T, B)
+        fused = gradients.serves(self.embedding)
+        found, embedding = gradients.lookup(inputs, self.embedding) if fused else (self.embedding[inputs], None)
+        outputs = []
+        for direction, ids, x in zip(batch, inputs, found, strict=True):
+            stack = self.forward_lm if direction == "forward" else self.backward_lm
+            outputs.append(stack(self._drop_types(x, ids), dropout=self.recurrent_dropout)[0])
+        predicted = targets != 0
+        hidden, wanted = torch.stack(outputs)[predicted], targets[predicted]  # (M, H), (M,)
+        n = len(wanted) // len(batch)
+        if embedding is not None:
+            loss, nats = gradients.cross_entropy(hidden, wanted, embedding, self.output_bias, divisor=n)
+        else:
+            nats = nn.functional.cross_entropy(self.logits(hidden).float(), wanted, reduction="none")
+            loss = nats.sum() / n
+        return loss, dict(zip(batch, nats.detach().view(len(batch), n).mean(1), strict=True))
+
+    def _drop_types(self, found: Tensor, ids: Tensor) -> Tensor:
+        if not (self.training and self.embedding_dropout):
+            return found
+        keep = 1 - self.embedding_dropout
+        kept = self.embedding.new_empty(len(self.embedding), 1).bernoulli_(keep).div_(keep)
+        return found * kept[ids]

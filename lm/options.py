@@ -1,10 +1,14 @@
 """The options of `train-lm` and `generate`: Python signature, flags, TOML schema and saved record in one."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from swag_af.data.errors import check_faults
+
+Precision = Literal["fp32", "bf16"]
+"""Arithmetic of the output layer's product while sampling and scoring."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class LMOptions:
     """Share of word types whose embedding is dropped as a whole, drawn anew for each batch."""
     epochs: int = 15
     """Passes over the training pairs; the weights of the best held-out perplexity are kept."""
+    pretrain_epochs: int = 2
+    """Passes over the pairs of consecutive book sentences, where books are given (Zellers et al. 2018, A.2)."""
     batch_size: int = 32
     """Sentence pairs in a batch."""
     learning_rate: float = 1e-3
@@ -39,7 +45,7 @@ class LMOptions:
     """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling stays in full precision."""
 
     def __post_init__(self) -> None:
-        whole = ("hidden", "layers", "epochs", "batch_size", "decay_every", "min_count")
+        whole = ("hidden", "layers", "epochs", "pretrain_epochs", "batch_size", "decay_every", "min_count")
         shares = ("recurrent_dropout", "embedding_dropout")
         check_faults(
             [
@@ -69,6 +75,7 @@ class TrainLM:
 
     Try:
       swag-af train-lm contexts.jsonl --out lms
+      swag-af train-lm contexts.jsonl --out lms --pretrain novels/
       swag-af train-lm contexts.jsonl --out lms --folds 0 --hidden 256 --epochs 6 --precision bf16-mixed
     """
 
@@ -86,6 +93,9 @@ class TrainLM:
     """Where to compute; auto takes a GPU when there is one."""
     seed: int = 0
     """The same seed, data and device give the same weights."""
+    pretrain: tuple[Path, ...] = ()
+    """Plain-text books, or folders of them, to learn from first: pairs of consecutive sentences, once for all
+    folds. Not needed again once that is done."""
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
@@ -95,12 +105,13 @@ class TrainLM:
 class Generate:
     """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
 
-    Trains the fold models that are missing, then writes the pool shard by shard: killed and run again, it goes
-    on from the last finished shard to the same bytes.
+    Trains the fold models that are missing, then writes the pool row by row: killed and run again, it goes on from
+    the last finished row to the same bytes. Several processes or machines may share the work with --shard.
 
     Try:
       swag-af generate contexts.jsonl --lms lms --out pool
       swag-af generate contexts.jsonl --lms lms --out pool --limit 500 --folds 0
+      swag-af generate contexts.jsonl --lms lms --out pool --features lazy --dry-run
     """
 
     contexts: Path
@@ -118,12 +129,25 @@ class Generate:
     """Longest ending; sampling stops there (A.3)."""
     max_draws: int = 40
     """Drop a context that has not given its distinct endings after this many times as many draws."""
+    features: Literal["full", "lazy"] = "full"
+    """lazy: the two features of the backward model, two thirds of the work, are computed for the candidates that a
+    filter asks for, when it does. The values are the same."""
     limit: int | None = None
     """Use this many contexts only, drawn at random with the seed."""
     folds: tuple[int, ...] = ()
     """Use the contexts of these folds only; all when not given."""
     shard_rows: int | None = None
-    """Contexts in a shard; a killed run repeats at most one. Not given: 64, or more where that makes over 64 shards."""
+    """Contexts in a shard. Not given: 64, or more where that makes over 64 shards."""
+    shard: str | None = None
+    """I/N, with I from 1 to N: make every N-th shard only, from the I-th. Let N processes share a folder, or put their
+    shards/ into one afterwards; whoever finds all shards made joins them."""
+    live_rows: int | None = None
+    """Endings worked on at a time: more are faster up to a point and take memory. Does not change the pool."""
+    output_precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Arithmetic of the product with the vocabulary; auto is fp32 on a CPU and bf16 on a GPU. bf16 is faster, and
+    changes the probabilities slightly (docs/PERFORMANCE.md)."""
+    dry_run: bool = False
+    """Say what disk, time and memory it would take, and do nothing."""
     tagger: str = "auto"
     """What tags the word types of the vocabulary."""
     use_dropped: bool = True
@@ -136,12 +160,8 @@ class Generate:
     """The same seed, models and device give the same pool."""
 
     def __post_init__(self) -> None:
-        whole = (
-            "n_negatives",
-            "min_tokens",
-            "max_draws",
-            *(n for n in ("limit", "shard_rows") if getattr(self, n) is not None),
-        )
+        optional = ("limit", "shard_rows", "live_rows")
+        whole = ("n_negatives", "min_tokens", "max_draws", *(n for n in optional if getattr(self, n) is not None))
         check_faults(
             [
                 *((getattr(self, name) < 1, f"--{flag(name)} {getattr(self, name)}: at least 1") for name in whole),
@@ -149,6 +169,32 @@ class Generate:
                     self.max_tokens < self.min_tokens,
                     f"--max-tokens {self.max_tokens}: below --min-tokens {self.min_tokens}",
                 ),
+                (self.shard is not None and self.part is None, f"--shard {self.shard}: write I/N, I from 1 to N"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
+
+    @property
+    def part(self) -> tuple[int, int] | None:
+        """`--shard 2/8` as (1, 8): the shards 1, 9, 17, ... counted from 0."""
+        found = re.fullmatch(r"(\d+)/(\d+)", self.shard or "")
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            return None
+        return int(found[1]) - 1, int(found[2])
+
+
+@dataclass(frozen=True)
+class Features:
+    """Compute the features that `swag-af generate --features lazy` left for later, for every candidate of a pool.
+
+    Filtering does so by itself for the candidates that it looks at; this is for pools that are to be complete, or to
+    be moved away from their language models.
+
+    Try:
+      swag-af features pool
+    """
+
+    pool: Path
+    """A pool of `swag-af generate`."""
+    lms: Path | None = None
+    """The folder of the language models, where it is not the one that the pool was made with."""

@@ -1,21 +1,48 @@
-"""Sampling distinct endings for one context from the forward language model's full softmax.
+"""Sampling distinct endings for many contexts at once from the forward language model's full softmax.
 
 Temperature 1, no beam, no top-k: the paper's "greedy" is plain sampling in its released code (Zellers et al.
-2018, 3.3), since beams give endings of too low a perplexity. Each draw's choices come from uniforms fixed
-beforehand, by inverting the cumulative distribution. Scoring by the backward model happens elsewhere.
+2018, 3.3), since beams give endings of too low a perplexity. The d-th draw of a context takes its choices from
+the d-th `max_tokens` uniforms of the context's own generator, and a row is gold with the first draws that are long
+enough and new: what else is sampled at the same time changes speed and nothing else. No draw is made that could turn
+out not to be needed. Scoring by the backward model happens elsewhere.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import reduce
+from itertools import islice
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from swag_af.data.vocabulary import BOS, SPECIAL_TOKENS
-from swag_af.lm.network import BidirectionalLM, State
+from swag_af.data.vocabulary import BOS
+from swag_af.lm.reader import LIVE_TILES, Distributions, Frontier, Reader, children, read_prompts, with_rows
 
-N_SPECIAL = len(SPECIAL_TOKENS)
+_GOLD = -1
+"""The number of the draw that takes gold's tokens instead of sampling."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How many endings a row needs, and which draws count."""
+
+    n_negatives: int
+    min_tokens: int
+    max_tokens: int
+    max_draws: int
+    """Give a context up after this many times `n_negatives` draws."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One context to be continued."""
+
+    context: Sequence[int]
+    """Ids of all that comes before the ending; may be empty."""
+    gold: Sequence[int]
+    """Ids of the gold ending, at most `max_tokens`."""
+    rng: np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -23,7 +50,7 @@ class SampledRow:
     """The candidates of one context, gold first, with what the forward model says of them."""
 
     tokens: np.ndarray
-    """(K, L) ids, 0 beyond each length."""
+    """(K, L) int32 ids, 0 beyond each length."""
     lengths: np.ndarray
     """(K,) tokens."""
     ending_nats: np.ndarray
@@ -36,145 +63,240 @@ class SampledRow:
     """How many endings were drawn to get K - 1 that count."""
 
 
-@torch.inference_mode()
-def sample_row(
-    model: BidirectionalLM,
-    context: Sequence[int],
-    gold: Sequence[int],
-    *,
-    n_negatives: int,
-    min_tokens: int,
-    max_tokens: int,
-    max_draws: int,
-    ends: Tensor,
-    rng: np.random.Generator,
-) -> SampledRow | None:
-    """Gold and `n_negatives` endings of `min_tokens` to `max_tokens`, distinct from it and from each other.
+def sample_rows(
+    reader: Reader, prompts: Iterable[Prompt], rules: Sampling, ends: Tensor, *, live_rows: int | None = None
+) -> Iterator[tuple[int, SampledRow | None]]:
+    """Yield, for every prompt and as it is done, its position and its row: gold, then `n_negatives` distinct endings.
 
-    `ends` (V,) is true for the tokens that end a sentence. Draws count in the order in which they are made.
-    None when `max_draws * n_negatives` draws have not given enough.
+    The row is None when `max_draws * n_negatives` draws have not given enough. `ends` (V,) is true for the tokens
+    that end a sentence. About `live_rows` endings are sampled at a time.
     """
-    device = model.embedding.device
-    inputs = torch.tensor([BOS, *context], device=device)[:, None]  # (T, 1)
-    hidden, state = model.forward_lm(model.embed(inputs))
-    log_p = torch.log_softmax(model.logits(hidden[:-1, 0]), dim=-1)  # (T - 1, V)
-    context_nats = -float(log_p.gather(1, inputs[1:]).sum())
-
-    kept = _Kept()
-    drawn, missing = 0, n_negatives
-    while missing:
-        if drawn >= max_draws * n_negatives:
-            return None
-        n = missing + missing // 8 + 16
-        uniforms = torch.from_numpy(rng.random((n, max_tokens))).to(device)
-        draws = _draw(model, hidden[-1], state, uniforms, ends, forced=gold if drawn == 0 else None)
-        kept.add(draws, min_tokens=min_tokens, most=1 + n_negatives)
-        drawn += n
-        missing = 1 + n_negatives - len(kept)
-    return kept.row(context_nats, drawn, width=max(max_tokens, len(gold)))
+    return _Sampler(reader, rules, ends, live_rows).run(iter(prompts))
 
 
 @dataclass
 class _Draws:
-    tokens: np.ndarray  # (R, steps)
-    lengths: np.ndarray  # (R,)
-    ending_nats: np.ndarray  # (R,)
-    last_token_nats: np.ndarray  # (R,)
+    """`D` endings in the making; column d of `tokens` and `uniforms` belongs to the d-th token."""
 
-
-def _draw(
-    model: BidirectionalLM,
-    top: Tensor,
-    state: State,
-    uniforms: Tensor,
-    ends: Tensor,
-    forced: Sequence[int] | None,
-) -> _Draws:
-    """Continue one context, `top` (1, H) and `state`, once a row of `uniforms` (R, steps); finished rows leave.
-
-    With `forced`, one more row comes first and takes these tokens, whatever their number, instead of sampling.
-    """
-    if forced is not None:
-        uniforms = torch.cat((uniforms.new_zeros(1, uniforms.shape[1]), uniforms))
-    n, max_steps = uniforms.shape
-    n_steps = max(max_steps, len(forced) if forced is not None else 0)
-    tokens = torch.zeros(n, n_steps, dtype=torch.long, device=top.device)
-    lengths = torch.zeros(n, dtype=torch.long, device=top.device)
-    nats, last = top.new_zeros(n), top.new_zeros(n)
-    active = torch.arange(n, device=top.device)  # rows still going, (R,)
-    for step in range(n_steps):
-        u = uniforms[active, step] if step < max_steps else uniforms.new_zeros(len(active))
-        chosen, chosen_nats = _choose(
-            model.logits(top), u, forced[step] if forced is not None and step < len(forced) else None
-        )
-        tokens[active, step] = chosen
-        nats[active] += chosen_nats
-        last[active] = chosen_nats
-        lengths[active] = step + 1
-        going = ~ends[chosen] if step + 1 < max_steps else torch.zeros_like(chosen, dtype=torch.bool)
-        if forced is not None and step < len(forced):
-            going[0] = step + 1 < len(forced)
-            forced = forced if going[0] else None
-        active, chosen = active[going], chosen[going]
-        if not len(active):
-            break
-        if step == 0:
-            state = [(h.expand(len(active), -1), c.expand(len(active), -1)) for h, c in state]
-        else:
-            state = [(h[going], c[going]) for h, c in state]
-        top, state = model.forward_lm.step(model.embedding[chosen], state)
-    return _Draws(tokens.cpu().numpy(), lengths.cpu().numpy(), nats.cpu().numpy(), last.cpu().numpy())
-
-
-def _choose(logits: Tensor, u: Tensor, forced: int | None) -> tuple[Tensor, Tensor]:
-    """A token for every `u` (R,) from `logits` (R, V), or (1, V) when all rows share them, and its nats.
-
-    The special tokens are never chosen: the others share their probability. `forced` overrides row 0.
-    """
-    normaliser = torch.logsumexp(logits, dim=-1)  # (R or 1,)
-    # in float32 the rarest types, last in the vocabulary, would lie below the rounding of the cumulative sum
-    cumulative = torch.exp(logits[:, N_SPECIAL:] - normaliser[:, None]).cumsum(dim=-1, dtype=torch.float64)
-    total = cumulative[:, -1]
-    if len(logits) == 1:
-        chosen = torch.searchsorted(cumulative[0], u * total, right=True)
-    else:
-        chosen = torch.searchsorted(cumulative, (u * total)[:, None], right=True)[:, 0]
-    chosen = chosen.clamp_(max=cumulative.shape[1] - 1) + N_SPECIAL
-    if forced is not None:
-        chosen[0] = forced
-    picked = logits.expand(len(chosen), -1).gather(1, chosen[:, None])[:, 0]
-    return chosen, normaliser - picked
-
-
-class _Kept:
-    """Gold, then the draws that are long enough and new, in the order drawn."""
-
-    def __init__(self) -> None:
-        self.seen: set[tuple[int, ...]] = set()
-        self.values: list[tuple[float, float]] = []
-        self.endings: list[tuple[int, ...]] = []
+    slot: Tensor
+    """(D,) whose context it continues."""
+    number: Tensor
+    """(D,) which draw of its context it is; -1 is gold."""
+    depth: Tensor
+    """(D,) tokens so far."""
+    node: Tensor
+    """(D,) where it stands in the frontier."""
+    tokens: Tensor
+    """(D, L)"""
+    uniforms: Tensor
+    """(D, L) float64"""
+    nats: Tensor
+    """(D,) of all tokens so far."""
+    last: Tensor
+    """(D,) of the latest token."""
 
     def __len__(self) -> int:
-        return len(self.endings)
+        return len(self.slot)
 
-    def add(self, draws: _Draws, *, min_tokens: int, most: int) -> None:
-        for tokens, length, nats, last in zip(
-            draws.tokens.tolist(),
-            draws.lengths.tolist(),
-            draws.ending_nats,
-            draws.last_token_nats,
-            strict=True,
-        ):
-            ending = tuple(tokens[:length])
-            long_enough = length >= min_tokens or not self.endings  # gold, forced first, is as it is
-            if len(self) < most and long_enough and ending not in self.seen:
-                self.seen.add(ending)
-                self.endings.append(ending)
-                self.values.append((float(nats), float(last)))
+    def take(self, index: Tensor | slice) -> "_Draws":
+        return _Draws(*(getattr(self, field.name)[index] for field in fields(self)))
 
-    def row(self, context_nats: float, n_draws: int, *, width: int) -> SampledRow:
-        tokens = np.zeros((len(self), width), np.int32)
-        for i, ending in enumerate(self.endings):
+    def join(self, other: "_Draws") -> "_Draws":
+        return _Draws(*(torch.cat((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
+
+    def latest(self) -> Tensor:
+        """(D,) the last token of each."""
+        return self.tokens.gather(1, (self.depth - 1).clamp_(min=0)[:, None])[:, 0]
+
+    def extend(self, tokens: Tensor, nats: Tensor) -> None:
+        """Every draw gets its next token (D,)."""
+        self.tokens.scatter_(1, self.depth[:, None], tokens[:, None])
+        self.depth += 1
+        self.nats += nats
+        self.last = nats
+
+
+class _Slot:
+    """A context at work: how far its row has come."""
+
+    def __init__(self, position: int, prompt: Prompt):
+        self.position = position
+        self.rng = prompt.rng
+        self.n_drawn = 0
+        self.n_live = 0
+        self.gold = _key(np.array(prompt.gold))
+        self.kept: dict[bytes, tuple[int, float, float]] = {self.gold: (_GOLD, 0.0, 0.0)}
+        """Ending to the number of its first draw and its nats, all and last; gold's come when it is through."""
+
+    def keep(self, ending: np.ndarray, number: int, nats: float, last: float) -> None:
+        """Take note of a finished ending; of equal ones the first counts."""
+        key = _key(ending)
+        if key not in self.kept or number <= self.kept[key][0]:
+            self.kept[key] = number, nats, last
+
+    def row(self, context_nats: float, width: int) -> SampledRow:
+        ordered = sorted(self.kept.items(), key=lambda item: item[1][0])
+        endings = [np.frombuffer(key, np.int32) for key, _ in ordered]
+        tokens = np.zeros((len(endings), width), np.int32)
+        for i, ending in enumerate(endings):
             tokens[i, : len(ending)] = ending
-        nats, last = np.array(self.values, np.float32).T
-        return SampledRow(tokens, np.array([len(e) for e in self.endings]), nats, last, context_nats, n_draws)
+        nats, last = np.array([value[1:] for _, value in ordered], np.float32).T
+        lengths = np.array([len(ending) for ending in endings])
+        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn)
+
+
+def _key(ending: np.ndarray) -> bytes:
+    return ending.astype(np.int32).tobytes()
+
+
+class _Sampler:
+    """All contexts at work and all their draws. A round takes every draw a token on."""
+
+    def __init__(self, reader: Reader, rules: Sampling, ends: Tensor, live_rows: int | None):
+        self.reader = reader
+        self.rules = rules
+        self.device = device = reader.device
+        self.n_types = reader.output.n_types
+        self.ends = ends.to(device)
+        self.live_rows = live_rows or LIVE_TILES[device.type] * reader.tile
+        self.frontier = Frontier(reader)
+        self.slots: dict[int, _Slot] = {}
+        n = self.n_slots = int(np.clip(6 * self.live_rows // (1 + rules.n_negatives), 32, 512))
+        self.root_logits = torch.empty(n, reader.output.n_columns, device=device)
+        self.root_states = reader.no_state(n)
+        self.context_nats = torch.zeros(n, device=device)
+        self.gold = torch.zeros(n, rules.max_tokens, dtype=torch.long, device=device)
+        self.gold_length = torch.zeros(n, dtype=torch.long, device=device)
+        self.draws = self._new_draws(0, 0, np.zeros((0, rules.max_tokens)))
+
+    def run(self, prompts: Iterator[Prompt]) -> Iterator[tuple[int, SampledRow | None]]:
+        numbered = enumerate(prompts)
+        while True:
+            with torch.inference_mode():
+                if len(self.draws) < self.live_rows and all(slot.n_drawn for slot in self.slots.values()):
+                    self._admit(numbered)
+                if not self.slots:
+                    return
+                done = self._round()
+            yield from done
+
+    def _admit(self, prompts: Iterator[tuple[int, Prompt]]) -> None:
+        """Read the next contexts, many at once, so that their endings can begin."""
+        free = [i for i in range(self.n_slots) if i not in self.slots][: max(1, self.n_slots // 2)]
+        taken = list(islice(prompts, len(free)))
+        if not taken:
+            return
+        here = torch.tensor(free[: len(taken)], device=self.device)
+        states, logits, nats = read_prompts(self.reader, [[BOS, *prompt.context] for _, prompt in taken])
+        for piece, read in zip(self.root_states, states, strict=True):
+            piece[here] = read
+        self.root_logits[here] = logits
+        self.context_nats[here] = nats
+        for i, (position, prompt) in zip(free, taken, strict=False):
+            if not 0 < len(prompt.gold) <= self.rules.max_tokens:
+                raise ValueError(f"gold has {len(prompt.gold)} tokens; 1 to {self.rules.max_tokens} are possible")
+            self.slots[i] = _Slot(position, prompt)
+            self.gold[i, : len(prompt.gold)] = torch.tensor(prompt.gold, device=self.device)
+            self.gold_length[i] = len(prompt.gold)
+
+    def _round(self) -> list[tuple[int, SampledRow | None]]:
+        """First tokens for new draws, then one more token for all; returns what is done."""
+        new = self._launch()
+        if len(new):
+            slots, of_draw = torch.unique(new.slot, return_inverse=True)
+            new.extend(*self._choose(new, Distributions.of(self.root_logits[slots]), of_draw))
+        new, finished = self._part(new)
+        self.draws, finished_later = self._part(self._advance(new, self.draws))
+        return self._finish(finished.join(finished_later))
+
+    def _advance(self, new: _Draws, old: _Draws) -> _Draws:
+        """The model reads the latest token of every draw and gives it its next; `new` ones go on from their roots."""
+        first, of_new = children(new.slot, new.latest(), self.n_types)
+        later, of_old = children(old.node, old.latest(), self.n_types)
+        new.node, old.node = of_new, of_old + len(first)
+        draws = new.join(old)
+        draws = draws.take(draws.node.argsort(stable=True))
+        tokens, nats = torch.zeros_like(draws.slot), torch.zeros_like(draws.nats)
+        roots = [piece[first.parents] for piece in self.root_states]
+        steps = self.frontier.advance(torch.cat((first.tokens, later.tokens)), later.parents, roots)
+        for nodes, part, top in with_rows(steps, draws.node, self.reader.tile):
+            here = draws.take(part)
+            given = Distributions.of(self.reader.output(top))
+            tokens[part], nats[part] = self._choose(here, given, here.node - nodes.start)
+        draws.extend(tokens, nats)
+        return draws
+
+    def _choose(self, draws: _Draws, given: Distributions, of_draw: Tensor) -> tuple[Tensor, Tensor]:
+        """The next tokens (D,) and their nats; `of_draw` (D,) says which distribution is whose."""
+        at = draws.depth[:, None]
+        sampled = given.choose(of_draw, draws.uniforms.gather(1, at)[:, 0], self.n_types)
+        forced = self.gold[draws.slot].gather(1, at)[:, 0]
+        tokens = torch.where(draws.number == _GOLD, forced, sampled)
+        return tokens, given.nats(of_draw, tokens)
+
+    def _part(self, draws: _Draws) -> tuple[_Draws, _Draws]:
+        """Those that go on, and those that are finished."""
+        by_itself = self.ends[draws.latest()] | (draws.depth == self.rules.max_tokens)
+        done = torch.where(draws.number == _GOLD, draws.depth == self.gold_length[draws.slot], by_itself)
+        return draws.take(~done), draws.take(done)
+
+    def _finish(self, finished: _Draws) -> list[tuple[int, SampledRow | None]]:
+        """Hand finished endings to their contexts; returns the rows that are now complete, or given up."""
+        slots, lengths, numbers = (x.tolist() for x in (finished.slot, finished.depth, finished.number))
+        nats, last = finished.nats.tolist(), finished.last.tolist()
+        tokens = finished.tokens.to("cpu", torch.int32).numpy()
+        for row, (i, length, number) in enumerate(zip(slots, lengths, numbers, strict=True)):
+            slot = self.slots[i]
+            slot.n_live -= 1
+            if length >= self.rules.min_tokens or number == _GOLD:  # gold is as it is
+                slot.keep(tokens[row, :length], number, nats[row], last[row])
+        done: list[tuple[int, SampledRow | None]] = []
+        for i in dict.fromkeys(slots):
+            slot = self.slots[i]
+            if slot.n_live:
+                continue
+            if len(slot.kept) == 1 + self.rules.n_negatives:
+                done.append((slot.position, slot.row(float(self.context_nats[i]), self.rules.max_tokens)))
+            elif slot.n_drawn >= self.rules.max_draws * self.rules.n_negatives:
+                done.append((slot.position, None))
+            else:
+                continue
+            del self.slots[i]
+        return done
+
+    def _launch(self) -> _Draws:
+        """The draws that are missing to the contexts at work; new contexts begin while there is room."""
+        launched = [self._new_draws(0, 0, np.zeros((0, self.rules.max_tokens)))]
+        n_live = len(self.draws)
+        for i, slot in self.slots.items():
+            is_first = not slot.n_drawn
+            if is_first and n_live >= self.live_rows:
+                continue
+            wanted = 1 + self.rules.n_negatives - len(slot.kept) - slot.n_live  # while gold is live, too few by one
+            wanted = min(wanted, self.rules.max_draws * self.rules.n_negatives - slot.n_drawn)
+            if wanted <= 0:
+                continue
+            uniforms = slot.rng.random((wanted, self.rules.max_tokens))
+            number = slot.n_drawn
+            slot.n_drawn += wanted
+            slot.n_live += wanted
+            if is_first:
+                number, uniforms = _GOLD, np.concatenate((np.zeros((1, self.rules.max_tokens)), uniforms))
+                slot.n_live += 1
+            n_live += len(uniforms)
+            launched.append(self._new_draws(i, number, uniforms))
+        return reduce(_Draws.join, launched)
+
+    def _new_draws(self, slot: int, number: int, uniforms: np.ndarray) -> _Draws:
+        """A draw a row of `uniforms`, numbered from `number`."""
+        n = len(uniforms)
+        return _Draws(
+            slot=torch.full((n,), slot, device=self.device),
+            number=torch.arange(number, number + n, device=self.device),
+            depth=torch.zeros(n, dtype=torch.long, device=self.device),
+            node=torch.zeros(n, dtype=torch.long, device=self.device),
+            tokens=torch.zeros(n, self.rules.max_tokens, dtype=torch.long, device=self.device),
+            uniforms=torch.from_numpy(uniforms).to(self.device),
+            nats=torch.zeros(n, device=self.device),
+            last=torch.zeros(n, device=self.device),
+        )

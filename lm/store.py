@@ -2,11 +2,13 @@
 
     lms/manifest.json          format, kind, options, hashes of corpus and vocabulary
     lms/vocabulary.tsv         shared by all folds
+    lms/pretrained/            what all folds start from, when there were books; like a fold
     lms/fold-0/weights.safetensors, manifest.json (perplexities), tensorboard/
 
 While a fold trains, `fold-0/checkpoints/` holds its last finished epoch; it is gone when the fold is done.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,23 +16,46 @@ from typing import Any
 import torch
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import check_same, read_manifest, remove_leftovers, replacing, sha256_file, write_manifest
+from swag_af.data.files import (
+    check_same,
+    read_manifest,
+    remove_leftovers,
+    replacing,
+    sha256_file,
+    sha256_json,
+    write_manifest,
+)
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
 
 
 def open_lm_folder(
-    path: Path, options: LMOptions, corpus_sha256: str, vocabulary: Vocabulary, seed: int
+    path: Path,
+    options: LMOptions,
+    corpus_sha256: str,
+    vocabulary: Vocabulary,
+    seed: int,
+    books: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Begin the folder, or go on with one begun under the same options; returns its manifest."""
+    """Begin the folder, or go on with one begun under the same options; returns its manifest.
+
+    `books` are the names and hashes of the books to pretrain on. None begins a folder without, and goes on with
+    either kind, unless the pretraining is unfinished.
+    """
+    books_sha256 = None if books is None else sha256_json(books)
     if not (path / "manifest.json").exists():
         vocabulary.save(path / "vocabulary.tsv")
         content = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
+        content |= {"books_sha256": books_sha256, "books": books}
         write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
     manifest = read_manifest(path, "lm")
-    check_same(manifest["options"], asdict(options), path, "--out")
+    check_same(asdict(LMOptions(**manifest["options"])), asdict(options), path, "--out")
     check_same(manifest, {"corpus_sha256": corpus_sha256, "seed": seed}, path, "--out")
+    if books is not None:
+        check_same(manifest, {"books_sha256": books_sha256}, path, "--out")
+    elif manifest.get("books_sha256") and not is_finished(pretrained_path(path)):
+        raise InputError(f"{path}: begun with --pretrain, and that is unfinished. Repeat the first command.")
     remove_leftovers(path)
     return manifest
 
@@ -40,26 +65,46 @@ def fold_path(path: Path, fold: int) -> Path:
     return path / f"fold-{fold}"
 
 
+def pretrained_path(path: Path) -> Path:
+    """Where the model that all folds start from lives, when there were books."""
+    return path / "pretrained"
+
+
 def is_trained(path: Path, fold: int) -> bool:
     """Whether the model of `fold` is finished."""
-    return (fold_path(path, fold) / "manifest.json").exists()
+    return is_finished(fold_path(path, fold))
 
 
-def save_fold(path: Path, fold: int, model: BidirectionalLM, report: dict[str, Any]) -> None:
-    """Write the weights, then the manifest that says the fold is done."""
+def is_finished(folder: Path) -> bool:
+    """Whether the model of a fold's folder, or of the pretraining's, is finished."""
+    return (folder / "manifest.json").exists()
+
+
+def save_model(folder: Path, kind: str, model: BidirectionalLM, report: dict[str, Any]) -> None:
+    """Write the weights, then the manifest that says the model is done."""
     from safetensors.torch import save
 
-    folder = fold_path(path, fold)
     with replacing(folder / "weights.safetensors") as temporary:
         temporary.write_bytes(save({name: v.detach().cpu().contiguous() for name, v in model.state_dict().items()}))
-    write_manifest(folder, "lm-fold", report | {"weights_sha256": sha256_file(folder / "weights.safetensors")})
+    write_manifest(folder, kind, report | {"weights_sha256": sha256_file(folder / "weights.safetensors")})
+
+
+def load_weights(folder: Path, model: BidirectionalLM) -> None:
+    """Fill `model` with the weights that `save_model` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    weights = folder / "weights.safetensors"
+    try:
+        model.load_state_dict(load_file(weights))
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise FormatError(
+            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove {folder} and train it again."
+        ) from None
 
 
 def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
     """The finished model of `fold` in evaluation mode on `device`, and the vocabulary it speaks."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     manifest = read_manifest(path, "lm")
     if not is_trained(path, fold):
         raise FormatError(
@@ -67,13 +112,7 @@ def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, V
         )
     vocabulary = Vocabulary.load(path / "vocabulary.tsv")
     model = new_model(len(vocabulary), LMOptions(**manifest["options"]))
-    weights = fold_path(path, fold) / "weights.safetensors"
-    try:
-        model.load_state_dict(load_file(weights))
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise FormatError(
-            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove the fold and train it again."
-        ) from None
+    load_weights(fold_path(path, fold), model)
     return model.to(device).eval(), vocabulary
 
 

@@ -1,5 +1,6 @@
 """Training the language models of all folds with Lightning, each resumable at its last finished epoch.
 
+Where there are books, one model is pretrained on them first, in the same way, and every fold starts from it.
 The order of batches depends on (seed, fold, epoch) and dropout on (seed, fold, epoch, batch) alone, so a run that
 was killed and resumed ends in the same weights as one that was not.
 """
@@ -13,20 +14,24 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback, ModelCheckpoint, RichProgressBar
+from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from torch import Tensor
 from torch.utils.data import DataLoader
 
 from swag_af.data.contexts import read_contexts, read_dropped
 from swag_af.data.errors import InputError
-from swag_af.data.files import remove_leftovers
+from swag_af.data.files import read_manifest, remove_leftovers
+from swag_af.data.progress import Advance, progress
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.books import book_hashes, books_corpus, find_books, read_books
 from swag_af.lm.corpus import (
     DIRECTIONS,
     FoldCorpus,
@@ -39,13 +44,26 @@ from swag_af.lm.corpus import (
 )
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions, TrainLM
-from swag_af.lm.store import fold_path, is_trained, new_model, open_lm_folder, pick_device, save_fold
+from swag_af.lm.store import (
+    fold_path,
+    is_finished,
+    is_trained,
+    load_weights,
+    new_model,
+    open_lm_folder,
+    pick_device,
+    pretrained_path,
+    save_model,
+)
 
 Sequences = Sequence[tuple[int, ...]]
 
+PRETRAINING = 1 << 20
+"""Stands for the fold in the randomness of pretraining; no fold has this number."""
+
 
 def train_lm(options: TrainLM) -> dict[int, dict[str, Any]]:
-    """Train every fold asked for that is not finished yet; returns each fold's report."""
+    """Pretrain if asked to, then train every fold asked for that is not finished yet; returns each fold's report."""
     contexts = read_contexts(options.contexts)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
     n_folds = 1 + max(context.fold for context in contexts)
@@ -55,69 +73,131 @@ def train_lm(options: TrainLM) -> dict[int, dict[str, Any]]:
     device = pick_device(options.device)
     vocabulary = caption_vocabulary(contexts, dropped, min_count=options.lm.min_count)
     pairs = pairs_of(contexts, dropped, vocabulary)
-    open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, options.seed)
-    reports = {}
-    for fold in folds:
-        if is_trained(options.out, fold):
-            shutil.rmtree(fold_path(options.out, fold) / "checkpoints", ignore_errors=True)
-            continue
+    pretraining, hashes = _pretraining(options, vocabulary)
+    manifest = open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, options.seed, hashes)
+    start = pretrained_path(options.out) if manifest.get("books_sha256") else None
+    missing = [fold for fold in folds if not is_trained(options.out, fold)]
+    for fold in set(folds) - set(missing):
+        shutil.rmtree(fold_path(options.out, fold) / "checkpoints", ignore_errors=True)
+    tasks = [pretraining] if pretraining and missing else []
+    for i, fold in enumerate(missing, start=1):
         corpus = fold_corpus(pairs, fold, options.lm.held_out, rng=np.random.default_rng((options.seed, fold)))
-        reports[fold] = train_fold(
-            options.out, fold, corpus, len(vocabulary), options.lm, seed=options.seed, device=device
-        )
-    return reports
+        label = f"fold {fold} ({i} of {len(missing)})"
+        tasks.append(_Task(fold_path(options.out, fold), fold, corpus, options.lm.epochs, start, label))
+    if not tasks:
+        return {}
+    reports = {}
+    n_tokens = sum(task.epochs * task.n_tokens for task in tasks)
+    done = sum(task.epochs_done() * task.n_tokens for task in tasks)
+    with progress("train-lm", n_tokens, "tokens", done=done) as advance:
+        for task in tasks:
+            reports[task.fold] = _train(task, len(vocabulary), options.lm, advance, seed=options.seed, device=device)
+    return {fold: report for fold, report in reports.items() if fold != PRETRAINING}
 
 
-def train_fold(
-    path: Path, fold: int, corpus: FoldCorpus, n_types: int, options: LMOptions, *, seed: int, device: str
+def _pretraining(options: TrainLM, vocabulary: Vocabulary) -> tuple["_Task | None", dict[str, str] | None]:
+    """What pretraining is still to do, and the hashes of the books; the books are read before any folder is begun."""
+    if not options.pretrain:
+        return None, None
+    books, folder = find_books(options.pretrain), pretrained_path(options.out)
+    if is_finished(folder):
+        return None, book_hashes(books)
+    rng = np.random.default_rng((options.seed, PRETRAINING))
+    corpus = books_corpus(read_books(books, vocabulary), options.lm.held_out, rng=rng)
+    task = _Task(folder, PRETRAINING, corpus, options.lm.pretrain_epochs, None, "pretraining")
+    return task, book_hashes(books)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One model to train: where it lives, what it reads and how often, and the finished model it starts from."""
+
+    folder: Path
+    fold: int
+    """The fold, or PRETRAINING."""
+    corpus: FoldCorpus
+    epochs: int
+    start: Path | None
+    label: str
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of an epoch."""
+        return sum(map(len, self.corpus.train))
+
+    @property
+    def last_checkpoint(self) -> Path | None:
+        """The last finished epoch of an earlier, killed run."""
+        path = self.folder / "checkpoints" / "last.ckpt"
+        return path if path.exists() else None
+
+    def epochs_done(self) -> int:
+        """How many epochs an earlier run has finished."""
+        if self.last_checkpoint is None:
+            return 0
+        saved = torch.load(self.last_checkpoint, map_location="cpu", mmap=True, weights_only=False)
+        return int(saved["epoch"]) + 1
+
+
+def _train(
+    task: _Task, n_types: int, options: LMOptions, advance: Advance, *, seed: int, device: str
 ) -> dict[str, Any]:
-    """Train one fold's model, going on from its last finished epoch, and save it in the folder of models."""
+    """Train one model, going on from its last finished epoch, and save it in its folder."""
     started = time.perf_counter()
-    folder = fold_path(path, fold)
-    checkpoints = folder / "checkpoints"
-    remove_leftovers(folder)
-    _quiet()
+    checkpoints = task.folder / "checkpoints"
+    remove_leftovers(task.folder)
+    quiet_lightning()
     with torch.random.fork_rng():
-        torch.manual_seed(_torch_seed(seed, fold, 0))
-        module = _Training(new_model(n_types, options), corpus, options, seed=seed, fold=fold)
+        torch.manual_seed(_torch_seed(seed, task.fold, 0))
+        model = new_model(n_types, options)
+        if task.start is not None:
+            load_weights(task.start, model)
+        module = Training(model, task.corpus, options, seed=seed, fold=task.fold)
         keeper = ModelCheckpoint(
             checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
         )
         trainer = pl.Trainer(
             accelerator="gpu" if device == "cuda" else "cpu",
             devices=1,
-            max_epochs=options.epochs,
-            gradient_clip_val=options.clip_norm,
+            max_epochs=task.epochs,
             precision=options.precision,
-            logger=TensorBoardLogger(folder, name="", version="tensorboard"),
-            callbacks=[keeper, *_progress(fold)],
+            logger=TensorBoardLogger(task.folder, name="", version="tensorboard"),
+            callbacks=[keeper, _EpochLines(task.label, advance)],
             reload_dataloaders_every_n_epochs=1,
             num_sanity_val_steps=0,
             enable_model_summary=False,
-            enable_progress_bar=sys.stderr.isatty(),
+            enable_progress_bar=False,
         )
-        last = checkpoints / "last.ckpt"
         with _interrupts_as_usual():
-            trainer.fit(module, ckpt_path=last if last.exists() else None, weights_only=False)
+            trainer.fit(module, ckpt_path=task.last_checkpoint, weights_only=False)
         best = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
-    report = {
-        "fold": fold,
-        "best_epoch": int(best["epoch"]) + 1,
-        "held_out_perplexity": perplexity(model, corpus.held_out, options.batch_size, device),
-        "fold_perplexity": perplexity(model, corpus.fold, options.batch_size, device),
-        "n_train_pairs": len(corpus.train),
-        "n_held_out_pairs": len(corpus.held_out),
-        "n_fold_pairs": len(corpus.fold),
-        "n_types": n_types,
-    }
-    save_fold(path, fold, model, report)
+    report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
+    report |= {"n_types": n_types}
+    if task.start is not None:
+        report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
+    if task.fold == PRETRAINING:
+        save_model(task.folder, "lm-pretrained", model, report)
+    else:
+        report = {"fold": task.fold} | report
+        save_model(task.folder, "lm-fold", model, report)
     shutil.rmtree(checkpoints)
     return report | {"seconds": time.perf_counter() - started}
 
 
-class _Training(pl.LightningModule):
+def _perplexities(model: BidirectionalLM, task: _Task, batch_size: int, device: str) -> dict[str, Any]:
+    """Perplexity on the pairs held out and on the fold's own, and how many pairs there are of each kind."""
+    corpus = task.corpus
+    found: dict[str, Any] = {"held_out_perplexity": perplexity(model, corpus.held_out, batch_size, device)}
+    counts = {"n_train_pairs": len(corpus.train), "n_held_out_pairs": len(corpus.held_out)}
+    if task.fold != PRETRAINING:
+        found["fold_perplexity"] = perplexity(model, corpus.fold, batch_size, device)
+        counts["n_fold_pairs"] = len(corpus.fold)
+    return found | counts
+
+
+class Training(pl.LightningModule):
     """What Lightning needs to know: batches, loss, optimiser."""
 
     def __init__(self, model: BidirectionalLM, corpus: FoldCorpus, options: LMOptions, *, seed: int, fold: int):
@@ -137,20 +217,25 @@ class _Training(pl.LightningModule):
 
     def training_step(self, batch: dict[str, tuple[Tensor, Tensor]], batch_index: int) -> Tensor:
         torch.manual_seed(_torch_seed(self.seed, self.fold, 1 + self.current_epoch, batch_index))
-        forward, backward = (self.model.loss(*batch[name], name) for name in DIRECTIONS)
-        self.log("train_nll", (forward + backward) / 2, prog_bar=True)
-        return forward + backward
+        loss, _ = self.model.losses(batch)
+        self.log("train_nll", loss.detach() / len(DIRECTIONS))
+        return loss
 
     def validation_step(self, batch: dict[str, tuple[Tensor, Tensor]], _: int) -> None:
         n_tokens = int((batch["forward"][1] != 0).sum())
-        forward, backward = (self.model.loss(*batch[name], name) for name in DIRECTIONS)
-        self.log("held_out_nll_forward", forward, batch_size=n_tokens)
-        self.log("held_out_nll_backward", backward, batch_size=n_tokens)
-        self.log("held_out_nll", (forward + backward) / 2, batch_size=n_tokens, prog_bar=True)
+        loss, each = self.model.losses(batch)
+        for name, nats in each.items():
+            self.log(f"held_out_nll_{name}", nats, batch_size=n_tokens)
+        self.log("held_out_nll", loss / len(DIRECTIONS), batch_size=n_tokens)
 
     def configure_optimizers(self) -> Any:
-        adam = torch.optim.Adam(self.parameters(), self.options.learning_rate, weight_decay=self.options.weight_decay)
-        return [adam], [torch.optim.lr_scheduler.StepLR(adam, self.options.decay_every, gamma=0.1)]
+        options = self.options
+        adam = torch.optim.Adam(self.parameters(), options.learning_rate, weight_decay=options.weight_decay, fused=True)
+        return [adam], [torch.optim.lr_scheduler.StepLR(adam, options.decay_every, gamma=0.1)]
+
+    def configure_gradient_clipping(self, *_: Any, **__: Any) -> None:
+        """Lightning's own refuses a fused optimiser under bf16-mixed, for the sake of scalers, which bf16 has not."""
+        torch.nn.utils.clip_grad_norm_(self.parameters(), self.options.clip_norm)
 
 
 @torch.inference_mode()
@@ -163,8 +248,11 @@ def perplexity(model: BidirectionalLM, sequences: Sequences, batch_size: int, de
     n_tokens = sum(map(len, sequences))
     for index in batches(sequences, batch_size, rng=None):
         chosen = [sequences[i] for i in index]
-        for name, (inputs, targets) in directions(chosen).items():
-            loss = model.loss(torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device), name)
+        batch = {
+            name: (torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device))
+            for name, (inputs, targets) in directions(chosen).items()
+        }
+        for name, loss in model.losses(batch)[1].items():
             nats[name] += float(loss) * sum(map(len, chosen))
     return {name: math.exp(total / n_tokens) if n_tokens else math.nan for name, total in nats.items()}
 
@@ -182,31 +270,35 @@ def _torch_seed(*parts: int) -> int:
 
 
 class _EpochLines(Callback):
-    """One line an epoch, for logs that no one watches live."""
+    """One line an epoch, for logs that no one watches live, and the progress of all models together."""
 
-    def __init__(self, fold: int):
-        self.fold = fold
+    def __init__(self, label: str, advance: Advance):
+        self.label = label
+        self.advance = advance
         self.started = 0.0
+        self.n_tokens = 0
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self.started = time.perf_counter()
+        self.n_tokens = 0
+        self.note = f"{self.label}, epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, _: int
+    ) -> None:
+        n = int((batch[DIRECTIONS[0]][1] != 0).sum())
+        self.n_tokens += n
+        self.seconds = time.perf_counter() - self.started
+        self.advance(n, note=self.note)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         values = {name: math.exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
-        epochs = trainer.max_epochs or 0
-        seconds = time.perf_counter() - self.started
-        left = (epochs - trainer.current_epoch - 1) * seconds
         print(
-            f"fold {self.fold}, epoch {trainer.current_epoch + 1} of {epochs}: held-out perplexity "
-            f"{values['forward']:.1f} forward, {values['backward']:.1f} backward, {seconds:.0f} s, about "
-            f"{left:.0f} s left",
+            f"{self.note}: held-out perplexity {values['forward']:.1f} forward, {values['backward']:.1f} backward, "
+            f"{time.perf_counter() - self.started:.0f} s, {self.n_tokens / self.seconds:,.0f} tokens/s",
             file=sys.stderr,
             flush=True,
         )
-
-
-def _progress(fold: int) -> list[Callback]:
-    return [_EpochLines(fold), RichProgressBar()] if sys.stderr.isatty() else [_EpochLines(fold)]
 
 
 @contextmanager
@@ -221,7 +313,7 @@ def _interrupts_as_usual() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _quiet() -> None:
+def quiet_lightning() -> None:
     """Lightning's greetings and hints about loaders are no business of the user's."""
     for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -22,7 +22,7 @@ import tyro
 
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.options import Contexts
-from swag_af.lm.options import Generate, TrainLM
+from swag_af.lm.options import Features, Generate, TrainLM
 from swag_af.options import Demo, Filter, Release, Show
 
 VERBS: dict[str, tuple[type, str]] = {
@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "contexts": (Contexts, "swag_af.verbs:contexts"),
     "train-lm": (TrainLM, "swag_af.verbs:train_lm"),
     "generate": (Generate, "swag_af.verbs:generate"),
+    "features": (Features, "swag_af.verbs:features"),
     "filter": (Filter, "swag_af.verbs:filter"),
     "release": (Release, "swag_af.verbs:release"),
     "show": (Show, "swag_af.verbs:show"),

@@ -72,6 +72,10 @@ def filter_pool(
     fitters = {name: f for name, f, _ in phases}
     required = {table for one in fitters.values() for table in getattr(one, "requires", ())}
     pool.require(*sorted(required))
+    if "features" in required and pool.lazy_features:
+        from swag_af.lm.lazy import with_features
+
+        pool = with_features(pool)
     check_enough(pool.counts, 1 + options.n_negatives)
     n_test = round(options.test_share * len(pool))
     if n_test < 1 or len(pool) - n_test < 2:

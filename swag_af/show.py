@@ -81,6 +81,12 @@ def _show_pool(path: Path, options: Show) -> list[str]:
         f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
         f"{pool.manifest.get('tagger', 'none')}",
     ]
+    if "n_draws" in pool.manifest:
+        n_endings = len(pool) * (pool.n_candidates - 1)
+        lines.append(f"{pool.manifest['n_draws']:,} endings drawn for {n_endings:,} that are new and long enough")
+    if pool.lazy_features:
+        n_missing = int(pool.missing_features().sum())
+        lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
     rows = _some(range(len(pool)), options)

@@ -1,10 +1,13 @@
 """What is told of runs, models and questions, in one place: tables as text for the terminal, rows for the card."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swag_af.plot import curves
 from swag_af.runs import Run
+
+if TYPE_CHECKING:
+    from swag_af.lm.estimate import Estimate
 
 Rows = list[tuple[str, ...]]
 
@@ -35,6 +38,32 @@ def drop_reasons(drops: Mapping[str, int]) -> str:
     return ", ".join(
         f"{n:,} {name.replace('_', ' ')}" for name, n in drops.items() if n and name not in ("pairs", "kept")
     )
+
+
+def estimate_lines(estimate: "Estimate") -> list[str]:
+    """What a `generate` would take, as text."""
+    e = estimate
+    lines = [
+        f"{e.n_contexts:,} contexts in {e.n_shards} shards",
+        f"disk    {e.disk_bytes / 1e9:.2f} GB",
+        f"memory  about {e.memory_bytes / 1e9:.1f} GB, at any number of contexts",
+        f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / e.n_contexts:.2g} s a context",
+    ]
+    if e.seconds_for_lazy_features:
+        lines.append(f"        and {duration(e.seconds_for_lazy_features)} if every lazy feature were asked for")
+    if e.folds_to_train:
+        folds = " ".join(map(str, e.folds_to_train))
+        lines.append(f"        and about {duration(e.seconds_to_train)} first, to train the models of folds {folds}")
+    rate = f"{e.products_per_second / 1e9:,.0f} GFLOP/s"
+    return [*lines, "", f"From the operations that it takes and the {rate} just measured here. Nothing was written."]
+
+
+def duration(seconds: float) -> str:
+    """`75 s`, `12 min`, `3.4 h`, `2.1 days`: as precise as an estimate deserves."""
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (48 * 3600, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}" if unit < 3600 else f"{seconds / unit:.1f} {name}"
+    return f"{seconds / 86400:.1f} days"
 
 
 def accuracy_rows(run: Run) -> Rows:

@@ -1,9 +1,9 @@
 """What each verb prints. The work is done by the Python function of the same name, which prints nothing."""
 
 from swag_af.data.options import Contexts
-from swag_af.lm.options import Generate, TrainLM
+from swag_af.lm.options import Features, Generate, TrainLM
 from swag_af.options import Demo, Filter, Release, Show
-from swag_af.summary import drop_lines, drop_reasons, perplexity_rows, run_lines, table
+from swag_af.summary import drop_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
 
 
 def contexts(options: Contexts) -> None:
@@ -30,12 +30,30 @@ def train_lm(options: TrainLM) -> None:
 
 def generate(options: Generate) -> None:
     """Print the size of the pool and what was dropped."""
-    from swag_af.lm.generate import generate as make
+    from swag_af.data.pool import CandidatePool
+    from swag_af.lm.generate import make_shards
 
-    pool = make(options)
+    if options.dry_run:
+        from swag_af.lm.estimate import estimate
+
+        _say(*estimate_lines(estimate(options)))
+        return
+    n_made, n_shards = make_shards(options)
+    if n_made < n_shards:
+        _say(f"{n_made} of {n_shards} shards stand in {options.out}. The process that makes the last one joins them.")
+        return
+    pool = CandidatePool.open(options.out)
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     _say(f"Written to {options.out}. Next: swag-af filter {options.out} --out run")
+
+
+def features(options: Features) -> None:
+    """Say that the table is whole."""
+    from swag_af.lm.lazy import features as fill
+
+    pool = fill(options)
+    _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
 
 
 def filter(options: Filter) -> None:

@@ -6,9 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swag_af.data.contexts import Context, write_contexts
+from swag_af.data.contexts import Context, make_contexts, write_contexts
+from swag_af.data.grammar import sample_videos
+from swag_af.data.options import ContextRules
 from swag_af.data.pool import FEATURES, CandidatePool, View
+from swag_af.data.splitters import load_splitter
 from swag_af.filters import registry
+from swag_af.lm.options import LMOptions, TrainLM
 
 
 class HashFilter:
@@ -82,6 +86,30 @@ def pool_folder(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("pools") / "pool"
     pool.save(folder)
     return folder
+
+
+TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)
+"""A language model that trains in a second."""
+
+
+@pytest.fixture(scope="session")
+def contexts_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The contexts of 40 synthetic videos in two folds; not to be changed."""
+    path = tmp_path_factory.mktemp("captions") / "contexts.jsonl"
+    rules = ContextRules(min_token_count=1, n_folds=2)
+    made, dropped = make_contexts(sample_videos(40), load_splitter("trees"), rules, rng=np.random.default_rng(0))
+    write_contexts(path, made, dropped, {})
+    return path
+
+
+@pytest.fixture(scope="session")
+def lms(contexts_path: Path) -> Path:
+    """Language models of both folds; not to be changed."""
+    from swag_af.lm.train import train_lm
+
+    path = contexts_path.parent / "lms"
+    train_lm(TrainLM(contexts_path, path, lm=TINY))
+    return path
 
 
 @pytest.fixture

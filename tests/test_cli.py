@@ -21,7 +21,7 @@ from swag_af.data.contexts import write_contexts
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.options import ContextRules, Contexts
-from swag_af.lm.options import Generate, LMOptions, TrainLM
+from swag_af.lm.options import Features, Generate, LMOptions, TrainLM
 from swag_af.options import AFOptions, Demo, Filter, Release, Show
 from swag_af.runs import open_run
 
@@ -351,10 +351,11 @@ THREE_FORMS = {
         TrainLM(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
     ),
     "generate": (
-        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\ntagger = 'rules'",
-        "generate c.jsonl --limit 500 --tagger rules",
-        Generate(Path("c.jsonl"), limit=500, tagger="rules"),
+        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true",
+        "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
+        Generate(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
+    "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", Features(Path("p"), Path("l"))),
     "filter": (
         "pool = 'p'\nschedule = 'mlp:3,bow:2'\n[af]\niterations = 9\nrule = 'released'\nuntil = 0.05",
         "filter p --schedule mlp:3,bow:2 --iterations 9 --rule released --until 0.05",

@@ -81,21 +81,28 @@ def test_a_table_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
 
 DEAD = 1 << 23
 """No process has this number: Linux stops at 1 << 22."""
+HERE = files.HOST
 
 
 def test_leftovers_of_dead_processes_go_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / f".a.{DEAD}.tmp").touch()
-    (tmp_path / f".00001.{DEAD}.tmp" / "deep").mkdir(parents=True)
-    (tmp_path / f".0001.npy.{DEAD}.tmp").touch()
-    (tmp_path / f".b.{DEAD}.old.tmp").touch()
+    (tmp_path / f".a.{HERE}.{DEAD}.tmp").touch()
+    (tmp_path / f".00001.{HERE}.{DEAD}.tmp" / "deep").mkdir(parents=True)
+    (tmp_path / f".0001.npy.{HERE}.{DEAD}.tmp").touch()
+    (tmp_path / f".b.{HERE}.{DEAD}.old.tmp").touch()
     (tmp_path / "c.tmp").touch()
     (tmp_path / ".hidden").touch()
     files.remove_leftovers(tmp_path)
     assert names(tmp_path) == [".hidden", "c.tmp"]
 
 
+def test_what_another_machine_is_writing_stays(tmp_path: Path) -> None:
+    (tmp_path / f".a.not-{HERE}.{DEAD}.tmp").touch()
+    files.remove_leftovers(tmp_path)
+    assert len(names(tmp_path)) == 1
+
+
 def test_what_a_living_process_is_writing_stays(tmp_path: Path) -> None:
-    temporary = tmp_path / f".{DEAD}.npy.{os.getpid()}.tmp"
+    temporary = tmp_path / f".{DEAD}.npy.{HERE}.{os.getpid()}.tmp"
     temporary.touch()
     files.remove_leftovers(tmp_path)
     assert temporary.exists()

@@ -11,7 +11,7 @@ from conftest import FeatureFilter, HashFilter, make_pool
 
 from swag_af.data.assignments import check_assignment
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.files import read_manifest
+from swag_af.data.files import HOST, read_manifest
 from swag_af.data.pool import CandidatePool, View
 from swag_af.loop import filter_pool
 from swag_af.options import AFOptions, parse_schedule
@@ -82,7 +82,7 @@ def test_a_run_killed_before_its_log_line_ends_in_the_same_bytes(
     filter_pool(pool, HashFilter(), replace(SIX, iterations=3), out=run)
     (run / "replacements" / "0004.npy").write_bytes(b"of an iteration that never ended")
     (run / "timing.jsonl").write_text((run / "timing.jsonl").read_text() + '{"iteration": 4, "seconds": 9}\n')
-    (run / "replacements" / f".0004.npy.{1 << 23}.tmp").write_bytes(b"half")
+    (run / "replacements" / f".0004.npy.{HOST}.{1 << 23}.tmp").write_bytes(b"half")
     filter_pool(pool, HashFilter(), SIX, out=run)
     assert run_bytes(run) == run_bytes(straight.path)
     assert [record["iteration"] for record in open_run(run).timing] == [1, 2, 3, 4, 5, 6]
@@ -173,7 +173,7 @@ def test_an_opened_run_equals_the_one_that_was_made(straight: Run) -> None:
 
 
 def test_opening_a_run_leaves_alone_what_a_living_process_writes(straight: Run) -> None:
-    temporary = straight.path / f".log.jsonl.{os.getpid()}.tmp"
+    temporary = straight.path / f".log.jsonl.{HOST}.{os.getpid()}.tmp"
     temporary.touch()
     open_run(straight.path)
     assert temporary.exists()

@@ -1,0 +1,113 @@
+"""What `generate` would take, before it starts: disk, memory, and time from counted operations and a measured rate."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from swag_af.data.contexts import read_dropped
+from swag_af.data.pool import FEATURES, smallest_uint
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.corpus import caption_vocabulary
+from swag_af.lm.generate import lm_options, missing_folds, prepare
+from swag_af.lm.options import Generate, LMOptions
+from swag_af.lm.products import linear
+from swag_af.lm.reader import LIVE_TILES, TILE
+
+GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
+"""Measured time over that of the products alone, at the paper's size (benchmarks/generate.py and train_lm.py)."""
+
+_BASE_BYTES = 450e6
+"""Python, torch and the contexts."""
+
+_SAMPLE = 1000
+"""Contexts whose lengths are counted."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a `generate` would take."""
+
+    n_contexts: int
+    n_shards: int
+    folds_to_train: tuple[int, ...]
+    disk_bytes: float
+    memory_bytes: float
+    products_per_second: float
+    """Floating-point operations a second of a large fp32 product here."""
+    seconds_to_train: float
+    seconds_to_generate: float
+    seconds_for_lazy_features: float
+    """What computing all features that are left for later would take."""
+
+
+def token_operations(n_types: int, lm: LMOptions) -> float:
+    """Floating-point operations of one token through one direction and the output layer.
+
+    The first layer's input is projected once for each token type that is read at a time, which hardly counts.
+    """
+    H = lm.hidden
+    return 2.0 * H * n_types + 2.0 * H * H * (5 + 11 * (lm.layers - 1))
+
+
+def estimate(options: Generate) -> Estimate:
+    """Estimate without writing anything; what can be checked is checked. Takes some seconds."""
+    job = prepare(options)
+    lm = lm_options(options)
+    dropped = read_dropped(options.contexts) if options.use_dropped else []
+    known = options.lms / "vocabulary.tsv"
+    vocabulary = (
+        Vocabulary.load(known)
+        if known.exists()
+        else caption_vocabulary(job.every_context, dropped, min_count=lm.min_count)
+    )
+    V, K, L = len(vocabulary), 1 + options.n_negatives, options.max_tokens
+    sample = job.contexts[:: max(1, len(job.contexts) // _SAMPLE)]
+    n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
+    n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
+    forward, backward = K * n_ending, K * (n_ending + n_context)  # tokens a context
+    per_token, per_second = token_operations(V, lm), measure_products(lm.hidden, V, job.device)
+    seconds = GENERATE_OVER_FLOOR * per_token / per_second * len(job.contexts)
+    lazy = options.features == "lazy"
+    missing = missing_folds(job)
+    n_pairs = (len(job.every_context) + len(dropped)) * 0.8  # of five folds, four are learnt from
+    n_read = 2 * len(missing) * lm.epochs * n_pairs * (n_context + n_ending)
+    widest = max(len(tokenize(c.start)) for c in sample)
+    bytes_a_row = K * (L * vocabulary.id_dtype().itemsize + np.dtype(smallest_uint(L)).itemsize + 4 * len(FEATURES))
+    bytes_a_row += (1 + widest) * vocabulary.id_dtype().itemsize + 400
+    return Estimate(
+        n_contexts=len(job.contexts),
+        n_shards=len(job.groups),
+        folds_to_train=missing,
+        disk_bytes=float(bytes_a_row * len(job.contexts)),
+        memory_bytes=_memory(V, lm, job.device, options.live_rows),
+        products_per_second=per_second,
+        seconds_to_train=TRAIN_OVER_FLOOR * 3 * per_token / per_second * n_read,
+        seconds_to_generate=seconds * (forward + (0 if lazy else backward)),
+        seconds_for_lazy_features=seconds * backward if lazy else 0.0,
+    )
+
+
+def measure_products(hidden: int, n_types: int, device: str) -> float:
+    """Floating-point operations a second of a tile's product with the vocabulary, measured for half a second."""
+    x = torch.randn(TILE[device], hidden, device=device)
+    weight = torch.randn(n_types, hidden, device=device)
+    best, n, began = 0.0, 0, time.perf_counter()
+    while n < 3 or time.perf_counter() - began < 0.5:
+        started = time.perf_counter()
+        linear(x, weight)
+        if device == "cuda":
+            torch.cuda.synchronize()
+        best = max(best, 2.0 * x.numel() * n_types / (time.perf_counter() - started))
+        n += 1
+    return best
+
+
+def _memory(n_types: int, lm: LMOptions, device: str, live_rows: int | None) -> float:
+    """Bytes: a model as loaded and as laid out, the states of two engines, and two tiles of distributions."""
+    H, tile = lm.hidden, TILE[device]
+    weights = 4.0 * (n_types * H + 2 * lm.layers * 11 * H * H)
+    states = 4.0 * (live_rows or LIVE_TILES[device] * tile) * 2 * lm.layers * H
+    return _BASE_BYTES + 2.5 * weights + 2 * 3 * states + 2 * 2 * 4.0 * tile * n_types

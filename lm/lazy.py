@@ -1,0 +1,92 @@
+"""Features that were left for later: the backward model reads the candidates that a filter asks for, when it does.
+
+The values are those that `generate --features full` writes, bit for bit on a CPU, and are kept in the pool's table.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_manifest
+from swag_af.data.pool import CandidatePool
+from swag_af.data.progress import progress
+from swag_af.data.tokens import tokenize
+from swag_af.lm.candidates import load_readers
+from swag_af.lm.features import Endings, backward_features
+from swag_af.lm.options import Features
+from swag_af.lm.reader import Reader
+from swag_af.lm.store import fold_path, is_trained, pick_device
+
+
+def features(options: Features) -> CandidatePool:
+    """Compute every feature that is still missing; returns the pool."""
+    pool = with_features(CandidatePool.open(options.pool), options.lms)
+    missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
+    with progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance:
+        for rows in np.array_split(missing, max(1, len(missing) // 16)):
+            pool.gather("features", rows)
+            advance(len(rows))
+    return pool
+
+
+def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool:
+    """`pool` itself, able to compute the features that it lacks, if any were left for later.
+
+    `lms` is the folder of its language models, by default where it was when the pool was made. Raises InputError
+    when the models are not there or are others.
+    """
+    if pool.lazy_features and pool.filler is None and pool.path is not None:
+        pool.filler = _Filler(pool, lms or Path(os.path.normpath(pool.path / pool.manifest["lms_path"])))
+    return pool
+
+
+class _Filler:
+    """Computes the features of the backward model for single candidates."""
+
+    def __init__(self, pool: CandidatePool, lms: Path):
+        self.lms = lms
+        self.plan = pool.manifest["plan"]
+        self.device = pick_device(self.plan["device"])
+        self.readers: dict[int, Reader] = {}
+        for fold, sha256 in self.plan["lms"].items():
+            found = is_trained(lms, int(fold)) and read_manifest(fold_path(lms, int(fold)), "lm-fold")
+            if not found or found["weights_sha256"] != sha256:
+                problem = "are others" if found else "are not there"
+                raise InputError(
+                    f"{pool.path}: its features are computed on demand by the language models in {lms}, and those of "
+                    f"fold {fold} {problem}. Put them back, or say where they are: "
+                    f"`swag-af features {pool.path} --lms FOLDER`."
+                )
+
+    def __call__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
+        out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
+        folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
+        for fold in np.unique(folds).tolist():
+            mine = np.flatnonzero(folds == fold)
+            mine = mine[np.argsort(rows[mine], kind="stable")]
+            items = np.split(mine, np.flatnonzero(np.diff(rows[mine])) + 1)  # positions, one array a row
+
+            def endings(items: list[np.ndarray] = items) -> Iterator[Endings]:
+                for item in items:
+                    yield self._endings(pool, int(rows[item[0]]), columns[item])
+
+            for i, values in backward_features(self._reader(fold), endings()):
+                out[items[i]] = values
+        return out
+
+    def _endings(self, pool: CandidatePool, row: int, columns: np.ndarray) -> Endings:
+        context, here = pool.contexts[row], np.array([row])
+        ids = [i for text in (context.sent1, context.start) for i in pool.vocabulary.ids(tokenize(text))]
+        tokens, lengths = (pool.gather(name, here, columns[None])[0] for name in ("tokens", "lengths"))
+        return Endings(ids, tokens, lengths)
+
+    def _reader(self, fold: int) -> Reader:
+        if fold not in self.readers:
+            self.readers[fold] = load_readers(
+                self.lms, fold, device=self.device, precision=self.plan["output_precision"]
+            ).backward
+        return self.readers[fold]

@@ -1,0 +1,74 @@
+"""The slow, obvious twins of sampling and scoring: one context, one ending, one token at a time, no packing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from swag_af.data.vocabulary import BOS, SPECIAL_TOKENS
+from swag_af.lm.network import BidirectionalLM
+
+
+@torch.inference_mode()
+def probabilities(model: BidirectionalLM, direction: str, read: Sequence[int]) -> np.ndarray:
+    """(V,) float64 distribution of the token after `read`, which begins with BOS or EOS."""
+    stack = model.forward_lm if direction == "forward" else model.backward_lm
+    hidden, _ = stack(model.embed(torch.tensor(read)[:, None]))
+    return torch.softmax(model.logits(hidden[-1, 0]).double(), -1).numpy()
+
+
+def nats(model: BidirectionalLM, direction: str, first: int, read: Sequence[int]) -> list[float]:
+    """Negative log-likelihood of every token of `read` after `first`."""
+    return [-float(np.log(probabilities(model, direction, [first, *read[:i]])[token])) for i, token in enumerate(read)]
+
+
+def ending(
+    model: BidirectionalLM, context: Sequence[int], max_tokens: int, stop: int, uniforms: Sequence[float]
+) -> tuple[int, ...]:
+    """One ending: each token by inverting the cumulative distribution of all but the special tokens at a uniform."""
+    made: list[int] = []
+    while len(made) < max_tokens and (not made or made[-1] != stop):
+        p = probabilities(model, "forward", [BOS, *context, *made])
+        p[: len(SPECIAL_TOKENS)] = 0
+        cumulative = np.cumsum(p)
+        made.append(int(np.searchsorted(cumulative, uniforms[len(made)] * cumulative[-1], side="right")))
+    return tuple(made)
+
+
+def row(
+    model: BidirectionalLM,
+    context: Sequence[int],
+    gold: Sequence[int],
+    *,
+    n_negatives: int,
+    min_tokens: int,
+    max_tokens: int,
+    stop: int,
+    rng: np.random.Generator,
+) -> tuple[list[tuple[int, ...]], int]:
+    """Gold, then the first distinct endings that are long enough; and how many draws that took."""
+    kept, n_draws = [tuple(gold)], 0
+    while len(kept) <= n_negatives:
+        drawn = ending(model, context, max_tokens, stop, rng.random(max_tokens))
+        n_draws += 1
+        if len(drawn) >= min_tokens and drawn not in kept:
+            kept.append(drawn)
+    return kept, n_draws
+
+
+def by_multinomial(
+    model: BidirectionalLM, context: Sequence[int], n: int, max_tokens: int, stop: int, seed: int
+) -> list[tuple[int, ...]]:
+    """`n` endings, each token by `torch.multinomial`: another way to draw from the same distribution."""
+    generator = torch.Generator().manual_seed(seed)
+    endings, known = [], {}
+    for _ in range(n):
+        made: list[int] = []
+        while len(made) < max_tokens and (not made or made[-1] != stop):
+            if tuple(made) not in known:
+                known[tuple(made)] = torch.from_numpy(probabilities(model, "forward", [BOS, *context, *made]))
+                known[tuple(made)][: len(SPECIAL_TOKENS)] = 0
+            p = known[tuple(made)]
+            made.append(int(torch.multinomial(p, 1, generator=generator)))
+        endings.append(tuple(made))
+    return endings

@@ -1,0 +1,303 @@
+"""The verb `generate`: whole pools, shared and interrupted work, features left for later, estimates."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY
+
+from swag_af.data import drafts
+from swag_af.data.contexts import read_contexts, write_contexts
+from swag_af.data.errors import ExhaustedError, FormatError, InputError
+from swag_af.data.pool import FEATURES, CandidatePool
+from swag_af.data.tokens import SENTENCE_ENDS, tokenize
+from swag_af.lm import generate as generate_module
+from swag_af.lm.candidates import Task, unfit_reason
+from swag_af.lm.estimate import estimate
+from swag_af.lm.features import BACKWARD
+from swag_af.lm.generate import generate, make_shards
+from swag_af.lm.lazy import features, with_features
+from swag_af.lm.options import Features, Generate
+from swag_af.lm.sample import Sampling
+from swag_af.lm.store import load_fold
+
+
+def options_for(contexts_path, lms, out, **more) -> Generate:
+    settings = {"n_negatives": 15, "limit": 10, "shard_rows": 4, "lm": TINY} | more
+    return Generate(contexts_path, lms, out, **settings)
+
+
+def pool_bytes(path: Path) -> dict[str, bytes]:
+    """All that a pool consists of, without what names its folder or its seconds."""
+    files = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in ("manifest.json", "timing.json"))
+    return {str(p.relative_to(path)): p.read_bytes() for p in files}
+
+
+def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    assert (len(pool), pool.n_candidates) == (10, 16)
+    for row, context in enumerate(pool.contexts):
+        assert pool.text(row, 0).lower() == context.gold.lower()
+        assert len({pool.text(row, k) for k in range(16)}) == 16
+    features = pool.gather("features", np.arange(10))
+    assert features.shape == (10, 16, len(FEATURES))
+    assert np.isfinite(features).all()
+    assert pool.vocabulary.tags is not None
+
+
+def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(contexts_path, lms, tmp_path, monkeypatch):
+    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+    keep, kept = drafts.ShardDraft.keep, []
+
+    def stop_at_the_seventh(self, row, tables, *, n_draws):
+        kept.append((self.number, row))
+        if len(kept) == 7:
+            raise KeyboardInterrupt
+        keep(self, row, tables, n_draws=n_draws)
+
+    again = options_for(contexts_path, lms, tmp_path / "two")
+    monkeypatch.setattr(drafts.ShardDraft, "keep", stop_at_the_seventh)
+    with pytest.raises(KeyboardInterrupt):
+        generate(again)
+    with pytest.raises(FormatError, match="unfinished"):
+        CandidatePool.open(again.out)
+    resumed = generate(again)
+    assert sorted(kept[:6] + kept[7:]) == [(row // 4, row % 4) for row in range(10)], "no row is made twice"
+    assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+    assert whole.identity == resumed.identity
+
+
+def test_generate_killed_at_any_moment_resumes_to_the_same_bytes(contexts_path, lms, tmp_path):
+    settings = {"limit": 40, "shard_rows": 8, "n_negatives": 60}
+    whole = generate(options_for(contexts_path, lms, tmp_path / "one", **settings))
+    out = tmp_path / "two"
+    script = (
+        "import sys; from pathlib import Path; from swag_af.lm.generate import generate; "
+        "from swag_af.lm.options import Generate; "
+        "generate(Generate(*map(Path, sys.argv[1:]), n_negatives=60, limit=40, shard_rows=8))"
+    )
+    command = [sys.executable, "-c", script, str(contexts_path), str(lms), str(out)]
+    for n_files in (5, 30):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        while len(list(out.glob("shards/**/*.np*"))) < n_files and process.poll() is None:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    resumed = generate(options_for(contexts_path, lms, out, **settings))
+    assert pool_bytes(tmp_path / "one") == pool_bytes(out)
+    assert whole.identity == resumed.identity
+
+
+def test_rows_do_not_depend_on_shards_limits_or_batches(contexts_path, lms, tmp_path):
+    many = generate(options_for(contexts_path, lms, tmp_path / "many", limit=12, shard_rows=5))
+    few = generate(options_for(contexts_path, lms, tmp_path / "few", limit=4, shard_rows=64, live_rows=1))
+    row_of = {context.id: row for row, context in enumerate(many.contexts)}
+    for row, context in enumerate(few.contexts):
+        if context.id in row_of:
+            same = np.array([row_of[context.id]])
+            np.testing.assert_array_equal(few.gather("tokens", np.array([row])), many.gather("tokens", same))
+            np.testing.assert_array_equal(few.gather("features", np.array([row])), many.gather("features", same))
+    assert {context.id for context in few.contexts} & row_of.keys()
+
+
+def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, tmp_path):
+    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+    shared = options_for(contexts_path, lms, tmp_path / "two")
+    assert make_shards(replace(shared, shard="2/2")) == (1, 3)
+    with pytest.raises(FormatError, match="unfinished"):
+        CandidatePool.open(shared.out)
+    assert make_shards(replace(shared, shard="1/2")) == (3, 3)
+    assert CandidatePool.open(shared.out).identity == whole.identity
+    assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+
+
+def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path, lms, tmp_path, monkeypatch):
+    whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
+    here, there = (options_for(contexts_path, lms, tmp_path / name, shard=f"{i}/2") for i, name in ((1, "a"), (2, "b")))
+    make_shards(here)
+    make_shards(there)
+    for folder in (there.out / "shards").glob("[0-9]*"):
+        shutil.copytree(folder, here.out / "shards" / folder.name)
+    monkeypatch.setattr(generate_module, "load_readers", None)  # nothing is left to be sampled
+    assert generate(replace(here, shard=None)).identity == whole.identity
+
+
+def test_a_shard_that_is_no_share_is_refused(contexts_path, lms, tmp_path):
+    for shard in ("0/2", "3/2", "2", "1/x"):
+        with pytest.raises(InputError, match=r"--shard .*: write I/N"):
+            options_for(contexts_path, lms, tmp_path, shard=shard)
+    with pytest.raises(InputError, match="only 3 shards"):
+        make_shards(options_for(contexts_path, lms, tmp_path / "pool", shard="1/4"))
+
+
+def test_processes_that_share_a_pool_do_not_train(contexts_path, tmp_path):
+    with pytest.raises(InputError, match="swag-af train-lm"):
+        make_shards(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", shard="1/2"))
+
+
+def test_a_shard_says_what_was_dropped_and_how_fast_it_was_made(contexts_path, lms, tmp_path):
+    contexts = read_contexts(contexts_path)
+    contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
+    write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
+    options = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "pool", limit=None)
+    pool = generate(replace(options, use_dropped=False, lm=replace(TINY, epochs=1), shard_rows=64))
+    shard = json.loads((tmp_path / "pool/shards/00000/shard.json").read_text())
+    assert shard["dropped"] == {contexts[0].id: "gold_unfinished"}
+    assert shard["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
+    assert pool.manifest["n_draws"] >= 15 * len(pool)
+    timing = json.loads((tmp_path / "pool/shards/00000/timing.json").read_text())
+    assert timing["n_endings"] == 16 * shard["n_rows"]
+    assert timing["n_dropped"] == 1
+    assert timing["endings_per_second"] > 0
+
+
+def test_lazy_features_have_the_values_of_full_ones(contexts_path, lms, tmp_path):
+    full = generate(options_for(contexts_path, lms, tmp_path / "full"))
+    lazy = generate(options_for(contexts_path, lms, tmp_path / "lazy", features="lazy"))
+    np.testing.assert_array_equal(full.gather("tokens", np.arange(10)), lazy.gather("tokens", np.arange(10)))
+    lazy = with_features(lazy)
+    rows, columns = np.array([9, 2, 5]), np.array([[3, 0], [15, 15], [1, 2]])
+    expected = full.gather("features", rows, columns)
+    np.testing.assert_array_equal(lazy.gather("features", rows, columns), expected)
+    on_disk = CandidatePool.open(tmp_path / "lazy")
+    table = np.concatenate([np.load(p) for p in sorted((tmp_path / "lazy").rglob("features.npy"))])
+    asked = np.zeros((10, 16), bool)
+    asked[rows[:, None], columns] = True
+    assert (np.isnan(table[:, :, BACKWARD]).all(axis=2) == ~asked).all(), "what was asked for is kept, and no more"
+    np.testing.assert_array_equal(on_disk.gather("features", rows, columns), expected)
+    features(Features(tmp_path / "lazy"))
+    np.testing.assert_array_equal(on_disk.gather("features", np.arange(10)), full.gather("features", np.arange(10)))
+    assert on_disk.identity == lazy.identity, "filling a table makes no other pool of it"
+
+
+def test_a_run_on_lazy_features_is_that_on_full_ones(contexts_path, lms, tmp_path):
+    from swag_af import AFOptions, filter_pool
+
+    options = AFOptions(n_negatives=3, iterations=2)
+    runs = [
+        filter_pool(
+            generate(options_for(contexts_path, lms, tmp_path / kind, limit=30, shard_rows=64, features=kind)),
+            "mlp",
+            options,
+            out=tmp_path / f"run-{kind}",
+        )
+        for kind in ("full", "lazy")
+    ]
+    assert runs[0].log == runs[1].log
+    np.testing.assert_array_equal(runs[0].assignment(), runs[1].assignment())
+
+
+def test_lazy_features_without_their_models_say_where_they_should_be(contexts_path, lms, tmp_path):
+    models = tmp_path / "lms"
+    shutil.copytree(lms, models)
+    pool = generate(options_for(contexts_path, models, tmp_path / "pool", features="lazy"))
+    with pytest.raises(InputError, match="swag-af features"):
+        pool.gather("features", np.arange(2))
+    models.rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="are not there"):
+        with_features(pool)
+    with_features(pool, tmp_path / "elsewhere").gather("features", np.arange(2))
+    manifest = tmp_path / "elsewhere/fold-0/manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"weights_sha256": "0"}))
+    with pytest.raises(InputError, match="are others"):
+        with_features(CandidatePool.open(tmp_path / "pool"), tmp_path / "elsewhere")
+
+
+def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, limit=20)
+    made = estimate(options)
+    assert not (tmp_path / "pool").exists()
+    assert (made.n_contexts, made.n_shards, made.folds_to_train) == (20, 5, ())
+    assert made.seconds_to_generate > 0
+    lazy = estimate(replace(options, features="lazy"))
+    assert lazy.seconds_to_generate < lazy.seconds_for_lazy_features
+    generate(options)
+    used = sum(p.stat().st_size for p in (tmp_path / "pool/shards").rglob("*.npy"))
+    assert used == pytest.approx(made.disk_bytes, rel=0.2)
+
+
+def test_an_estimate_counts_the_training_that_is_still_to_be_done(contexts_path, tmp_path):
+    made = estimate(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool"))
+    assert made.folds_to_train == (0, 1)
+    assert made.seconds_to_train > 0
+    assert not (tmp_path / "lms").exists()
+
+
+def test_generate_with_other_options_into_the_same_folder_is_refused(contexts_path, lms, tmp_path):
+    generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    for other in ({"n_negatives": 14}, {"features": "lazy"}, {"output_precision": "bf16"}):
+        with pytest.raises(InputError, match=next(iter(other))):
+            generate(options_for(contexts_path, lms, tmp_path / "pool", **other))
+
+
+def test_models_of_other_contexts_are_refused(contexts_path, lms, tmp_path):
+    contexts = read_contexts(contexts_path)
+    write_contexts(tmp_path / "other.jsonl", [replace(c, fold=1 - c.fold) for c in contexts], [], {})
+    with pytest.raises(InputError, match="other pairs"):
+        generate(options_for(tmp_path / "other.jsonl", lms, tmp_path / "pool"))
+
+
+def exhaust(monkeypatch, which) -> None:
+    """Contexts at the positions that `which` picks give too few endings."""
+    make_rows = generate_module.make_rows
+
+    def made(*arguments, **settings):
+        for position, row in make_rows(*arguments, **settings):
+            yield position, None if which(position) else row
+
+    monkeypatch.setattr(generate_module, "make_rows", made)
+
+
+def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, lms, tmp_path, monkeypatch):
+    exhaust(monkeypatch, lambda position: position == 1)
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    assert len(pool) == 7
+    assert pool.manifest["drops"] == {"too_few_distinct_endings": 3}
+
+
+def test_a_shard_whose_every_row_is_dropped_stays_empty(contexts_path, lms, tmp_path, monkeypatch):
+    exhaust(monkeypatch, lambda position: position < 2)
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    assert [entry["n_rows"] for entry in pool.manifest["shards"]] == [2, 2, 0]
+    assert np.isfinite(pool.gather("features", np.arange(4))).all()
+
+
+def test_a_pool_without_any_row_is_refused(contexts_path, lms, tmp_path, monkeypatch):
+    exhaust(monkeypatch, lambda position: True)
+    with pytest.raises(ExhaustedError, match="10 too_few_distinct_endings"):
+        generate(options_for(contexts_path, lms, tmp_path / "pool"))
+
+
+@pytest.mark.parametrize(
+    ("gold", "reason"),
+    [
+        ("washes the hands.", "gold_too_short"),
+        ("walks to the old car and then", "gold_unfinished"),
+        ("walks away . The man is there.", "gold_of_several_sentences"),
+        ("walks " + "on and " * 13 + "on.", "gold_too_long"),
+        ("walks to the old car.", None),
+    ],
+)
+def test_a_gold_that_no_sample_could_look_like_is_dropped(lms, gold, reason):
+    _, vocabulary = load_fold(lms, 0, device="cpu")
+    ids = [i if i != 1 else 50 for i in vocabulary.ids(tokenize(gold))]
+    ends = torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
+    task = Task(0, [50], [50], ids, np.random.default_rng(0))
+    assert unfit_reason(task, Sampling(15, 5, 25, 40), ends) == reason
+
+
+def test_missing_folds_are_trained_first(contexts_path, tmp_path):
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", folds=(1,), lm=replace(TINY, epochs=1))
+    pool = generate(options)
+    assert {context.fold for context in pool.contexts} == {1}
+    assert (tmp_path / "lms" / "fold-1" / "weights.safetensors").exists()
+    assert not (tmp_path / "lms" / "fold-0").exists()

@@ -1,0 +1,255 @@
+"""Sampling and scoring many contexts at once, against slow twins that take one token at a time."""
+
+import numpy as np
+import pytest
+import slow_lm
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.pool import FEATURES
+from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
+from swag_af.lm import reader as reader_module
+from swag_af.lm.features import BACKWARD, Endings, backward_features, forward_features
+from swag_af.lm.network import BidirectionalLM
+from swag_af.lm.reader import BLOCK, Distributions, OutputLayer, Reader, children, read_prompts
+from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
+
+N_TYPES = 12
+STOP = 4
+"""The id of the only sentence end in the toy vocabulary of `N_TYPES`."""
+CONTEXTS = ([5, 9, 8], [7], [11, 11, 6, 5, 9])
+GOLD = (6, 7, STOP)
+
+
+@pytest.fixture(scope="module")
+def model() -> BidirectionalLM:
+    torch.manual_seed(0)
+    made = BidirectionalLM(N_TYPES, 16, 2).eval()
+    with torch.no_grad():
+        made.embedding.mul_(12)
+        made.output_bias[STOP] += 0.8
+    return made
+
+
+@pytest.fixture(scope="module")
+def forward(model) -> Reader:
+    return Reader(model, "forward", OutputLayer(model))
+
+
+@pytest.fixture(scope="module")
+def backward(model) -> Reader:
+    return Reader(model, "backward", OutputLayer(model))
+
+
+def sample(reader, *, n=20, contexts=CONTEXTS, seeds=None, low=2, high=6, gold=GOLD, max_draws=50, live_rows=None):
+    """The rows of `contexts`, in their order."""
+    seeds = range(len(contexts)) if seeds is None else seeds
+    prompts = [Prompt(c, gold, np.random.default_rng(seed)) for c, seed in zip(contexts, seeds, strict=True)]
+    rules = Sampling(n, low, high, max_draws)
+    made = dict(sample_rows(reader, prompts, rules, torch.arange(N_TYPES) == STOP, live_rows=live_rows))
+    assert sorted(made) == list(range(len(contexts)))
+    return [made[i] for i in range(len(contexts))]
+
+
+def endings_of(row: SampledRow) -> list[tuple[int, ...]]:
+    return [tuple(tokens[:n]) for tokens, n in zip(row.tokens.tolist(), row.lengths, strict=True)]
+
+
+def assert_same_row(one: SampledRow, two: SampledRow) -> None:
+    for name, value in vars(one).items():
+        np.testing.assert_array_equal(value, getattr(two, name), err_msg=name)
+
+
+def test_a_row_is_gold_then_distinct_endings_within_bounds(forward):
+    for row in sample(forward, n=200):
+        endings = endings_of(row)
+        assert endings[0] == GOLD
+        assert len(set(endings)) == 201
+        for ending in endings[1:]:
+            assert 2 <= len(ending) <= 6
+            assert min(ending) >= len(SPECIAL_TOKENS)
+            assert STOP not in ending[:-1]
+            assert ending[-1] == STOP or len(ending) == 6
+
+
+def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward):
+    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=60), strict=True)):
+        expected, n_draws = slow_lm.row(
+            model,
+            context,
+            GOLD,
+            n_negatives=60,
+            min_tokens=2,
+            max_tokens=6,
+            stop=STOP,
+            rng=np.random.default_rng(i),
+        )
+        assert endings_of(row) == expected
+        assert row.n_draws == n_draws
+
+
+def test_nats_are_those_of_the_slow_reader(model, forward):
+    for context, row in zip(CONTEXTS, sample(forward, n=30), strict=True):
+        assert row.context_nats == pytest.approx(sum(slow_lm.nats(model, "forward", BOS, context)), rel=1e-5)
+        for k, ending in enumerate(endings_of(row)):
+            read = slow_lm.nats(model, "forward", BOS, [*context, *ending])[len(context) :]
+            assert row.ending_nats[k] == pytest.approx(sum(read), rel=1e-4)
+            assert row.last_token_nats[k] == pytest.approx(read[-1], rel=1e-4)
+
+
+@pytest.mark.parametrize("live_rows", [1, 300, 100_000])
+def test_a_row_is_the_same_bits_whatever_is_sampled_beside_it(forward, live_rows):
+    contexts = [CONTEXTS[i % 3] for i in range(9)]
+    alone = [sample(forward, n=150, contexts=[c], seeds=[i])[0] for i, c in enumerate(contexts)]
+    together = sample(forward, n=150, contexts=contexts, live_rows=live_rows)
+    for one, two in zip(alone, together, strict=True):
+        assert_same_row(one, two)
+
+
+def test_another_generator_gives_another_row(forward):
+    one, two = sample(forward, contexts=[CONTEXTS[0]] * 2, seeds=[3, 4])
+    assert not np.array_equal(one.tokens, two.tokens)
+
+
+def test_contexts_that_cannot_give_enough_endings_give_none(forward):
+    assert sample(forward, n=500, low=1, high=2, gold=(6, STOP), max_draws=3) == [None] * 3
+
+
+def test_nothing_to_sample_yields_nothing(forward):
+    assert sample(forward, contexts=()) == []
+
+
+def test_a_gold_longer_than_any_sample_is_an_error(forward):
+    with pytest.raises(ValueError, match="gold has 7 tokens"):
+        sample(forward, gold=(6, 7, 6, 7, 6, 7, STOP))
+
+
+def test_draws_follow_the_distribution_of_a_multinomial_sampler(model, forward):
+    """First tokens, lengths and whole endings; each test errs in one case of a thousand."""
+    from scipy.stats import chi2_contingency
+
+    n, context = 3000, CONTEXTS[0]
+    rows = sample(forward, n=1, contexts=[context] * n, low=1, high=3, gold=(N_TYPES - 1,) * 3)
+    fast = [endings_of(row)[1] for row in rows]
+    slow = [e for e in slow_lm.by_multinomial(model, context, n, 3, STOP, seed=5) if e != (N_TYPES - 1,) * 3]
+    for what in (lambda e: e[0], len, lambda e: e):
+        values = sorted({what(e) for e in fast + slow}, key=str)
+        counts = [dict.fromkeys(values, 0) for _ in range(2)]
+        for count, drawn in zip(counts, (fast, slow), strict=True):
+            for ending in drawn:
+                count[what(ending)] += 1
+        table = np.array([list(count.values()) for count in counts])
+        rare = table.sum(axis=0) < 10
+        pooled = np.column_stack((table[:, ~rare], table[:, rare].sum(axis=1)))
+        pooled = pooled[:, pooled.sum(axis=0) > 0]
+        assert pooled.shape[1] > 1
+        assert chi2_contingency(pooled).pvalue > 1e-3
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(5, 300), st.floats(0.1, 8))
+def test_choosing_by_blocks_inverts_the_whole_cumulative_distribution(seed, n_types, spread):
+    rng = np.random.default_rng(seed)
+    logits = np.full((3, -(-n_types // BLOCK) * BLOCK), -np.inf, np.float32)
+    logits[:, :n_types] = rng.normal(0, spread, (3, n_types))
+    nodes, u = rng.integers(0, 3, 40), rng.random(40)
+    chosen = Distributions.of(torch.from_numpy(logits)).choose(torch.from_numpy(nodes), torch.from_numpy(u), n_types)
+    p = np.exp(logits[:, :n_types].astype(np.float64))
+    p[:, : len(SPECIAL_TOKENS)] = 0
+    upper = np.cumsum(p, axis=1)[nodes] / p.sum(axis=1)[nodes, None]
+    lower = np.pad(upper, ((0, 0), (1, 0)))[:, :-1]
+    here = np.arange(40), chosen.numpy()
+    assert (chosen.numpy() >= len(SPECIAL_TOKENS)).all()
+    assert (lower[here] - 1e-6 <= u).all()
+    assert (u <= upper[here] + 1e-6).all()
+
+
+def test_the_rarest_types_are_within_reach():
+    logits = torch.full((1, 20032), -torch.inf)
+    logits[:, :20_000] = -18.0
+    logits[0, 4] = 0.0
+    total = 1 + 19_995 * np.exp(-18.0)
+    u = torch.tensor([(1 + (j - 4.5) * np.exp(-18.0)) / total for j in (5, 12_345, 19_999)], dtype=torch.float64)
+    chosen = Distributions.of(logits).choose(torch.zeros(3, dtype=torch.long), u, 20_000)
+    # the rounding of the largest probability, in float32, is worth four of these types
+    np.testing.assert_allclose(chosen.numpy(), [5, 12_345, 19_999], atol=5)
+
+
+def test_a_uniform_of_almost_one_chooses_a_type_that_exists():
+    logits = torch.full((1, BLOCK), -torch.inf)
+    logits[:, :N_TYPES] = 0.0
+    u = torch.tensor([np.nextafter(1.0, 0.0)], dtype=torch.float64)
+    assert Distributions.of(logits).choose(torch.zeros(1, dtype=torch.long), u, N_TYPES).item() == N_TYPES - 1
+
+
+def test_types_beyond_the_kept_projections_are_projected_as_they_come(model, monkeypatch):
+    expected = sample(Reader(model, "forward", OutputLayer(model)), n=100)
+    monkeypatch.setitem(reader_module._PROJECTIONS, "cpu", 7)
+    for one, two in zip(expected, sample(Reader(model, "forward", OutputLayer(model)), n=100), strict=True):
+        assert_same_row(one, two)
+
+
+def test_rows_with_the_same_past_share_a_node():
+    parents, tokens = torch.tensor([1, 0, 1, 1, 0]), torch.tensor([7, 7, 3, 7, 7])
+    made, of_row = children(parents, tokens, N_TYPES)
+    assert list(zip(made.parents.tolist(), made.tokens.tolist(), strict=True)) == [(0, 7), (1, 3), (1, 7)]
+    assert of_row.tolist() == [2, 0, 1, 2, 0]
+
+
+def test_prompts_of_all_lengths_are_read_as_one_by_one(model, forward):
+    prompts = [[BOS, *c] for c in (*CONTEXTS, [])]
+    with torch.inference_mode():
+        states, logits, nats = read_prompts(forward, prompts)
+        for i, prompt in enumerate(prompts):
+            hidden, state = model.forward_lm(model.embed(torch.tensor(prompt)[:, None]))
+            for mine, expected in zip(states, (piece[0] for layer in state for piece in layer), strict=True):
+                torch.testing.assert_close(mine[i], expected, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(logits[i, :N_TYPES], model.logits(hidden[-1, 0]), rtol=1e-4, atol=1e-4)
+            assert (logits[i, N_TYPES:] == -torch.inf).all()
+            assert nats[i] == pytest.approx(sum(slow_lm.nats(model, "forward", BOS, prompt[1:])), rel=1e-4)
+
+
+def items_of(rows, contexts=CONTEXTS) -> list[Endings]:
+    return [Endings(c, row.tokens, row.lengths) for c, row in zip(contexts, rows, strict=True)]
+
+
+def test_features_equal_a_slow_computation_one_candidate_at_a_time(model, forward, backward):
+    rows = sample(forward, n=30)
+    scored = dict(backward_features(backward, items_of(rows)))
+    for i, (context, row) in enumerate(zip(CONTEXTS, rows, strict=True)):
+        sent1, start = context[:-1], context[-1:]
+        table = forward_features(row, sent1, start)
+        assert np.isnan(table[:, BACKWARD]).all()
+        table[:, BACKWARD] = scored[i]
+        for values, ending in zip(table, endings_of(row), strict=True):
+            ahead = slow_lm.nats(model, "forward", BOS, [*context, *ending])
+            back = slow_lm.nats(model, "backward", EOS, [*context, *ending][::-1])
+            expected = {
+                "ending_given_context": np.mean(ahead[len(context) :]),
+                "ending_alone": np.mean(back[: len(ending)]),
+                "context_given_ending": np.mean(back[len(ending) :]),
+                "context_alone": np.mean(ahead[: len(context)]),
+                "last_token": ahead[-1],
+                "ending_length": len(ending),
+                "start_length": len(start),
+                "sent1_length": len(sent1),
+            }
+            np.testing.assert_allclose(values, [expected[name] for name in FEATURES], rtol=2e-4)
+
+
+@pytest.mark.parametrize("live_rows", [1, 40, 100_000])
+def test_a_backward_feature_is_the_same_bits_whatever_is_scored_beside_it(forward, backward, live_rows):
+    rows = sample(forward, n=150)
+    whole = dict(backward_features(backward, items_of(rows), live_rows=live_rows))
+    some = [np.array([17]), np.array([3, 8, 120]), np.arange(0, 150, 7)]
+    few = [Endings(c, row.tokens[k], row.lengths[k]) for c, row, k in zip(CONTEXTS, rows, some, strict=True)]
+    for i, values in backward_features(backward, few):
+        np.testing.assert_array_equal(values, whole[i][some[i]])
+
+
+def test_a_bf16_output_layer_is_close_and_says_what_it_says(model, forward):
+    rounded = Reader(model, "forward", OutputLayer(model, "bf16"))
+    one, two = (read_prompts(reader, [[BOS, *c] for c in CONTEXTS])[1] for reader in (forward, rounded))
+    distance = 0.5 * (Distributions.of(one).p - Distributions.of(two).p).abs().sum(dim=1)
+    assert 0 < distance.max() < 0.02

@@ -1,0 +1,266 @@
+"""Training the language models: hand-written gradients against torch's own, pretraining, resume, reports."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from swag_af.data.contexts import make_contexts, write_contexts
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
+from swag_af.data.grammar import sample_videos
+from swag_af.data.options import ContextRules
+from swag_af.data.splitters import load_splitter
+from swag_af.lm import gradients
+from swag_af.lm import train as train_module
+from swag_af.lm.corpus import DIRECTIONS, directions
+from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
+from swag_af.lm.options import LMOptions, TrainLM
+from swag_af.lm.store import load_fold
+from swag_af.lm.train import train_lm
+
+TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)
+
+
+def assert_same_gradients(one: Tensor, other: Tensor, inputs: list[Tensor]) -> None:
+    """Two scalars have the same value and the same gradient by each of the inputs."""
+    torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    pairs = zip(torch.autograd.grad(one, inputs), torch.autograd.grad(other, inputs), strict=True)
+    for fast, slow in pairs:
+        torch.testing.assert_close(fast, slow, rtol=1e-4, atol=2e-6 * (1 + float(slow.abs().max())))
+
+
+def random(*shape: int) -> Tensor:
+    return torch.randn(*shape, requires_grad=True)
+
+
+@pytest.mark.parametrize(("rows", "n_in", "n_out"), [(1, 3, 5), (33, 16, 8), (200, 24, 100)])
+def test_linear_equals_torch(rows, n_in, n_out):
+    torch.manual_seed(rows)
+    x, weight, bias, probe = random(rows, n_in), random(n_out, n_in), random(n_out), torch.randn(rows, n_out)
+    one = (gradients.linear(x, weight, bias) * probe).sum()
+    other = (nn.functional.linear(x, weight, bias) * probe).sum()
+    assert_same_gradients(one, other, [x, weight, bias])
+
+
+def slow_layer(
+    layer: HighwayLSTMLayer, x: Tensor, state: tuple[Tensor, Tensor], mask: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The reference: one step after another by `HighwayLSTMLayer.step`, gradients by autograd."""
+    h, c = state
+    outputs = []
+    for now in x:
+        h, c = layer.step(layer.from_input(now), h, c)
+        h = h if mask is None else h * mask
+        outputs.append(h)
+    return torch.stack(outputs), c
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(("steps", "rows", "hidden"), [(1, 1, 8), (6, 1, 24), (5, 3, 16), (9, 32, 64)])
+def test_the_recurrence_equals_single_steps(steps, rows, hidden, masked):
+    torch.manual_seed(steps)
+    layer, x, h, c = HighwayLSTMLayer(hidden), random(steps, rows, hidden), random(rows, hidden), random(rows, hidden)
+    mask = torch.empty(rows, hidden).bernoulli_(0.8) / 0.8 if masked else None
+    probe_y, probe_c = torch.randn(steps, rows, hidden), torch.randn(rows, hidden)
+    y, (last_h, last_c) = layer(x, (h, c), mask)
+    slow_y, slow_c = slow_layer(layer, x, (h, c), mask)
+    torch.testing.assert_close(y, slow_y)
+    one = (y * probe_y).sum() + (last_c * probe_c).sum() + (last_h * probe_c).sum()
+    other = (slow_y * probe_y).sum() + (slow_c * probe_c).sum() + (slow_y[-1] * probe_c).sum()
+    assert_same_gradients(one, other, [x, h, c, *layer.parameters()])
+
+
+@pytest.mark.parametrize(("rows", "hidden", "n_types"), [(1, 8, 5), (31, 16, 40), (300, 24, 700)])
+@pytest.mark.parametrize("tile_bytes", [1, 31 << 20])
+def test_the_output_layer_equals_softmax_and_log(rows, hidden, n_types, tile_bytes, monkeypatch):
+    monkeypatch.setattr(gradients, "TILE_BYTES", tile_bytes)
+    torch.manual_seed(rows)
+    x, weight, bias = random(rows, hidden), random(n_types, hidden), random(n_types)
+    targets = torch.randint(n_types, (rows,))
+    mean, nats = gradients.cross_entropy(x, targets, weight, bias, divisor=rows)
+    logits = nn.functional.linear(x, weight, bias)
+    torch.testing.assert_close(nats, nn.functional.cross_entropy(logits, targets, reduction="none"))
+    assert_same_gradients(3 * mean, 3 * nn.functional.cross_entropy(logits, targets), [x, weight, bias])
+
+
+def test_a_hopeless_target_costs_its_full_nats_instead_of_infinitely_many():
+    weight = torch.tensor([[200.0], [0.0], [-200.0]])
+    _, nats = gradients.cross_entropy(torch.ones(1, 1), torch.tensor([2]), weight, torch.zeros(3), divisor=1)
+    assert nats.item() == pytest.approx(400.0)
+
+
+def test_without_gradients_the_loss_is_the_same_and_nothing_is_kept():
+    torch.manual_seed(0)
+    x, weight, bias, targets = random(40, 16), random(90, 16), random(90), torch.randint(90, (40,))
+    learnt, _ = gradients.cross_entropy(x, targets, weight, bias, divisor=40)
+    with torch.no_grad():
+        read, _ = gradients.cross_entropy(x, targets, weight, bias, divisor=40)
+    assert read.item() == learnt.item()
+    assert not read.requires_grad
+
+
+def slow_loss(model: BidirectionalLM, batch: dict[str, tuple[Tensor, Tensor]]) -> Tensor:
+    """The reference: steps, whole logits and torch's cross-entropy; without dropout."""
+    total = torch.zeros(())
+    for name, stack in zip(DIRECTIONS, (model.forward_lm, model.backward_lm), strict=True):
+        inputs, targets = batch[name]
+        x = model.embedding[inputs]
+        for layer in stack.layers:
+            zeros = torch.zeros(x.shape[1:])
+            x, _ = slow_layer(layer, x, (zeros, zeros), None)
+        logits = nn.functional.linear(x, model.embedding, model.output_bias)
+        total = total + nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
+    return total
+
+
+def batch_of(*sequences: tuple[int, ...]) -> dict[str, tuple[Tensor, Tensor]]:
+    made = directions(sequences)
+    return {name: (torch.from_numpy(inputs), torch.from_numpy(targets)) for name, (inputs, targets) in made.items()}
+
+
+BATCHES = [batch_of((5, 6, 7)), batch_of((5,)), batch_of((5, 6, 5, 5, 9), (7, 8), (11, 4, 4, 10))]
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_a_model_learns_what_plain_torch_would(batch):
+    torch.manual_seed(3)
+    model = BidirectionalLM(12, 16, 2)
+    loss, each = model.losses(batch)
+    assert_same_gradients(loss, slow_loss(model, batch), list(model.parameters()))
+    assert sum(each.values()).item() == pytest.approx(loss.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_both_paths_learn_the_same_under_dropout(batch, monkeypatch):
+    torch.manual_seed(3)
+    model = BidirectionalLM(12, 16, 2, recurrent_dropout=0.3, embedding_dropout=0.3).train()
+    torch.manual_seed(4)
+    fused, _ = model.losses(batch)
+    monkeypatch.setattr(gradients, "serves", lambda x: False)
+    torch.manual_seed(4)
+    plain, _ = model.losses(batch)
+    assert_same_gradients(fused, plain, list(model.parameters()))
+
+
+def test_mixed_precision_takes_the_plain_path_and_comes_close():
+    torch.manual_seed(3)
+    model = BidirectionalLM(12, 16, 2)
+    whole, _ = model.losses(BATCHES[2])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        mixed, _ = model.losses(BATCHES[2])
+    assert whole.item() == pytest.approx(mixed.item(), rel=0.02)
+    assert whole.item() != mixed.item()
+
+
+def test_the_gradient_of_the_shared_embedding_may_not_be_asked_for_twice():
+    model = BidirectionalLM(12, 16, 1)
+    loss, _ = model.losses(BATCHES[0])
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="twice"):
+        loss.backward()
+
+
+@pytest.fixture(scope="module")
+def contexts_path(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("captions") / "contexts.jsonl"
+    rules, rng = ContextRules(min_token_count=1, n_folds=2), np.random.default_rng(0)
+    made, dropped = make_contexts(sample_videos(40), load_splitter("trees"), rules, rng=rng)
+    write_contexts(path, made, dropped, {})
+    return path
+
+
+@pytest.fixture(scope="module")
+def book_path(tmp_path_factory) -> Path:
+    """A book made of the captions' own words, so that the vocabulary knows them."""
+    path = tmp_path_factory.mktemp("shelf") / "rooms.txt"
+    text = "\n\n".join(
+        f"The {who} walks to the {what}. {who.title()} sits down and looks at the {what}. Then the {who} washes it."
+        for who in ("man", "woman", "boy", "girl", "dog")
+        for what in ("table", "car", "room", "sink", "ball", "wall")
+    )
+    path.write_text(f"CHAPTER I\n\n{text}\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pretrained(contexts_path, book_path) -> Path:
+    path = contexts_path.parent / "lms"
+    train_lm(TrainLM(contexts_path, path, folds=(0,), lm=TINY, pretrain=(book_path,)))
+    return path
+
+
+def test_pretraining_is_done_once_and_every_fold_starts_from_it(contexts_path, book_path, pretrained):
+    weights = pretrained / "pretrained" / "weights.safetensors"
+    before = weights.stat().st_mtime_ns
+    train_lm(TrainLM(contexts_path, pretrained, lm=TINY, pretrain=(book_path,)))
+    assert weights.stat().st_mtime_ns == before
+    report = read_json(pretrained / "pretrained" / "manifest.json")
+    assert report["kind"] == "lm-pretrained"
+    assert report["held_out_perplexity"]["forward"] > 1
+    for fold in (0, 1):
+        assert read_json(pretrained / f"fold-{fold}" / "manifest.json")["pretrained_sha256"] == report["weights_sha256"]
+
+
+def test_a_pretrained_fold_is_another_than_one_that_is_not(contexts_path, pretrained, tmp_path):
+    train_lm(TrainLM(contexts_path, tmp_path / "plain", folds=(0,), lm=TINY))
+    plain, _ = load_fold(tmp_path / "plain", 0, device="cpu")
+    started, _ = load_fold(pretrained, 0, device="cpu")
+    assert not torch.equal(plain.embedding, started.embedding)
+
+
+def test_finished_pretraining_needs_its_books_no_more(contexts_path, pretrained):
+    train_lm(TrainLM(contexts_path, pretrained, folds=(1,), lm=TINY))
+    assert "pretrained_sha256" in read_json(pretrained / "fold-1" / "manifest.json")
+
+
+def test_other_books_are_refused(contexts_path, pretrained, book_path, tmp_path):
+    other = tmp_path / "rooms.txt"
+    other.write_text(book_path.read_text(encoding="utf-8") + "\nThe end of it.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="begun with other books_sha256"):
+        train_lm(TrainLM(contexts_path, pretrained, lm=TINY, pretrain=(other,)))
+
+
+def test_books_are_refused_for_models_begun_without(contexts_path, book_path, tmp_path):
+    train_lm(TrainLM(contexts_path, tmp_path / "lms", folds=(0,), lm=replace(TINY, epochs=1)))
+    with pytest.raises(InputError, match="books_sha256"):
+        train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1), pretrain=(book_path,)))
+
+
+def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path, pretrained, tmp_path, monkeypatch):
+    options = TrainLM(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, pretrain=(book_path,))
+    whole_run = train_module._EpochLines.on_train_epoch_start
+
+    def stop_at_second_epoch(self, trainer, module):
+        if trainer.current_epoch == 1:
+            raise KeyboardInterrupt
+        whole_run(self, trainer, module)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train_module._EpochLines, "on_train_epoch_start", stop_at_second_epoch)
+        with pytest.raises(KeyboardInterrupt):
+            train_lm(options)
+    assert (options.out / "pretrained" / "checkpoints" / "last.ckpt").exists()
+    with pytest.raises(InputError, match="unfinished"):
+        train_lm(replace(options, pretrain=()))
+    train_lm(options)
+    for name in ("pretrained/weights.safetensors", "fold-0/weights.safetensors"):
+        assert (options.out / name).read_bytes() == (pretrained / name).read_bytes()
+
+
+def test_training_says_which_of_how_many_and_how_fast(contexts_path, tmp_path, capsys):
+    train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1)))
+    lines = capsys.readouterr().err
+    assert "fold 1 (2 of 2), epoch 1 of 1: held-out perplexity" in lines
+    assert "tokens/s" in lines
+
+
+def test_a_bad_book_is_refused_before_the_folder_is_begun(contexts_path, tmp_path):
+    book = tmp_path / "rooms.txt"
+    book.write_bytes(b"The caf\xe9 was shut.")
+    with pytest.raises(InputError, match="not UTF-8"):
+        train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
+    assert not (tmp_path / "lms").exists()
