@@ -1,9 +1,9 @@
 """Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
-Reading order, each file importing only those before it: `options`, `replacement`, `runs`, `plot`, `summary`, `loop`,
-`release`, `show`, `demo`, `verbs`, `cli`. Below stand `swag_af.lm` and `swag_af.filters`, which do not know each other,
-and `swag_af.data` below both. The names here are loaded when first used; importing swag_af imports neither torch nor
-spaCy.
+Reading order, each file importing only those before it: `options`, `splits`, `replacement`, `runs`, `plot`, `summary`,
+`loop`, `release`, `show`, `demo`, `verbs`, `cli`. Below stand `swag_af.lm` and `swag_af.filters`, which do not know
+each other, and `swag_af.data` below both. The names here are loaded when first used; importing swag_af imports neither
+torch nor spaCy.
 """
 
 from importlib import import_module

@@ -25,8 +25,12 @@ from swag_af.options import Filter as FilterVerb
 from swag_af.plot import plot_run
 from swag_af.replacement import Replacements, draw_keys, replace
 from swag_af.runs import Run, begin_run
+from swag_af.splits import check_split, groups_of, hold_out
 
 Phases = Sequence[tuple[str | Filter, int]]
+
+GAPS = (0.525, 0.575)
+"""Pairwise accuracies up to which no, or one, distractor leaves a context under `swaps="gap"`."""
 
 SCORED_AT_ONCE = 200_000
 """Candidates handed to a filter in one call, at most: bounds the memory of a full scan."""
@@ -77,13 +81,9 @@ def filter_pool(
 
         pool = with_features(pool)
     check_enough(pool.counts, 1 + options.n_negatives)
-    n_test = round(options.test_share * len(pool))
-    if n_test < 1 or len(pool) - n_test < 2:
-        raise InputError(
-            f"{len(pool)} contexts cannot be split {1 - options.test_share:g} to {options.test_share:g}. Use "
-            "more contexts."
-        )
-    if "features" in required:
+    n_test, groups = round(options.test_share * len(pool)), groups_of(pool, options.split_by)
+    check_split(groups, n_test, options.test_share)
+    if "features" in required and not pool.lazy_features:  # reading lazy ones would compute them all
         _check_features(pool)
     start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
     schedule = [name for name, _, n in phases for _ in range(n)]
@@ -98,7 +98,7 @@ def filter_pool(
                 run.plan(run.n_finished)
                 break
             name = schedule[min(iteration, len(schedule)) - 1]
-            assignment = _iterate(run, iteration, name, fitters[name], assignment, n_test, options)
+            assignment = _iterate(run, iteration, name, fitters[name], assignment, (groups, n_test), options)
             after_iteration(run)
             advance(1, note=f"{name} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
     return run
@@ -163,26 +163,26 @@ def _iterate(
     name: str,
     filter: Filter,
     assignment: np.ndarray,
-    n_test: int,
+    held_out: tuple[np.ndarray, int],
     options: AFOptions,
 ) -> np.ndarray:
-    """One round of split, fit, score, replace; returns the next assignment."""
+    """One round of split, fit, score, replace; returns the next assignment. `held_out` is what `hold_out` takes."""
     split_rng, fit_rng, replace_rng = np.random.default_rng((options.seed, iteration)).spawn(3)
-    order = split_rng.permutation(len(run.pool))
-    test, train = np.sort(order[:n_test]), np.sort(order[n_test:])
+    train, test = hold_out(*held_out, rng=split_rng)
     started = time.perf_counter()
     filter.fit(run.pool.view(train, assignment[train]), rng=fit_rng)
     fitted = time.perf_counter()
     assigned = run.pool.view(test, assignment[test])
     heads = scores_by_head(filter, assigned)
-    result = _replace(run.pool, test, assignment[test], heads[filter.name], filter, options, replace_rng)
+    n_easy = n_swaps(heads[filter.name], options)
+    result = _replace(run.pool, test, assignment[test], heads[filter.name], filter, n_easy, options, replace_rng)
     changes = result.changes.copy()
     changes[:, 0] = test[changes[:, 0]]
     record = {
         "iteration": iteration,
         "filter": filter.name,
         "accuracy": {head: round(accuracy(scores), 6) for head, scores in heads.items()},
-        "n_test": n_test,
+        "n_test": len(test),
         "n_easy": result.n_easy,
         "n_replaced": len(changes),
         "n_scored": result.n_scored,
@@ -206,6 +206,7 @@ def _replace(
     assigned: np.ndarray,
     scores: np.ndarray,
     filter: Filter,
+    n_easy: int,
     options: AFOptions,
     rng: np.random.Generator,
 ) -> Replacements:
@@ -220,11 +221,24 @@ def _replace(
         pool.counts[test],
         score,
         draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng),
-        n_easy=options.n_easy,
+        n_easy=n_easy,
         rule=options.rule,
         pick=options.pick,
         lazy=options.scan == "lazy",
     )
+
+
+def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
+    """How many easy distractors may leave each held-out context in this iteration, given their scores (n, A).
+
+    Under `swaps="gap"` it hangs on how often gold beats a single negative: at most 0.525, none; at most 0.575, one
+    (HellaSwag's Adversarial Filtering: Zellers et al. 2019).
+    """
+    if options.swaps == "always":
+        return options.n_easy
+    negatives, gold = scores[:, 1:], scores[:, :1]
+    pairwise = float((gold > negatives).mean() + 0.5 * (gold == negatives).mean())
+    return next((n for n, most in enumerate(GAPS) if pairwise <= most), options.n_easy)
 
 
 def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:

@@ -23,8 +23,13 @@ class AFOptions:
     """Who may enter: paper, any candidate that scores above the easy one it replaces; released, above gold."""
     pick: Literal["random", "hardest"] = "random"
     """Draw the leaving and entering candidates uniformly, or take the lowest and the highest scored."""
+    swaps: Literal["always", "gap"] = "always"
+    """Replace up to --n-easy in every iteration, or, as HellaSwag does, none where gold beats a single negative at most
+    52.5 % of the time, and one at most 57.5 % (Zellers et al. 2019)."""
     test_share: float = 0.2
     """Share of the contexts held out, measured and re-assigned in each iteration."""
+    split_by: Literal["video", "context"] = "video"
+    """Hold out whole videos, or single contexts as the paper does."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None

@@ -194,6 +194,8 @@ def test_a_run_on_lazy_features_is_that_on_full_ones(contexts_path, lms, tmp_pat
     ]
     assert runs[0].log == runs[1].log
     np.testing.assert_array_equal(runs[0].assignment(), runs[1].assignment())
+    table = np.load(tmp_path / "lazy/shards/00000/features.npy")
+    assert 0.2 < np.isnan(table).any(axis=2).mean() < 0.9, "only what the filter looked at was computed"
 
 
 def test_lazy_features_without_their_models_say_where_they_should_be(contexts_path, lms, tmp_path):

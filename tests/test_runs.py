@@ -139,7 +139,7 @@ def test_every_fit_sees_the_assignment_of_the_iteration_before(pool: CandidatePo
 
 def test_each_iteration_holds_out_other_rows(pool: CandidatePool) -> None:
     watched = Watched()
-    filter_pool(pool, watched, SIX)
+    filter_pool(pool, watched, replace(SIX, split_by="context"))
     assert len({rows.tobytes() for rows, _ in watched.seen}) == 6
 
 

@@ -1,0 +1,90 @@
+"""Splits keep videos whole, and HellaSwag's swaps stop near chance."""
+
+import numpy as np
+import pytest
+from conftest import FeatureFilter, make_contexts_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool import CandidatePool
+from swag_af.loop import filter_pool, n_swaps
+from swag_af.options import AFOptions
+from swag_af.splits import check_split, groups_of, hold_out
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 9), min_size=4, max_size=60), st.floats(0.05, 0.9), st.integers(0, 2**32 - 1))
+def test_a_split_holds_whole_groups_and_no_more_than_it_must(members, share, seed):
+    groups = np.unique(members, return_inverse=True)[1]
+    n_test = round(share * len(groups))
+    try:
+        check_split(groups, n_test, share)
+    except InputError:
+        return
+    train, test = hold_out(groups, n_test, rng=np.random.default_rng(seed))
+    assert sorted([*train, *test]) == list(range(len(groups)))
+    assert not set(groups[train]) & set(groups[test])
+    assert n_test <= len(test) < n_test + np.bincount(groups).max()
+    assert len(train) >= 2
+
+
+def test_every_group_is_held_out_about_as_often_as_any_other():
+    groups, out = np.arange(20), np.zeros(20)
+    for seed in range(2000):
+        out[hold_out(groups, 4, rng=np.random.default_rng(seed))[1]] += 1
+    assert (np.abs(out / 2000 - 0.2) < 5 * np.sqrt(0.16 / 2000)).all()
+
+
+def test_contexts_without_a_video_are_groups_of_their_own():
+    contexts = [*make_contexts_of(4, n_videos=2), *make_contexts_of(2, n_videos=2)]
+    for context in contexts[4:]:
+        object.__setattr__(context, "video", "")
+        object.__setattr__(context, "id", "x" + context.id)
+    pool = CandidatePool({"n_candidates": 2, "tables": []}, None, [], None)
+    pool.__dict__["contexts"], pool.n_rows = contexts, 6
+    groups = groups_of(pool, "video")
+    assert groups[0] == groups[2] != groups[1] == groups[3]
+    assert len({*groups}) == 4
+    assert len({*groups_of(pool, "context")}) == 6
+
+
+def test_the_loop_never_measures_a_video_that_it_fitted_on(pool):
+    class Watcher(FeatureFilter):
+        def fit(self, view, *, rng):
+            self.fitted = {context.video for context in view.contexts}
+            super().fit(view, rng=rng)
+
+        def score(self, view):
+            assert not self.fitted & {context.video for context in view.contexts}
+            return super().score(view)
+
+    filter_pool(pool, Watcher(), AFOptions(iterations=5, n_negatives=3))
+    with pytest.raises(AssertionError):
+        filter_pool(pool, Watcher(), AFOptions(iterations=5, n_negatives=3, split_by="context"))
+
+
+def test_a_pool_of_one_video_says_how_it_can_be_split_all_the_same():
+    with pytest.raises(InputError, match="--split-by context"):
+        check_split(np.array([0, 0, 0, 0, 1]), 1, 0.2)
+
+
+@pytest.mark.parametrize(("n_wins", "expected"), [(500, 0), (525, 0), (526, 1), (575, 1), (576, 3), (1000, 3)])
+def test_swaps_stop_near_chance_as_in_hellaswag(n_wins, expected):
+    scores = np.zeros((1000, 2))
+    scores[:, 0] = np.where(np.arange(1000) < n_wins, 1.0, -1.0)
+    assert n_swaps(scores, AFOptions(n_easy=3, swaps="gap")) == expected
+    assert n_swaps(scores, AFOptions(n_easy=3)) == 3
+
+
+def test_a_tie_is_half_a_win():
+    assert n_swaps(np.zeros((10, 4)), AFOptions(swaps="gap")) == 0
+
+
+@pytest.mark.parametrize("pick", ["random", "hardest"])
+def test_a_run_with_nothing_to_swap_changes_nothing(pool, pick, monkeypatch):
+    monkeypatch.setattr("swag_af.loop.GAPS", (1.0, 1.0))
+    options = AFOptions(iterations=3, n_negatives=3, swaps="gap", pick=pick)
+    run = filter_pool(pool, FeatureFilter(), options)
+    np.testing.assert_array_equal(run.assignment(), run.start)
+    assert all(record["n_replaced"] == 0 for record in run.log)
