@@ -103,7 +103,7 @@ def replace(
     n_scored = 0
     block = FIRST_BLOCK if lazy and pick == "random" else order.shape[1]
     if pick == "hardest":
-        order, known, n_scored = _by_score(order, n_outside, (slots >= 0).any(axis=1), score)
+        order, known, n_scored = _by_score(order, n_outside, np.any(slots >= 0, axis=1), score)
         newcomers, _ = _walk(
             order,
             n_outside,
