@@ -5,9 +5,9 @@
 
 The model is untrained, of the paper's size, with Zipf's law in its bias and a sentence end about every eleventh
 token, as in captions; contexts have 20 tokens, rows 1,023 negatives. The floor is the time that the matrix products
-alone would take at the fastest rate measured just before: of every token of the endings that count, once forwards, and
-once more backwards with their context. The reference does what the released code does: one context at a time, 2 x 1024
-rows to the last step, `multinomial`, then all log-probabilities in reverse; it is timed on one context.
+alone would take at the rate measured just before each phase: of every token drawn, forwards, and of every token of the
+endings that count and of their contexts, backwards. The reference does what the released code does: one context at a
+time, 2 x 1024 rows to the last step, `multinomial`, then all log-probabilities in reverse; it is timed on one context.
 """
 
 import argparse
@@ -66,27 +66,28 @@ def _measure(n_types: int, arguments: argparse.Namespace) -> dict[str, float]:
     prompts = _prompts(n, n_types)
     contexts = [prompt.context for prompt in prompts]
     plain = _rate_of_matmul(n_types, device)
-    rate = max(plain, measure_products(HIDDEN, n_types, device))
-
     rows: dict[int, SampledRow] = {}
+    rates = {"sampling": max(plain, measure_products(HIDDEN, n_types, device))}
     seconds = {"sampling": _seconds(lambda: rows.update(_sample(forward, prompts, n_types, device)))}
     items = [Endings(contexts[i], rows[i].tokens, rows[i].lengths) for i in range(n)]
     few = [_some(item, np.random.default_rng(i)) for i, item in enumerate(items)]
+    rates["features"] = max(plain, measure_products(HIDDEN, n_types, device))
     seconds["features"] = _seconds(lambda: list(backward_features(backward, items)))
     seconds["lazy"] = _seconds(lambda: list(backward_features(backward, few)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
     operations = token_operations(n_types, LMOptions(hidden=HIDDEN))
     n_tokens = sum(int(row.lengths.sum()) for row in rows.values())
+    n_drawn = sum(row.n_drawn_tokens for row in rows.values())
     floor = {
-        "sampling": n_tokens * operations / rate,
-        "features": (n_tokens + n * (1 + N_NEGATIVES) * N_CONTEXT) * operations / rate,
+        "sampling": n_drawn * operations / rates["sampling"],
+        "features": (n_tokens + n * (1 + N_NEGATIVES) * N_CONTEXT) * operations / rates["features"],
     }
     whole = seconds["sampling"] + seconds["features"]
     made: dict[str, float] = {
         "n_types": n_types,
         "matmul_gflops": plain / 1e9,
-        "product_gflops": rate / 1e9,
+        "product_gflops": rates["features"] / 1e9,
         "seconds_per_context_sampling": seconds["sampling"] / n,
         "seconds_per_context_features": seconds["features"] / n,
         "seconds_per_context_lazy": seconds["lazy"] / n,

@@ -91,18 +91,17 @@ def estimate(options: Generate) -> Estimate:
 
 
 def measure_products(hidden: int, n_types: int, device: str) -> float:
-    """Floating-point operations a second of a tile's product with the vocabulary, measured for half a second."""
+    """Floating-point operations a second of a tile's product with the vocabulary: the median over half a second."""
     x = torch.randn(TILE[device], hidden, device=device)
     weight = torch.randn(n_types, hidden, device=device)
-    best, n, began = 0.0, 0, time.perf_counter()
-    while n < 3 or time.perf_counter() - began < 0.5:
+    seconds: list[float] = []
+    while len(seconds) < 4 or sum(seconds) < 0.5:
         started = time.perf_counter()
         linear(x, weight)
         if device == "cuda":
             torch.cuda.synchronize()
-        best = max(best, 2.0 * x.numel() * n_types / (time.perf_counter() - started))
-        n += 1
-    return best
+        seconds.append(time.perf_counter() - started)
+    return 2.0 * x.numel() * n_types / float(np.median(seconds[1:]))
 
 
 def _memory(n_types: int, lm: LMOptions, device: str, live_rows: int | None) -> float:

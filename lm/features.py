@@ -161,7 +161,7 @@ class _Scorer:
 
     def _advance(self, new: _Rows, old: _Rows) -> _Rows:
         """The nats of one more token for every row, of the first two for `new` ones."""
-        root = Distributions.of(self.root_logits)
+        root = Distributions.of(self.root_logits.clone())
         new.add(root.nats(new.node, new.token(new.depth)))
         first, of_new = children(new.node, new.token(new.depth - 1), self.n_types)
         later, of_old = children(old.node, old.token(old.depth - 1), self.n_types)

@@ -233,25 +233,19 @@ def _padded(x: Tensor, tile: int) -> Tensor:
 
 @dataclass
 class Distributions:
-    """What a tile's logits say: probabilities and normalisers."""
+    """What a tile's logits say."""
 
-    logits: Tensor
-    """(M, W)"""
     p: Tensor
     """(M, W) probabilities."""
-    normaliser: Tensor
-    """(M,) log-sum-exp of the logits."""
 
     @classmethod
     def of(cls, logits: Tensor) -> "Distributions":
-        """Of logits (M, W)."""
-        p = torch.softmax(logits, dim=1)
-        # the largest entry yields the normaliser without a second pass of exponentials
-        return cls(logits, p, logits.amax(dim=1) - p.amax(dim=1).log_())
+        """Of logits (M, W), which are written over: one tile fits into the cache, two do not."""
+        return cls(torch.softmax(logits, dim=1, out=logits))
 
     def nats(self, nodes: Tensor, tokens: Tensor) -> Tensor:
-        """(D,) negative log-likelihoods of `tokens` (D,) at rows `nodes` (D,) of the tile."""
-        return self.normaliser[nodes] - self.logits[nodes, tokens]
+        """(D,) negative log-likelihoods of `tokens` (D,) at rows `nodes` (D,) of the tile, 87 at most."""
+        return self.p[nodes, tokens].clamp_(min=torch.finfo(torch.float32).tiny).log_().neg_()
 
     def choose(self, nodes: Tensor, uniforms: Tensor, n_types: int) -> Tensor:
         """(D,) tokens by inverting the cumulative distribution of rows `nodes` (D,) at `uniforms` (D,) in [0, 1).
@@ -259,6 +253,7 @@ class Distributions:
         Special tokens are never chosen: the others share their probability. Cumulative sums are in float64, where
         the rarest types do not drown in rounding.
         """
+        special = self.p[:, :_N_SPECIAL].clone()
         self.p[:, :_N_SPECIAL] = 0
         blocks = self.p.view(len(self.p), -1, BLOCK)  # (M, W / BLOCK, BLOCK)
         cumulative = blocks.sum(dim=2).cumsum(dim=1, dtype=torch.float64)  # (M, W / BLOCK)
@@ -268,4 +263,5 @@ class Distributions:
         before = torch.where(block > 0, here.gather(1, (block - 1).clamp_(min=0)), 0.0)
         inside = blocks[nodes, block[:, 0]].cumsum(dim=1, dtype=torch.float64) + before  # (D, BLOCK)
         token = torch.searchsorted(inside, wanted, right=True).clamp_(max=BLOCK - 1) + block * BLOCK
+        self.p[:, :_N_SPECIAL] = special
         return token[:, 0].clamp_(max=n_types - 1)

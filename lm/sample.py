@@ -61,6 +61,8 @@ class SampledRow:
     """Negative log-likelihood of the context."""
     n_draws: int
     """How many endings were drawn to get K - 1 that count."""
+    n_drawn_tokens: int
+    """Tokens of all these draws."""
 
 
 def sample_rows(
@@ -124,6 +126,7 @@ class _Slot:
         self.rng = prompt.rng
         self.n_drawn = 0
         self.n_live = 0
+        self.n_drawn_tokens = 0
         self.gold = _key(np.array(prompt.gold))
         self.kept: dict[bytes, tuple[int, float, float]] = {self.gold: (_GOLD, 0.0, 0.0)}
         """Ending to the number of its first draw and its nats, all and last; gold's come when it is through."""
@@ -142,7 +145,7 @@ class _Slot:
             tokens[i, : len(ending)] = ending
         nats, last = np.array([value[1:] for _, value in ordered], np.float32).T
         lengths = np.array([len(ending) for ending in endings])
-        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn)
+        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn, self.n_drawn_tokens)
 
 
 def _key(ending: np.ndarray) -> bytes:
@@ -204,7 +207,8 @@ class _Sampler:
         new = self._launch()
         if len(new):
             slots, of_draw = torch.unique(new.slot, return_inverse=True)
-            new.extend(*self._choose(new, Distributions.of(self.root_logits[slots]), of_draw))
+            given = Distributions.of(self.root_logits[slots])
+            new.extend(*self._choose(new, given, of_draw))
         new, finished = self._part(new)
         self.draws, finished_later = self._part(self._advance(new, self.draws))
         return self._finish(finished.join(finished_later))
@@ -248,6 +252,7 @@ class _Sampler:
         for row, (i, length, number) in enumerate(zip(slots, lengths, numbers, strict=True)):
             slot = self.slots[i]
             slot.n_live -= 1
+            slot.n_drawn_tokens += length if number != _GOLD else 0
             if length >= self.rules.min_tokens or number == _GOLD:  # gold is as it is
                 slot.keep(tokens[row, :length], number, nats[row], last[row])
         done: list[tuple[int, SampledRow | None]] = []

@@ -45,15 +45,16 @@ def row(
     max_tokens: int,
     stop: int,
     rng: np.random.Generator,
-) -> tuple[list[tuple[int, ...]], int]:
-    """Gold, then the first distinct endings that are long enough; and how many draws that took."""
-    kept, n_draws = [tuple(gold)], 0
+) -> tuple[list[tuple[int, ...]], int, int]:
+    """Gold, then the first distinct endings that are long enough; and how many draws and tokens that took."""
+    kept, n_draws, n_tokens = [tuple(gold)], 0, 0
     while len(kept) <= n_negatives:
         drawn = ending(model, context, max_tokens, stop, rng.random(max_tokens))
         n_draws += 1
+        n_tokens += len(drawn)
         if len(drawn) >= min_tokens and drawn not in kept:
             kept.append(drawn)
-    return kept, n_draws
+    return kept, n_draws, n_tokens
 
 
 def by_multinomial(
