@@ -19,12 +19,12 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from swag_af.data.products import has_onednn
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.estimate import measure_products, token_operations
 from swag_af.lm.features import Endings, backward_features
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
-from swag_af.lm.products import has_onednn
 from swag_af.lm.reader import OutputLayer, Reader
 from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
 

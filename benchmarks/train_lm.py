@@ -31,10 +31,10 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
+from swag_af.data.products import multiply
 from swag_af.data.vocabulary import SPECIAL_TOKENS
 from swag_af.lm.corpus import FoldCorpus, directions
 from swag_af.lm.options import LMOptions
-from swag_af.lm.products import linear
 from swag_af.lm.store import new_model
 from swag_af.lm.train import Training, quiet_lightning
 
@@ -98,7 +98,7 @@ def measure(n_types: int, options: argparse.Namespace) -> dict[str, float]:
     found: dict[str, list[float]] = {"ours": [], "reference": [], "mm": [], "linear": []}
     for number in range(1, 1 + options.rounds):
         found["mm"].append(product_rate(lambda x, w: x @ w.T, options.hidden, n_types))
-        found["linear"].append(product_rate(linear, options.hidden, n_types))
+        found["linear"].append(product_rate(multiply, options.hidden, n_types))
         found["ours"].append(ours.rate(sequences, number))
         found["reference"].append(reference.rate(sequences, rng=rng))
     floor = max(found["mm"] + found["linear"]) / operations_per_token(options.hidden, lm.layers, n_types)

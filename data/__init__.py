@@ -3,6 +3,7 @@
 Reading order (each file imports only files named before it):
 
     errors         what a user can mend, in one line
+    products       matrix products at the speed of the processor
     files          atomic writes, JSON with good errors, manifests, hashes
     progress       bars on a terminal, lines in a log
     captions       what a reader yields: videos and their captions
@@ -18,9 +19,14 @@ Reading order (each file imports only files named before it):
     options        the options of `contexts`
     contexts       pairs of captions to contexts; every drop with its reason
     extract        the verb `contexts`
+    guard          the false-negative guard: which negatives may stand beside gold
+    tables         rows of text to the tables of a pool, block by block
     pool           every context with its candidates, as memory-mapped tables
     drafts         a shard in the making, a file a row
     assignments    (N, A) candidate indices, gold first
+    sources        JSONL, CSV, Parquet and `datasets` folders, a row at a time
+    choices        what the columns of a row mean: SWAG's, HellaSwag's, anyone's
+    build          the verbs `pool` and `tag`
 
 Importing this package loads nothing else.
 """

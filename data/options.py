@@ -1,4 +1,4 @@
-"""The options of `contexts`: Python signature, flags, TOML schema and saved record in one."""
+"""The options of `contexts`, `pool` and `tag`: Python signature, flags, TOML schema and saved record in one."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,3 +71,89 @@ class Contexts:
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a source holds what; an empty name says that there is none."""
+
+    sent1_column: str = "sent1"
+    """The first sentence."""
+    start_column: str = "start"
+    """The beginning of the second sentence; --start-column '' where endings stand alone."""
+    context_column: str = ""
+    """First sentence and start in one text, parted after its last full sentence; in place of the two above."""
+    gold_column: str = "gold"
+    """The right ending."""
+    negatives_column: str = "negatives"
+    """The negatives: a list, a JSON list in a text, or numbered columns such as negative0, negative1."""
+    endings_column: str = "endings"
+    """In place of gold and negatives, all endings, likewise."""
+    label_column: str = "label"
+    """Which of the endings is gold, counted from 0."""
+    id_column: str = "id"
+    """A name for the row, its own; rows are numbered where there is none."""
+    video_column: str = "video"
+    """The group that must stay together in folds and splits; each row its own where there is none."""
+    fold_column: str = "fold"
+    """The fold, from 0; dealt by video where no row has one."""
+    source_column: str = "source"
+    """Where the row comes from."""
+    features_column: str = "features"
+    """Features of gold and of each negative, a list of lists of numbers, in the order of the endings."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
+
+    Reads one row a context: sent1, start, gold and negatives, rows of any number of negatives of any length. The
+    layouts of SWAG and HellaSwag are told by their columns, and formats by the files. Negatives that repeat gold or
+    each other, letter case and blanks aside, are left out and counted. Needs little memory at millions of rows.
+
+    Try:
+      swag-af pool mine.jsonl --out pool
+      swag-af pool swag/train.csv swag/val.csv --out pool
+      swag-af pool questions.parquet --context-column question --endings-column choices --label-column answer
+      swag-af pool mine.csv --flag checks.py:means_the_same --tagger none
+    """
+
+    sources: tuple[Path, ...]
+    """JSONL, CSV / TSV or Parquet files, or folders of `datasets.save_to_disk`."""
+    out: Path = Path("pool")
+    """The pool folder to write."""
+    format: Literal["auto", "jsonl", "csv", "parquet", "datasets"] = "auto"
+    """The format of the sources; auto looks at them."""
+    layout: Literal["auto", "columns", "swag", "hellaswag"] = "auto"
+    """What the columns mean: columns, as named below; or those of a published dataset. auto looks at their names."""
+    columns: Columns = field(default_factory=Columns)
+    """The names of the columns."""
+    flag: str = ""
+    """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
+    negative could pass for gold; those are left out."""
+    drop_empty: bool = False
+    """Drop rows that have no negatives left, and count them, instead of stopping."""
+    tagger: str = "auto"
+    """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best at hand. `swag-af tag`
+    does it later."""
+    force: bool = False
+    """Replace an existing pool."""
+
+
+@dataclass(frozen=True)
+class Tag:
+    """Tag the word types of a pool, again or for the first time: what the filters poslstm and ensemble read.
+
+    The tags are part of what a pool is, so runs on it as it was are runs of another pool: `swag-af filter` and
+    `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
+
+    Try:
+      swag-af tag pool
+      swag-af tag pool --tagger spacy:en_core_web_sm
+      swag-af tag pool --tagger none
+    """
+
+    pool: Path
+    """The pool folder."""
+    tagger: str = "auto"
+    """rules, spacy, spacy:PIPELINE or none, which takes the tags away; auto takes the best at hand."""

@@ -3,7 +3,7 @@
 A pool of `N` rows holds `K` candidates a row, gold first. On disk:
 
     pool/manifest.json              format, kind, sizes, table names, shards with their hashes, what made it
-    pool/vocabulary.tsv             V token types
+    pool/vocabulary.tsv             V token types, with their tags
     pool/shards/00000/contexts.jsonl and NAME.npy, a slice of consecutive rows each
 
 Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
@@ -13,9 +13,11 @@ samples candidates nor chooses among them.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from functools import cached_property
+from dataclasses import asdict, replace
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,16 @@ from swag_af.data.files import (
     read_manifest,
     remove_leftovers,
     replacing,
+    sha256_file,
     sha256_json,
     write_array,
     write_json,
     write_jsonl,
     write_manifest,
 )
-from swag_af.data.taggers import load_tagger, tag_word_types
-from swag_af.data.tokens import normalise_blanks, tokenize
+from swag_af.data.guard import Flag
+from swag_af.data.tables import Block, Faults, RowError, RowMaker, fill_blocks, final_ids
+from swag_af.data.taggers import Tagger, load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 FEATURES = (
@@ -55,6 +59,9 @@ FEATURES = (
 token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
 
 SHARDS = "shards"
+
+NO_TAGGER = "none"
+"""The tagger's name of a pool whose word types have no tags."""
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
 """`filler(pool, rows, columns)`: features left for later, (P, f) in the order of `pool.lazy_features`, for the P
@@ -115,15 +122,18 @@ class CandidatePool:
         *,
         features: Sequence[np.ndarray] | None = None,
         tagger: str = "auto",
+        flag: Flag | None = None,
     ) -> "CandidatePool":
         """A pool in memory from texts of your own; row `i` holds `contexts[i].gold`, then `negatives[i]`.
 
-        Rows may have different numbers of negatives. Negatives equal to gold or to an earlier negative of
-        their row (letter case and blanks aside) are left out and counted in `manifest["dropped_negatives"]`.
-        `features`, if given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. Raises
-        InputError for a row without negatives.
+        Rows may have different numbers of negatives. Left out and counted by reason in
+        `manifest["dropped_negatives"]`: blank negatives, those with the words of gold or of an earlier negative
+        (`swag_af.data.guard.comparable`), and those for which `flag(context, negative)` is true. `features`, if
+        given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. `tagger` is a name that
+        `swag_af.data.taggers.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be
+        used, such as those without negatives. Files of any size: `swag-af pool`.
         """
-        return _pool_from_texts(contexts, negatives, features, tagger)
+        return _pool_from_texts(contexts, negatives, features, tagger, flag)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -131,7 +141,7 @@ class CandidatePool:
         if self._vocabulary is not None:
             return self._vocabulary
         assert self.path is not None
-        return Vocabulary.load(self.path / "vocabulary.tsv")
+        return Vocabulary.load(vocabulary_path(self.path, self.manifest["vocabulary_sha256"]))
 
     @cached_property
     def contexts(self) -> list[Context]:
@@ -165,14 +175,19 @@ class CandidatePool:
         return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
 
     def require(self, *tables: str) -> None:
-        """Raise InputError when a table is missing, saying what adds it."""
-        missing = [name for name in tables if name not in self.tables]
+        """Raise InputError when a table is missing, saying what adds it; `tags` are those of the word types."""
+        have = self.tables if "tags" not in tables or self.vocabulary.tags is None else (*self.tables, "tags")
+        missing = [name for name in tables if name not in have]
         if missing:
-            where = f"{self.path}" if self.path else "this pool"
-            raise InputError(
-                f"{where}: no table {', '.join(missing)}. `swag-af generate` makes it; "
-                "for texts of your own pass it to CandidatePool.from_texts, or choose a filter that does without."
-            )
+            where, folder = (self.path, self.path) if self.path else ("this pool", "POOL")
+            adds = {
+                "features": f"`swag-af features {folder} --lms LMS` adds it",
+                "tags": f"`swag-af tag {folder}` adds them",
+            }
+            saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)
+            what = "no part-of-speech tags" if missing == ["tags"] else f"no table {', '.join(missing)}"
+            more = "" if self.path else " to a pool that was saved"
+            raise InputError(f"{where}: {what}. {saying}{more}; or choose a filter that does without.")
 
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone.
@@ -457,7 +472,7 @@ def finish_pool(
 ) -> None:
     """Write the vocabulary and the manifest that makes the shards a pool."""
     remove_leftovers(folder / SHARDS)
-    vocabulary.save(folder / "vocabulary.tsv")
+    vocabulary.save(folder / VOCABULARY)
     write_manifest(
         folder,
         "pool",
@@ -471,6 +486,34 @@ def finish_pool(
             **made_by,
         },
     )
+
+
+VOCABULARY = "vocabulary.tsv"
+NEXT_VOCABULARY = "vocabulary.next.tsv"
+
+
+def vocabulary_path(folder: Path, sha256: str) -> Path:
+    """The vocabulary of the pool in `folder` whose manifest has this hash.
+
+    `replace_vocabulary` writes the next one beside the old, then the manifest, then moves it into place. Killed before
+    the last step, the next one is the pool's; killed before the second, the old one still is.
+    """
+    following = folder / NEXT_VOCABULARY
+    return following if following.exists() and sha256_file(following) == sha256 else folder / VOCABULARY
+
+
+def replace_vocabulary(folder: Path, vocabulary: Vocabulary, changes: Mapping[str, Any]) -> None:
+    """Give the pool in `folder` another vocabulary, and make `changes` to its manifest; both or neither.
+
+    `vocabulary` must have the token types of the old one: the tables hold their ids.
+    """
+    manifest = read_manifest(folder, "pool")
+    standing = vocabulary_path(folder, manifest["vocabulary_sha256"])
+    if standing.name == NEXT_VOCABULARY:  # killed before the last step of the change before this one
+        os.replace(standing, folder / VOCABULARY)
+    vocabulary.save(folder / NEXT_VOCABULARY)
+    write_json(folder / MANIFEST, manifest | {"vocabulary_sha256": vocabulary.sha256} | dict(changes))
+    os.replace(folder / NEXT_VOCABULARY, folder / VOCABULARY)
 
 
 def pad(rows: Iterable[Sequence[int]], dtype: Any, *, width: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -493,99 +536,45 @@ def _pool_from_texts(
     negatives: Sequence[Sequence[str]],
     features: Sequence[np.ndarray] | None,
     tagger: str,
+    flag: Flag | None,
 ) -> CandidatePool:
     if len(contexts) != len(negatives) or not contexts:
         raise InputError(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."
         )
-    blank = [i for i, context in enumerate(contexts) if not context.gold.strip()]
-    if blank:
-        raise InputError(f"{len(blank)} rows have a blank gold ending (first: row {blank[0]}). Leave those rows out.")
-    kept = [_distinct(context.gold, row) for context, row in zip(contexts, negatives, strict=True)]
-    empty = [i for i, indices in enumerate(kept) if len(indices) < 2]
-    if empty:
-        raise InputError(
-            f"{len(empty)} rows have no negatives that differ from gold (first: row {empty[0]}). Leave those rows out."
-        )
-    named = [
-        c if c.id else Context(c.sent1, c.start, c.gold, f"row-{i}", c.video or f"row-{i}", c.source, c.fold)
-        for i, c in enumerate(contexts)
-    ]
-    texts = [[([c.gold, *row])[i] for i in indices] for c, row, indices in zip(contexts, negatives, kept, strict=True)]
-    tokens = [[tokenize(text) for text in row] for row in texts]
-    starts = [tokenize(context.start) for context in contexts]
-    vocabulary = build_vocabulary((s for group in (starts, *tokens) for s in group), min_count=1)
-    vocabulary = vocabulary.with_tags(tag_word_types(vocabulary.spellings, load_tagger(tagger)))
-    arrays = _ragged_tables(texts, tokens, starts, vocabulary)
-    if features is not None:
-        n_given = [1 + len(row) for row in negatives]
-        arrays["features"] = _ragged_features(features, n_given, kept, arrays["tokens"].shape[1])
-    n_dropped = sum(len(row) + 1 - len(indices) for row, indices in zip(negatives, kept, strict=True))
+    if features is not None and len(features) != len(contexts):
+        raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
+    named = load_tagger(tagger) if tagger != NO_TAGGER else None
+    maker, faults, rows = RowMaker(flag), Faults("texts", "Mend those rows, or leave them out."), []
+    for i, (context, row) in enumerate(zip(contexts, negatives, strict=True)):
+        try:
+            rows.append(maker.make(i, context, row, None if features is None else features[i]))
+        except RowError as fault:
+            faults.add(f"row {i}", fault)
+    faults.check()
+    blocks: list[Block] = []
+    met: dict[str, int] = {}
+    vocabulary = build_vocabulary(fill_blocks(rows, met, blocks.append), min_count=1)
+    sizes = reduce(or_, (block.sizes for block in blocks))
+    ids = final_ids(met, vocabulary)
+    tables = [block.tables(0, len(block), ids, vocabulary, sizes) for block in blocks]
+    shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]
     manifest = {
-        "n_candidates": arrays["tokens"].shape[1],
-        "tables": list(arrays),
-        "tagger": tagger,
-        "dropped_negatives": n_dropped,
+        "n_candidates": sizes.n_candidates,
+        "tables": list(tables[0]),
+        "tagger": named.name if named else NO_TAGGER,
+        "dropped_negatives": maker.dropped_negatives(),
         "made_by": {"function": "CandidatePool.from_texts"},
     }
-    return CandidatePool(manifest, vocabulary, [Shard(len(named), None, arrays, named)], None)
+    return CandidatePool(manifest, tagged(vocabulary, named), shards, None)
 
 
-def _distinct(gold: str, negatives: Sequence[str]) -> list[int]:
-    """Indices into `[gold, *negatives]` of gold and of the negatives that are new when compared case-blind."""
-    seen: set[str] = set()
-    kept = []
-    for i, text in enumerate((gold, *negatives)):
-        key = normalise_blanks(text).lower()
-        if key and key not in seen:
-            seen.add(key)
-            kept.append(i)
-    return kept
-
-
-def _ragged_tables(
-    texts: list[list[str]], tokens: list[list[list[str]]], starts: list[list[str]], vocabulary: Vocabulary
-) -> dict[str, np.ndarray]:
-    n, width = len(texts), max(len(row) for row in texts)
-    flat, flat_lengths = pad((vocabulary.ids(ending) for row in tokens for ending in row), vocabulary.id_dtype)
-    counts = np.array([len(row) for row in texts], np.int64)
-    present = np.arange(width) < counts[:, None]  # (N, K)
-    ids = np.zeros((n, width, flat.shape[1]), flat.dtype)
-    ids[present] = flat
-    lengths = np.zeros((n, width), smallest_uint(flat.shape[1]))
-    lengths[present] = flat_lengths
-    encoded = [text.encode("utf-8") for row in texts for text in row]
-    sizes = np.zeros((n, width), np.int64)
-    sizes[present] = [len(text) for text in encoded]
-    start_ids, start_lengths = pad(map(vocabulary.ids, starts), vocabulary.id_dtype)
-    return {
-        "tokens": ids,
-        "lengths": lengths,
-        "starts": start_ids,
-        "start_lengths": start_lengths.astype(np.uint16),
-        "counts": counts.astype(np.uint32),
-        "text": np.frombuffer(b"".join(encoded), np.uint8),
-        "text_ends": np.cumsum(sizes).reshape(n, width),
-    }
-
-
-def _ragged_features(
-    features: Sequence[np.ndarray], n_given: Sequence[int], kept: list[list[int]], width: int
-) -> np.ndarray:
-    if len(features) != len(kept):
-        raise InputError(f"features: {len(features)} arrays for {len(kept)} rows. Give one a row.")
-    arrays = [np.asarray(values, np.float32) for values in features]
-    for i, (values, n) in enumerate(zip(arrays, n_given, strict=True)):
-        if values.ndim != 2 or values.shape != (n, arrays[0].shape[1]):
-            raise InputError(
-                f"features: row {i} has shape {values.shape} for {n} candidates. Give ({n}, F), the same F in all."
-            )
-    out = np.zeros((len(kept), width, arrays[0].shape[1]), np.float32)  # (N, K, F)
-    for i, (values, indices) in enumerate(zip(arrays, kept, strict=True)):
-        out[i, : len(indices)] = values[indices]
-    check_finite(out, "features")
-    return out
+def tagged(vocabulary: Vocabulary, tagger: Tagger | None) -> Vocabulary:
+    """`vocabulary` with the tags that `tagger` gives its word types; without any for None."""
+    if tagger is None:
+        return replace(vocabulary, tags=None)
+    return vocabulary.with_tags(tag_word_types(vocabulary.spellings, tagger))
 
 
 def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = None) -> None:

@@ -2,14 +2,18 @@
 
 Reading order (each file imports only files named before it):
 
-    contract    what a filter is, and `check_filter`, which tests the four sentences on anyone's class
-    registry    names to classes: `make_filter("mlp")`
-    sequences   a view as padded tensors
-    recurrent   the bidirectional LSTM with its pool, forward and backward by hand
-    windows     word filters with their pool, forward and backward by hand
-    networks    the five networks
-    neural      fitting and scoring, shared by the five
-    members     MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
+    contract     what a filter is, and `check_filter`, which tests the four sentences on anyone's class
+    registry     names to classes: `make_filter("mlp")`
+    sequences    a view as padded tensors
+    recurrent    the bidirectional LSTM with its pool, forward and backward by hand
+    windows      word filters with their pool, forward and backward by hand
+    networks     the five networks
+    neural       fitting and scoring, shared by the five
+    members      MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
+    texts        a view as strings
+    estimators   SklearnFilter, around any scikit-learn estimator, and NgramFilter
+    fast_text    FastTextFilter
+    transformer  TransformerFilter, a pretrained encoder that is fine-tuned
 
 Importing this package loads no torch; the names below are loaded when first used.
 """
@@ -19,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swag_af.filters.contract import ContractError, Filter, check_filter
+    from swag_af.filters.estimators import NgramFilter, SklearnFilter
+    from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import (
         BagOfWordsFilter,
         CNNFilter,
@@ -27,15 +33,20 @@ if TYPE_CHECKING:
         PosLSTMFilter,
     )
     from swag_af.filters.registry import filter_class, filter_names, make_filter
+    from swag_af.filters.transformer import TransformerFilter
 
 _MODULE_OF = {
     "BagOfWordsFilter": "members",
     "CNNFilter": "members",
     "ContractError": "contract",
     "EnsembleFilter": "members",
+    "FastTextFilter": "fast_text",
     "Filter": "contract",
     "MLPFilter": "members",
+    "NgramFilter": "estimators",
     "PosLSTMFilter": "members",
+    "SklearnFilter": "estimators",
+    "TransformerFilter": "transformer",
     "check_filter": "contract",
     "filter_class": "registry",
     "filter_names": "registry",
@@ -47,9 +58,13 @@ __all__ = [
     "CNNFilter",
     "ContractError",
     "EnsembleFilter",
+    "FastTextFilter",
     "Filter",
     "MLPFilter",
+    "NgramFilter",
     "PosLSTMFilter",
+    "SklearnFilter",
+    "TransformerFilter",
     "check_filter",
     "filter_class",
     "filter_names",

@@ -24,9 +24,10 @@ from swag_af.data.pool import FEATURES, CandidatePool, View
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Two attributes are optional: `requires`, the names of the pool tables it reads beyond those every pool
-    has, and `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which
-    are logged and decide nothing.
+    Four attributes are optional: `requires`, the names of the pool tables it reads beyond those every pool
+    has; `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are
+    logged and decide nothing; `check()`, called before any work, which raises what would fail later; and
+    `settings() -> dict`, what a resumed run must have the same, where the filter is no dataclass.
     """
 
     name: str
@@ -154,6 +155,8 @@ def _broken(sentence: int, filter: Filter, how: str) -> ContractError:
 def _same(one: Any, two: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
         return np.array_equal(one, two)
+    if type(one) is type(two) and type(one).__eq__ is object.__eq__:
+        return True  # such objects, a scikit-learn estimator say, know their identity alone
     equal = one == two
     return bool(equal) if isinstance(equal, bool) else one is two or type(one) is type(two)
 

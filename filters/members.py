@@ -60,6 +60,7 @@ class PosLSTMFilter(NeuralFilter):
     """A bidirectional LSTM over the 100 most common words and the tags of all others."""
 
     name: ClassVar[str] = "poslstm"
+    requires: ClassVar[tuple[str, ...]] = ("tags",)
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """A `PosLSTM` over symbols; raises InputError when the vocabulary is not tagged."""
@@ -76,7 +77,7 @@ class EnsembleFilter(NeuralFilter):
     """Hidden units of the MLP among the members."""
 
     name: ClassVar[str] = "ensemble"
-    requires: ClassVar[tuple[str, ...]] = ("features",)
+    requires: ClassVar[tuple[str, ...]] = ("features", "tags")
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """An `Ensemble` of the four."""
@@ -98,7 +99,7 @@ def word_symbols(vocabulary: Vocabulary, n_common: int = N_COMMON_WORDS) -> np.n
     if vocabulary.tags is None:
         raise InputError(
             "the pool's vocabulary has no part-of-speech tags, which the POS LSTM reads. "
-            "Make the pool again with a tagger, or choose a filter that does without."
+            "`swag-af tag POOL` adds them; or choose a filter that does without."
         )
     symbols = 1 + n_common + vocabulary.tags.astype(np.int64)
     common = np.argsort(-vocabulary.counts, kind="stable")[:n_common]

@@ -4,15 +4,19 @@ Four things make it fast on a CPU, none changes a result beyond rounding:
 
 * the input side of the gates is a table with one row per distinct input, so a token costs a lookup;
 * sequences come longest first and a step touches only those still alive: no arithmetic on padding;
-* both directions advance in one batched product, and activations and gradients share their memory;
+* products are the fastest at hand, the weight's gradient is one over all steps, and activations and gradients share
+  their memory;
 * tanh(x) is taken as 2 sigmoid(2x) - 1: torch's tanh takes six times as long as its sigmoid here.
 
 A slow twin by ordinary autograd stands in `tests/test_filters.py`.
 """
 
+from itertools import accumulate
 from typing import Any
 
 import torch
+
+from swag_af.data.products import PackedLinear, multiply
 
 
 def lstm_max_pool(
@@ -49,7 +53,7 @@ class _LstmMaxPool(torch.autograd.Function):
         d, hidden, _ = weight.shape
         rows = _doubled_update(table).flatten(0, 1)  # (d * Q, 4H)
         index = inputs + table.shape[1] * torch.arange(d, device=inputs.device)[:, None]  # (d, M)
-        recurrent = _doubled_update(weight)
+        recurrent = [PackedLinear(w.T, None, rows=alive[0]) for w in _doubled_update(weight)]
         size = inputs.shape[1] if keep else alive[0]
         gates = table.new_empty(d, size, 4 * hidden)
         cells, squashed, outputs = (table.new_empty(d, size, hidden) for _ in range(3))
@@ -62,7 +66,8 @@ class _LstmMaxPool(torch.autograd.Function):
             before = slice(last, last + n)
             gate = gates[:, now] if keep else _lookup(rows, index[:, begin : begin + n])
             if step:
-                gate.baddbmm_(outputs[:, before], recurrent)
+                for direction, product in enumerate(recurrent):
+                    gate[direction] += product(outputs[direction, before])
             gate.sigmoid_()
             update = gate[..., 3 * hidden :].mul_(2).sub_(1)
             enter, forget, leave = gate[..., : 3 * hidden].split(hidden, dim=2)  # (d, n, H) each
@@ -101,7 +106,7 @@ def _through_time(
     """(d, M, 4H) gradient below the gates' activations, written over them, and (d, H, 4H) of `weight`."""
     weight, _, mask, gates, cells, squashed, outputs, pooled = saved
     d, hidden, _ = weight.shape
-    grad_weight = torch.zeros_like(weight)
+    recurrent = [PackedLinear(w, None, rows=alive[0]) for w in weight]
     grad_output = torch.zeros_like(grad_pooled)  # (d, b, H) from the step after; rows that ended hold 0
     grad_cell = torch.zeros_like(grad_pooled)
     work = gates.new_empty(d, alive[0], 3 * hidden)
@@ -130,10 +135,23 @@ def _through_time(
         _sigmoid_backward(above, gate[..., : 3 * hidden])
         _tanh_backward(above_update, update)
         if step:
-            grad_weight.baddbmm_(outputs[:, before].transpose(1, 2), gate)
-            torch.bmm(gate, weight.transpose(1, 2), out=grad)
+            for direction, product in enumerate(recurrent):
+                grad[direction] = product(gate[direction])
         end -= n
-    return gates, grad_weight
+    return gates, _weight_gradient(outputs, gates, alive)
+
+
+def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: list[int]) -> torch.Tensor:
+    """(d, H, 4H): each step's outputs times the gradient of the gates a step later, all steps in one product."""
+    begins = [0, *accumulate(alive)]
+    before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)] or [_NONE])
+    before = before.to(outputs.device)
+    return torch.stack(
+        [multiply(output[before].T, grad[alive[0] :].T) for output, grad in zip(outputs, grad_gates, strict=True)]
+    )
+
+
+_NONE = torch.zeros(0, dtype=torch.long)
 
 
 def _doubled_update(gates: torch.Tensor) -> torch.Tensor:

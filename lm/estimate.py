@@ -8,12 +8,12 @@ import torch
 
 from swag_af.data.contexts import read_dropped
 from swag_af.data.pool import FEATURES, smallest_uint
+from swag_af.data.products import multiply
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.corpus import caption_vocabulary
 from swag_af.lm.generate import lm_options, missing_folds, prepare
 from swag_af.lm.options import Generate, LMOptions
-from swag_af.lm.products import linear
 from swag_af.lm.reader import LIVE_TILES, TILE
 
 GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
@@ -97,7 +97,7 @@ def measure_products(hidden: int, n_types: int, device: str) -> float:
     seconds: list[float] = []
     while len(seconds) < 4 or sum(seconds) < 0.5:
         started = time.perf_counter()
-        linear(x, weight)
+        multiply(x, weight)
         if device == "cuda":
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)

@@ -1,9 +1,9 @@
 """Differentiable pieces of the language model with hand-written gradients, for training on a CPU in fp32.
 
-A linear layer, the whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the
-output layer with its cross-entropy, whose (M, V) logits never exist whole. All products go through `products`, which
-carries no gradient; that is why these exist. On a GPU, under autocast and in other precisions the
-network takes torch's own path instead (`serves` says which); the tests hold the two equal.
+The whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the output layer with its
+cross-entropy, whose (M, V) logits never exist whole. They multiply through `products`, which carries no gradient; that
+is why these exist. On a GPU, under autocast and in other precisions the network takes torch's own path instead
+(`products.serves` says which); the tests hold the two equal.
 
 Letters: `T` steps, `B` sequences, `M` rows, `H` hidden units, `I` inputs, `O` outputs, `V` token types.
 """
@@ -14,22 +14,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from swag_af.lm import products
+from swag_af.data import products
 
 TILE_BYTES = 31 << 20
 """Most that a temporary of the output layer takes. Up to 32 MiB glibc hands out pages that it has; for more the kernel
 maps and clears fresh ones every time, which costs a third of the product (docs/PERFORMANCE.md)."""
-
-
-def serves(x: Tensor) -> bool:
-    """Whether the functions here can stand in for torch's own on `x`: fp32 on a CPU, outside autocast."""
-    return x.device.type == "cpu" and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-
-
-def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """`x` (M, I) times `weight` (O, I) transposed, plus `bias` (O,): (M, O)."""
-    made: Tensor = _Linear.apply(x, weight, bias)
-    return made
 
 
 def highway_lstm(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -64,20 +53,6 @@ def cross_entropy(
     learns = torch.is_grad_enabled() and any(v.requires_grad for v in (hidden, weight, bias))
     loss, nats = _CrossEntropy.apply(hidden, targets, weight, bias, divisor, learns)
     return loss, nats
-
-
-class _Linear(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        return products.linear(x, weight, bias)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        x, weight = ctx.saved_tensors
-        gradient = gradient.contiguous()  # (M, O); the kernels crawl on rows with gaps between them
-        return products.linear(gradient, weight.T), products.linear(gradient.T, x.T), gradient.sum(0)
 
 
 class _HighwayLSTM(torch.autograd.Function):
@@ -144,7 +119,7 @@ class _HighwayLSTM(torch.autograd.Function):
             d_h = product(d_gates[t])
         torch.addcmul(d_hs, d_hs, r, value=-1, out=d_projected[..., 5 * H :])
         together = d_gates.reshape(T * B, 5 * H)  # all steps in one product
-        d_weight = products.linear(together.T, hs[:-1].reshape(T * B, H).T)
+        d_weight = products.multiply(together.T, hs[:-1].reshape(T * B, H).T)
         return d_projected, d_weight, d_h, d_c, None, None
 
 
@@ -174,7 +149,7 @@ class _CrossEntropy(torch.autograd.Function):
             d_weight = hidden.new_zeros(H, V)  # so laid out, its product is twice as fast as (V, H)
         for at in range(0, M, n_rows):
             x, wanted = hidden[at : at + n_rows], targets[at : at + n_rows, None]
-            p = products.linear(x, weight, bias)  # logits, (m, V)
+            p = products.multiply(x, weight, bias)  # logits, (m, V)
             of_target, largest = p.gather(1, wanted), p.amax(1)
             torch.softmax(p, 1, out=p)
             # The largest of the shares is at least 1 / V: unlike the target's it cannot vanish.
@@ -182,10 +157,10 @@ class _CrossEntropy(torch.autograd.Function):
             if not learns:
                 continue
             p.scatter_add_(1, wanted, p.new_full(wanted.shape, -1.0))  # now the gradient by the logits
-            d_hidden[at : at + n_rows] = products.linear(p, weight.T)
+            d_hidden[at : at + n_rows] = products.multiply(p, weight.T)
             d_bias += p.sum(0)
             for columns, part in zip(x.split(n_columns, 1), d_weight.split(n_columns), strict=True):
-                part += products.linear((columns / divisor).T, p.T)
+                part += products.multiply((columns / divisor).T, p.T)
         if learns:
             ctx.gradients = d_hidden.div_(divisor), d_weight.T.contiguous(), d_bias.div_(divisor)
         ctx.mark_non_differentiable(nats)

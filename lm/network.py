@@ -7,6 +7,7 @@ This module knows neither texts nor training.
 import torch
 from torch import Tensor, nn
 
+from swag_af.data import products
 from swag_af.lm import gradients
 
 State = list[tuple[Tensor, Tensor]]
@@ -40,8 +41,8 @@ class HighwayLSTMLayer(nn.Module):
             zeros = self.from_state.weight.new_zeros(x.shape[1], self.hidden)
             state = zeros, zeros
         h, c = state
-        if gradients.serves(x):
-            rows = gradients.linear(x.flatten(0, 1), self.from_input.weight, self.from_input.bias)  # (T * B, 6H)
+        if products.serves(x):
+            rows = products.linear(x.flatten(0, 1), self.from_input.weight, self.from_input.bias)  # (T * B, 6H)
             y, c = gradients.highway_lstm(rows.unflatten(0, x.shape[:2]), self.from_state.weight, h, c, mask)
             return y, (y[-1], c)
         outputs = []
@@ -128,7 +129,7 @@ class BidirectionalLM(nn.Module):
         The directions read the same sequences and share the embedding, so they pass through it together.
         """
         inputs, targets = (torch.stack(tables) for tables in zip(*batch.values(), strict=True))  # (D, T, B)
-        fused = gradients.serves(self.embedding)
+        fused = products.serves(self.embedding)
         found, embedding = gradients.lookup(inputs, self.embedding) if fused else (self.embedding[inputs], None)
         outputs = []
         for direction, ids, x in zip(batch, inputs, found, strict=True):

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from swag_af.data.products import PackedLinear
 from swag_af.data.vocabulary import SPECIAL_TOKENS
 from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.options import Precision
-from swag_af.lm.products import PackedLinear
 
 TILE = {"cpu": 256, "cuda": 8192}
 """Rows of a tile: on a CPU its distributions stay in cache, on a GPU they fill the machine."""

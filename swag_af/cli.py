@@ -21,9 +21,9 @@ from typing import Any
 import tyro
 
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.options import Contexts
+from swag_af.data.options import Contexts, Pool, Tag
 from swag_af.lm.options import Features, Generate, TrainLM
-from swag_af.options import Demo, Filter, Release, Show
+from swag_af.options import Audit, Demo, Filter, Release, Report, Show
 
 VERBS: dict[str, tuple[type, str]] = {
     "demo": (Demo, "swag_af.verbs:demo"),
@@ -31,7 +31,11 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-lm": (TrainLM, "swag_af.verbs:train_lm"),
     "generate": (Generate, "swag_af.verbs:generate"),
     "features": (Features, "swag_af.verbs:features"),
+    "pool": (Pool, "swag_af.verbs:pool"),
+    "tag": (Tag, "swag_af.verbs:tag"),
     "filter": (Filter, "swag_af.verbs:filter"),
+    "audit": (Audit, "swag_af.verbs:audit"),
+    "report": (Report, "swag_af.verbs:report"),
     "release": (Release, "swag_af.verbs:release"),
     "show": (Show, "swag_af.verbs:show"),
 }

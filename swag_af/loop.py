@@ -14,16 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.audit import audit_run, due_iterations, usable_filters
 from swag_af.data.assignments import check_enough, random_assignment
 from swag_af.data.errors import InputError
 from swag_af.data.pool import CandidatePool, View
-from swag_af.data.progress import progress
+from swag_af.data.progress import Advance, progress
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
-from swag_af.options import AFOptions, parse_schedule
+from swag_af.options import DEFAULT_AUDIT, AFOptions, parse_names, parse_schedule
 from swag_af.options import Filter as FilterVerb
 from swag_af.plot import plot_run
 from swag_af.replacement import Replacements, draw_keys, replace
+from swag_af.report import REPORT, write_report
 from swag_af.runs import Run, begin_run
 from swag_af.splits import check_split, groups_of, hold_out
 
@@ -37,22 +39,40 @@ SCORED_AT_ONCE = 200_000
 
 
 def run_filter(options: FilterVerb) -> Run:
-    """The verb `filter`: open the pool, run the schedule, draw the curve."""
+    """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)
+    audit_names = parse_names("--audit", options.audit)
+    if audit_names != DEFAULT_AUDIT:
+        usable_filters(pool, audit_names)  # what was named by hand must be there before any work
     made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
     for filter in made.values():
         if hasattr(filter, "device"):
             filter.device = options.device
     phases = [(made[name], n) for name, n in parse_schedule(options.schedule)]
+
+    def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
+        due = due_iterations(run, options.audit_every, ended=ended)
+        audit_run(run, due, audit_names, seed=options.af.seed, device=options.device, forgiving=True, advance=advance)
+
+    def after_iteration(run: Run) -> None:
+        if options.audit_every and run.n_finished % options.audit_every == 0:
+            audit_what_is_due(run)
+        _draw_now_and_then(run)
+
     made_by = {"verb": "filter", "options": asdict(options)}
-    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=_draw_now_and_then, made_by=made_by)
+    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=after_iteration, made_by=made_by)
+    n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
+    with progress("audit", n_audits, "audits") as advance:
+        audit_what_is_due(run, ended=True, advance=advance)
     plot_run(run, options.out)
+    write_report(run, options.out / REPORT)
     return run
 
 
 def _draw_now_and_then(run: Run) -> None:
     if run.path is not None and run.n_finished % 10 == 0:
         plot_run(run, run.path)
+        write_report(run, run.path / REPORT)
 
 
 def filter_pool(
@@ -85,6 +105,8 @@ def filter_pool(
     check_split(groups, n_test, options.test_share)
     if "features" in required and not pool.lazy_features:  # reading lazy ones would compute them all
         _check_features(pool)
+    for one in fitters.values():
+        getattr(one, "check", lambda: None)()
     start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
     schedule = [name for name, _, n in phases for _ in range(n)]
     total = options.iterations or len(schedule)
@@ -141,7 +163,9 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
 
 
 def _settings(filter: Filter) -> dict[str, object]:
-    """The settings of a filter that is a dataclass, as ours are; nothing is known of others."""
+    """The settings of a filter that tells them or is a dataclass, as ours are; nothing is known of others."""
+    if hasattr(filter, "settings"):
+        return dict(filter.settings())
     if not is_dataclass(filter):
         return {}
     return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}

@@ -1,4 +1,4 @@
-"""The options of `filter` and its Python twin `filter_pool`. Imports nothing heavy."""
+"""The options of the verbs from `filter` on, and of its Python twin `filter_pool`. Imports nothing heavy."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,6 +7,9 @@ from typing import Literal
 from swag_af.data.errors import InputError, check_faults
 
 Schedule = tuple[tuple[str, int], ...]
+
+DEFAULT_AUDIT = ("ngrams", "fasttext")
+"""Audit filters when none are named: a logistic regression on bags of n-grams, and fastText."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,15 @@ class AFOptions:
 class Filter:
     """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
 
-    Leaves a run folder with the assignment after every iteration, the log, and the accuracy curve as PNG and
-    SVG. Killed and run again, it goes on after its last finished iteration to the same bytes; with more
-    --iterations, a finished run goes on.
+    Leaves a run folder with the assignment after every iteration, the log, the accuracy curve as PNG and SVG, audits
+    by filters that took no part, and report.html. Killed and run again, it goes on after its last finished iteration
+    to the same bytes; with more --iterations, a finished run goes on.
 
     Try:
       swag-af filter pool --iterations 140 --out run
       swag-af filter pool --out quick --schedule mlp:20,ensemble:5
       swag-af filter pool --out released --rule released --seed 1
+      swag-af filter pool --out watched --audit-every 10
     """
 
     pool: Path
@@ -72,11 +76,21 @@ class Filter:
     out: Path = Path("run")
     """The run folder."""
     schedule: str = "mlp:100,ensemble:40"
-    """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT."""
+    """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT. A filter that takes something has it in
+    brackets: transformer[path/to/model]:5."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where filters with networks compute; bits repeat on a CPU, and are not promised to on a GPU."""
+    audit: str = ",".join(DEFAULT_AUDIT)
+    """Fresh filters that take no part, whose accuracy is measured over folds of whole videos before and after:
+    NAME,NAME, or none."""
+    audit_every: int = 0
+    """Audit after every so many iterations too; 0, at the end only."""
     af: AFOptions = field(default_factory=AFOptions)
     """Adversarial Filtering."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0")])
+        parse_names("--audit", self.audit)
 
 
 def parse_schedule(text: str) -> Schedule:
@@ -90,6 +104,76 @@ def parse_schedule(text: str) -> Schedule:
             )
         phases.append((name, int(count)))
     return tuple(phases)
+
+
+def parse_names(flag: str, text: str) -> tuple[str, ...]:
+    """`"ngrams, fasttext"` to `("ngrams", "fasttext")`, `"none"` to `()`; InputError for a blank or repeated name."""
+    names = tuple(part.strip() for part in text.split(","))
+    if names == ("none",):
+        return ()
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"{flag} {text}: a name is blank or repeated. Write it like ngrams,fasttext, or none.")
+    return names
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Measure how well fresh filters still find gold, with filters that took no part in the filtering.
+
+    Each filter is fitted and scored across folds of whole videos on the assignment after one iteration; the table
+    shows accuracy with a 95 % interval. Kept in the run folder, where the curve and the report find it.
+
+    Try:
+      swag-af audit run
+      swag-af audit run --iteration 0 --filters cnn
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    filters: str = ",".join(DEFAULT_AUDIT)
+    """Filters to fit: NAME,NAME."""
+    iteration: int | None = None
+    """Audit the assignment after this iteration (0: before any); the last when not given."""
+    folds: int = 5
+    """Parts that the videos are dealt into; a filter is fitted on all but one, and scores that one."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where filters with networks compute."""
+    seed: int | None = None
+    """Deals the folds and seeds the fits; the run's own when not given."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
+                (self.folds < 2, f"--folds {self.folds}: at least 2"),
+                (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """Write a run as one HTML file: curve, audits, distributions and questions before and after, options and hashes.
+
+    The file needs no network and no script. `swag-af filter` leaves one in the run folder; this makes it anew,
+    and without --out the curve beside it.
+
+    Try:
+      swag-af report run
+      swag-af report run --out report.html
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    out: Path | None = None
+    """The file to write; report.html in the run folder when not given."""
+    n_questions: int = 20
+    """How many questions to show before and after."""
+    force: bool = False
+    """Replace an existing file elsewhere than in the run folder."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.n_questions < 0, f"--n-questions {self.n_questions}: not below 0")])
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,31 @@
-"""The accuracy curve of a run, as Figure 2 of Zellers et al. 2018 draws it: every head, and chance."""
+"""The accuracy curve of a run, as Figure 2 of Zellers et al. 2018 draws it: every head, and chance.
 
+Audits stand beside it as points with their 95 % intervals.
+"""
+
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from swag_af.audit import Finding, read_audits
 from swag_af.data.files import replacing
 from swag_af.runs import Run
 
-COLOURS = {"mlp": "#4477aa", "bow": "#228833", "cnn": "#ccbb44", "poslstm": "#ee6677", "ensemble": "#222222"}
-"""One colour a head, told apart in print and by the colour-blind (Paul Tol's bright scheme)."""
+COLOURS = {
+    "mlp": "#4477aa",
+    "bow": "#228833",
+    "cnn": "#ccbb44",
+    "poslstm": "#ee6677",
+    "ensemble": "#222222",
+    "ngrams": "#aa3377",
+    "fasttext": "#ee7733",
+}
+"""One colour a filter, told apart in print and by the colour-blind (Paul Tol's bright and vibrant schemes)."""
+
+OTHER_COLOURS = ("#66ccee", "#997700", "#009988", "#bb5566")
+"""For filters that the house does not know, in order."""
 
 LABELS = {
     "mlp": "LM perplexity MLP",
@@ -17,7 +33,12 @@ LABELS = {
     "cnn": "CNN",
     "poslstm": "POS BiLSTM",
     "ensemble": "ensemble",
+    "ngrams": "n-gram regression",
+    "fasttext": "fastText",
 }
+
+MARKERS = "DsoP^v"
+"""One shape an audit filter, in order."""
 
 
 def plot_run(run: Run, folder: Path) -> list[Path]:
@@ -30,6 +51,9 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
 
         figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
         _draw(run, axes)
+        _draw_audits(run, axes)
+        if run.log:
+            axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
         paths = []
         for suffix in ("png", "svg"):
             path = folder / f"curve.{suffix}"
@@ -52,6 +76,37 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+def audit_points(run: Run) -> dict[str, list[Finding]]:
+    """For every audit filter its findings, by iteration, as far as this run has them."""
+    found: dict[str, list[Finding]] = {}
+    for finding in read_audits(run.path).findings:
+        if finding.iteration is not None and finding.iteration <= run.n_finished:
+            found.setdefault(finding.filter, []).append(finding)
+    return found
+
+
+def audit_places(run: Run) -> list[tuple[Finding, int, float]]:
+    """Every audit to be drawn, the number of its filter, and where: beside its iteration, clear of the curves.
+
+    Those of one iteration stand side by side; before iteration 0, and behind any other.
+    """
+    audits, apart = audit_points(run), 0.014 * max(2, run.n_finished)
+    places = []
+    for i, findings in enumerate(audits.values()):
+        for finding in findings:
+            iteration = finding.iteration or 0
+            aside = (i + 1) * apart if iteration else (i - len(audits)) * apart
+            places.append((finding, i, iteration + aside))
+    return places
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each of `names`, ours first; unknown ones take the others in turn."""
+    unknown = [name for name in dict.fromkeys(names) if name not in COLOURS]
+    others = {name: OTHER_COLOURS[i % len(OTHER_COLOURS)] for i, name in enumerate(unknown)}
+    return {name: COLOURS.get(name) or others[name] for name in names}
+
+
 def first_iterations(run: Run) -> list[int]:
     """The iterations at which a phase begins: the first, and wherever another filter takes over."""
     filters = [record["filter"] for record in run.log]
@@ -69,10 +124,11 @@ def _draw(run: Run, axes: object) -> None:
 
     assert isinstance(axes, Axes)
     phases = first_iterations(run)
+    colour_of = colours([*curves(run), *audit_points(run)])
     for head, (iterations, values) in curves(run).items():
-        colour = COLOURS.get(head, "#aa3377")
+        colour = colour_of[head]
         axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
-        for part in _within_phases(iterations, phases):
+        for part in within_phases(iterations, phases):
             label = LABELS.get(head, head) if part.start == 0 else None
             axes.plot(iterations[part], 100 * smooth(values[part]), color=colour, linewidth=2, label=label)
     axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
@@ -93,11 +149,38 @@ def _draw(run: Run, axes: object) -> None:
         fontsize=11,
     )
     axes.spines[["top", "right"]].set_visible(False)
-    if run.log:
-        axes.figure.legend(frameon=False, loc="outside right center")
 
 
-def _within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:
+def _draw_audits(run: Run, axes: object) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    places, seen = audit_places(run), set[str]()
+    colour_of = colours([*curves(run), *audit_points(run)])
+    for finding, i, x in places:
+        name, middle = finding.filter, finding.accuracy
+        axes.errorbar(
+            [x],
+            [100 * middle],
+            yerr=[[100 * (middle - finding.low)], [100 * (finding.high - middle)]],
+            color=colour_of[name],
+            fmt=MARKERS[i % len(MARKERS)],
+            markersize=5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            elinewidth=1.3,
+            capsize=2.5,
+            zorder=5,
+            label=None if name in seen else f"{LABELS.get(name, name)}, audit",
+        )
+        seen.add(name)
+    if places:
+        last = max(2, run.n_finished)
+        aside = 0.014 * (1 + len(seen)) * last
+        axes.set_xlim(-aside, last + aside)
+
+
+def within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:
     """Slices of a head's points, one a phase: no average reaches from one phase into another."""
     breaks = np.searchsorted(iterations, [*phases, np.inf]).tolist()
     return [slice(begin, end) for begin, end in pairwise(breaks) if end > begin]

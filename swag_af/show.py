@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.audit import read_audits
 from swag_af.data.contexts import Context, manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json
@@ -14,6 +15,7 @@ from swag_af.data.pool import CandidatePool
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.options import Show
 from swag_af.release import display
+from swag_af.report import REPORT
 from swag_af.runs import open_run
 from swag_af.summary import drop_lines, perplexity_rows, question_lines, run_lines, table
 
@@ -110,6 +112,8 @@ def _show_run(path: Path, options: Show) -> list[str]:
     ]
     if run.log:
         lines += [*run_lines(run), ""]
+    if (path / REPORT).exists():
+        lines += [f"Report: {path / REPORT}, a page for a browser", ""]
     assignment = run.assignment()
     rows_shown = _some(range(len(run.pool)), options)
     examples = [
@@ -117,6 +121,8 @@ def _show_run(path: Path, options: Show) -> list[str]:
         for row in rows_shown
     ]
     following = f"swag-af release {path} --out dataset"
+    if not read_audits(path).findings:
+        following += f"; or swag-af audit {path}, to see what fresh filters find"
     if run.n_finished < total:
         following = f"the command that began it goes on from here; or {following}"
     return [*lines, *_examples(examples), "", f"Next: {following}"]

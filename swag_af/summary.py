@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from swag_af.audit import Finding, read_audits
 from swag_af.plot import curves
 from swag_af.runs import Run
 
@@ -74,20 +75,53 @@ def accuracy_rows(run: Run) -> Rows:
     return rows
 
 
+def audit_rows(run: Run, findings: Sequence[Finding]) -> Rows:
+    """A header, then each finding; a filter that took part in the filtering is marked, being no fresh eye."""
+    took_part = filters_that_took_part(run)
+    rows: Rows = [("audit filter", "after iteration", "accuracy", "95 % interval", "contexts", "videos")]
+    for f in findings:
+        name = f"{f.filter} (took part)" if f.filter.partition("[")[0] in took_part else f.filter
+        after = "-" if f.iteration is None else str(f.iteration)
+        between = f"{f.low:.3f} to {f.high:.3f}"
+        rows.append((name, after, f"{f.accuracy:.3f}", between, f"{f.n:,}", f"{f.n_videos:,}"))
+    return rows
+
+
+def filters_that_took_part(run: Run) -> set[str]:
+    """The filters, and members of filters, that decided or were logged in the filtering."""
+    return {record["filter"] for record in run.log} | set(curves(run))
+
+
+def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
+    """Findings as text; empty when there are none."""
+    if not findings:
+        return []
+    ordered = sorted(findings, key=lambda f: (f.filter, -1 if f.iteration is None else f.iteration))
+    return [
+        *table(audit_rows(run, ordered)),
+        "",
+        f"(fresh filters, fitted and scored on different videos; chance is {run.chance:.3f})",
+    ]
+
+
 def scored_share(run: Run) -> float:
     """Share of the unassigned candidates of held-out rows that were scored, over the whole run, 0 to 1."""
     return sum(r["n_scored"] for r in run.log) / max(1, sum(r["n_unassigned"] for r in run.log))
 
 
 def run_lines(run: Run) -> list[str]:
-    """Accuracies, iterations, seconds and share scored."""
+    """Accuracies, iterations, seconds and share scored; then the audits that stand in the run's folder."""
     seconds = sum(t["seconds"] for t in run.timing)
+    audits = read_audits(run.path)
+    audited = audit_lines(run, audits.findings)
     return [
         *table(accuracy_rows(run)),
         "",
         f"(means of five iterations; chance is {run.chance:.3f})",
         f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * scored_share(run):.1f} % of the "
         "candidates met were scored",
+        *(["", *audited] if audited else []),
+        *(f"audit filter {name} was left out: {reason}" for name, reason in audits.left_out),
     ]
 
 

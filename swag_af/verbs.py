@@ -1,9 +1,16 @@
 """What each verb prints. The work is done by the Python function of the same name, which prints nothing."""
 
-from swag_af.data.options import Contexts
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swag_af.data.options import Contexts, Pool, Tag
 from swag_af.lm.options import Features, Generate, TrainLM
-from swag_af.options import Demo, Filter, Release, Show
-from swag_af.summary import drop_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.options import Audit, Demo, Filter, Release, Report, Show
+from swag_af.summary import audit_lines, drop_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+
+if TYPE_CHECKING:
+    from swag_af.data.pool import CandidatePool
 
 
 def contexts(options: Contexts) -> None:
@@ -56,18 +63,72 @@ def features(options: Features) -> None:
     _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
 
 
+def pool(options: Pool) -> None:
+    """Print the size of the pool, what was left out, and what to run next."""
+    from swag_af.data.build import pool as build
+
+    made = build(options)
+    n_negatives = made.counts - 1  # (N,)
+    fewest, most = int(n_negatives.min()), int(n_negatives.max())
+    _say(
+        f"{len(made):,} contexts, {int(n_negatives.sum()):,} negatives, "
+        f"{fewest:,} {'' if fewest == most else f'to {most:,} '}a context; {len(made.vocabulary):,} token types",
+        f"negatives left out: {drop_reasons(made.manifest['dropped_negatives']) or 'none'}",
+    )
+    if made.manifest["drops"]:
+        _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
+    _say("", f"Written to {options.out}. Next: {_filter_command(options.out, made)}")
+
+
+def tag(options: Tag) -> None:
+    """Print who tagged, and how many word types have each tag."""
+    from swag_af.data.build import tag as retag
+    from swag_af.data.taggers import TAGS
+
+    made = retag(options)
+    if made.vocabulary.tags is not None:
+        counts = Counter(TAGS[code] for code in made.vocabulary.tags)
+        _say(f"{options.pool}: {len(made.vocabulary):,} token types tagged by {made.manifest['tagger']}")
+        _say(", ".join(f"{n:,} {name}" for name, n in counts.most_common()))
+    else:
+        _say(f"{options.pool}: its {len(made.vocabulary):,} token types have no tags now")
+    _say("", f"Runs made with other tags are of another pool. Next: {_filter_command(options.pool, made)}")
+
+
+def _filter_command(path: Path, pool: "CandidatePool") -> str:
+    """A `swag-af filter` that this pool has enough negatives and tables for."""
+    fewest = int(pool.counts.min()) - 1
+    assigned = min(9, max(1, fewest // 2))  # others must remain that can enter
+    schedule = "" if "features" in pool.tables else " --schedule bow:40"
+    return f"swag-af filter {path}{schedule}{'' if assigned == 9 else f' --n-negatives {assigned}'} --out run"
+
+
 def filter(options: Filter) -> None:
     """Print the first and last accuracies of every head."""
     from swag_af.loop import run_filter
 
     _say(*run_lines(run_filter(options)))
-    _say(f"Written to {options.out}, with curve.png. Next: swag-af release {options.out} --out dataset")
+    _say(f"Written to {options.out}, with curve.png and report.html. Next: swag-af release {options.out} --out dataset")
+
+
+def audit(options: Audit) -> None:
+    """Print what each audit filter found, with its interval."""
+    from swag_af.audit import run_audit
+
+    run, found = run_audit(options)
+    _say(*audit_lines(run, found))
+    _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
+
+
+def report(options: Report) -> None:
+    """Say where the page is."""
+    from swag_af.report import run_report
+
+    _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
 
 
 def release(options: Release) -> None:
     """Print the sizes of the splits."""
-    from collections import Counter
-
     from swag_af.release import SPLITS
     from swag_af.release import release as make
 

@@ -20,9 +20,9 @@ from swag_af.cli import VERBS, help_text, main, parse
 from swag_af.data.contexts import write_contexts
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json
-from swag_af.data.options import ContextRules, Contexts
+from swag_af.data.options import Columns, ContextRules, Contexts, Pool, Tag
 from swag_af.lm.options import Features, Generate, LMOptions, TrainLM
-from swag_af.options import AFOptions, Demo, Filter, Release, Show
+from swag_af.options import AFOptions, Audit, Demo, Filter, Release, Report, Show
 from swag_af.runs import open_run
 
 Refused = Callable[..., str]
@@ -356,11 +356,29 @@ THREE_FORMS = {
         Generate(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", Features(Path("p"), Path("l"))),
+    "pool": (
+        "sources = ['a.csv', 'b.csv']\nflag = 'f.py:g'\ndrop_empty = true\n"
+        "[columns]\nstart_column = ''\nid-column = 'n'",
+        "pool a.csv b.csv --flag f.py:g --drop-empty --start-column '' --id-column n",
+        Pool(
+            (Path("a.csv"), Path("b.csv")),
+            flag="f.py:g",
+            drop_empty=True,
+            columns=Columns(start_column="", id_column="n"),
+        ),
+    ),
+    "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", Tag(Path("p"), "none")),
     "filter": (
         "pool = 'p'\nschedule = 'mlp:3,bow:2'\n[af]\niterations = 9\nrule = 'released'\nuntil = 0.05",
         "filter p --schedule mlp:3,bow:2 --iterations 9 --rule released --until 0.05",
         Filter(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
     ),
+    "audit": (
+        "run = 'r'\nfilters = 'cnn'\niteration = 0",
+        "audit r --filters cnn --iteration 0",
+        Audit(Path("r"), filters="cnn", iteration=0),
+    ),
+    "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", Report(Path("r"), out=Path("x.html"))),
     "release": ("run = 'r'\niteration = 4", "release r --iteration 4", Release(Path("r"), iteration=4)),
     "show": ("path = 'p'\nn = 5", "show p --n 5", Show(Path("p"), n=5)),
 }

@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from swag_af.data import tables
 from swag_af.data.contexts import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
+from swag_af.data.guard import comparable
 from swag_af.data.pool import CandidatePool, finish_pool, write_shard
+from swag_af.data.taggers import load_tagger
+from swag_af.data.tokens import tokenize
 from swag_af.filters.contract import check_filter
 
 CONTEXTS = [
@@ -58,9 +64,66 @@ def test_contexts_come_back_exactly_as_given_from_disk(tmp_path: Path) -> None:
 
 def test_negatives_equal_to_gold_or_to_each_other_are_dropped_and_counted() -> None:
     pool = small()
-    assert pool.manifest["dropped_negatives"] == 4
+    assert pool.manifest["dropped_negatives"] == {"blank": 1, "equal_to_gold": 1, "repeated": 2, "flagged": 0}
     assert pool.counts.tolist() == [3, 4]
     assert pool.n_candidates == 4
+
+
+SAME_WORDS = [
+    ("eats a pie.", "Eats  a pie ."),
+    ("does n't eat.", "doesn't eat."),
+    ("can not eat.", "cannot eat"),
+    ("ｅａｔｓ a pie.", "eats a pie."),
+    ("isst Stra\u00dfe.", "ISST STRASSE."),
+    ("e\u0301te\u0301.", "\u00e9t\u00e9."),
+    ("doesn\u2019t \u201cwait\u201d.", 'doesn\'t "wait".'),
+    ("says ``no''.", 'says "no".'),
+    ("ea\u00adts\u200b.", "eats."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_WORDS)
+def test_texts_of_the_same_words_are_compared_as_equal(one: str, other: str) -> None:
+    assert comparable(one) == comparable(other) != ""
+
+
+OTHER_WORDS = [("eats.", "eats!"), ("eats a pie.", "eats pies."), ("3.5", "35"), ("é", "e"), ("-", "."), ("?", ".")]
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER_WORDS)
+def test_texts_of_other_words_are_not(one: str, other: str) -> None:
+    assert comparable(one) != comparable(other)
+
+
+@pytest.mark.parametrize("text", ["", " \t\u2028", "\u200b\ufeff"])
+def test_a_text_without_a_visible_character_has_nothing_to_compare(text: str) -> None:
+    assert comparable(text) == ""
+
+
+def test_negatives_that_the_users_function_flags_are_left_out_and_counted() -> None:
+    asked = []
+
+    def flag(context: Context, negative: str) -> bool:
+        asked.append((context.id, negative))
+        return "pie" in negative.lower()
+
+    pool = small(flag=flag)
+    assert texts_of(pool)[0] == ["rides   the Bus.", "Sings."]
+    assert pool.manifest["dropped_negatives"]["flagged"] == 1
+    assert asked[:2] == [("row-0", "Sings."), ("row-0", "eats a\tPie")]
+    assert len(asked) == len(set(asked)) == 5
+
+
+def test_an_exception_in_the_users_function_is_one_line_that_names_the_row() -> None:
+    with pytest.raises(
+        InputError, match=r"row-0: the flag function flag raised ZeroDivisionError .* 'Sings\.'"
+    ) as told:
+
+        def flag(context: Context, negative: str) -> bool:
+            return bool(1 / 0)
+
+        small(flag=flag)
+    assert isinstance(told.value.__cause__, ZeroDivisionError)
 
 
 def test_features_go_with_the_candidates_that_stay() -> None:
@@ -78,7 +141,10 @@ def test_contexts_without_ids_are_named_by_their_row() -> None:
 BAD_TEXTS = {
     "no rows": ([], [], "at least one"),
     "more contexts than lists": (CONTEXTS, [["a"]], "2 contexts and 1 lists"),
-    "no negative left": (CONTEXTS, [["Rides the bus."], ["a"]], "first: row 0"),
+    "no negative left": (CONTEXTS, [["Rides the bus."], ["a"]], "row 0 has no negatives that differ"),
+    "several faults": (CONTEXTS, [[" "], []], r"2 rows cannot be used \(first: row 0 .*; row 1 has no negatives"),
+    "half a character": (CONTEXTS, [["a"], ["b", "\ud83d"]], "row 1 has half a surrogate pair under negative 1"),
+    "no text": (CONTEXTS, [["a"], [None]], "row 1 has no text under negative 0"),
     "blank gold": ([Context("A.", "He", " ")], [["runs.", "sits."]], "gold"),
 }
 
@@ -227,10 +293,70 @@ def test_other_features_have_another_identity() -> None:
     assert small(features=features(6, 5)).identity != small().identity
 
 
-def test_a_missing_table_is_named(pool: CandidatePool) -> None:
-    with pytest.raises(InputError, match="no table features"):
+def test_a_missing_table_is_named_with_the_verb_that_adds_it(pool: CandidatePool, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"this pool: no table features\. `swag-af features POOL --lms LMS` adds it"):
         small().require("tokens", "features")
-    pool.require("tokens", "features")
+    saved = small().save(tmp_path / "pool")
+    with pytest.raises(InputError, match=r"pool: no table features\. `swag-af features .*pool --lms LMS`"):
+        saved.require("tokens", "features")
+    pool.require("tokens", "features", "tags")
+
+
+def test_missing_tags_are_named_with_the_verb_that_adds_them() -> None:
+    pool = CandidatePool.from_texts(CONTEXTS, NEGATIVES, tagger="none")
+    assert pool.vocabulary.tags is None
+    assert pool.manifest["tagger"] == "none"
+    with pytest.raises(InputError, match=r"no part-of-speech tags\. `swag-af tag POOL` adds them"):
+        pool.require("tokens", "tags")
+
+
+def test_the_manifest_names_the_tagger_that_auto_chose() -> None:
+    pool = CandidatePool.from_texts(CONTEXTS, NEGATIVES)
+    assert pool.manifest["tagger"] == load_tagger("auto").name != "auto"
+
+
+def test_a_context_with_an_id_and_no_video_is_a_video_of_its_own() -> None:
+    pool = CandidatePool.from_texts([Context("A.", "He", "runs.", id="mine")], [["sits."]], tagger="none")
+    assert pool.contexts[0].video == "mine"
+
+
+def test_a_pool_of_many_blocks_holds_what_one_block_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = make_pool()
+    monkeypatch.setattr(tables, "BLOCK_CANDIDATES", 40)
+    many = make_pool()
+    assert many.identity != one.identity  # which is by shards
+    rows = np.arange(len(one))
+    for table in ("tokens", "lengths", "starts", "start_lengths", "counts", "features"):
+        np.testing.assert_array_equal(many.gather(table, rows), one.gather(table, rows), strict=True)
+    assert (many.contexts, texts_of(many)) == (one.contexts, texts_of(one))
+
+
+UNICODE = st.text(max_size=30)
+ROWS = st.lists(st.tuples(UNICODE, UNICODE, UNICODE, st.lists(UNICODE, max_size=6)), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS)
+def test_any_unicode_comes_back_as_given_or_is_refused_in_one_line(
+    rows: list[tuple[str, str, str, list[str]]],
+) -> None:
+    contexts, negatives = [Context(a, b, c) for a, b, c, _ in rows], [row[3] for row in rows]
+    try:
+        pool = CandidatePool.from_texts(contexts, negatives, tagger="none")
+    except InputError as error:
+        bad = [not comparable(c) or len({comparable(c), *map(comparable, n), ""}) < 3 for _, _, c, n in rows]
+        assert any(bad), error  # noqa: PT017 - both outcomes are right, each for its own rows
+        return
+    given = sum(len(row) for row in negatives)
+    assert sum(pool.manifest["dropped_negatives"].values()) + int((pool.counts - 1).sum()) == given
+    for i, texts in enumerate(texts_of(pool)):
+        assert texts[0] == contexts[i].gold
+        assert len({comparable(text) for text in texts}) == len(texts)
+    found = pool.gather("tokens", np.arange(len(pool)))
+    lengths = pool.gather("lengths", np.arange(len(pool)))
+    for i, texts in enumerate(texts_of(pool)):
+        for k, text in enumerate(texts):
+            assert found[i, k, : lengths[i, k]].tolist() == pool.vocabulary.ids(tokenize(text))
 
 
 @pytest.fixture

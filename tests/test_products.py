@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import linear as torch_linear
 
-from swag_af.lm import products
+from swag_af.data import products
 
 
 @pytest.fixture(params=[True, False], ids=["onednn", "torch"])
@@ -21,7 +21,7 @@ def test_both_products_are_fp32_products(kernels, rows, inputs, outputs, with_bi
     x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs)
     bias = torch.randn(outputs) if with_bias else None
     exact = torch_linear(x.double(), weight.double(), None if bias is None else bias.double()).float()
-    for made in (products.linear(x, weight, bias), products.PackedLinear(weight, bias, rows=rows)(x)):
+    for made in (products.multiply(x, weight, bias), products.PackedLinear(weight, bias, rows=rows)(x)):
         torch.testing.assert_close(made, exact, rtol=1e-5, atol=1e-5)
 
 
@@ -44,4 +44,4 @@ def test_bf16_rounds_and_returns_fp32(kernels):
 
 def test_a_weight_that_learns_gives_a_product_without_gradient(kernels):
     weight = torch.nn.Parameter(torch.randn(4, 3))
-    assert not products.linear(torch.randn(2, 3), weight).requires_grad
+    assert not products.multiply(torch.randn(2, 3), weight).requires_grad

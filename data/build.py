@@ -1,0 +1,276 @@
+"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
+
+The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
+known, and are then written as shards; memory does not grow with the number of rows, but for 8 bytes each and the token
+types. A pool is there whole or not at all.
+"""
+
+import importlib
+import importlib.util
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.choices import Layout, columns_read, layout_of, question_of
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
+from swag_af.data.guard import Flag
+from swag_af.data.options import ContextRules, Pool, Tag
+from swag_af.data.pool import NO_TAGGER, CandidatePool, finish_pool, replace_vocabulary, tagged, write_shard
+from swag_af.data.progress import Advance, progress
+from swag_af.data.sources import Source, open_source
+from swag_af.data.tables import (
+    Block,
+    EmptyRowError,
+    Faults,
+    Ids,
+    Row,
+    RowError,
+    RowMaker,
+    Sizes,
+    fill_blocks,
+    final_ids,
+)
+from swag_af.data.taggers import load_tagger
+from swag_af.data.vocabulary import Vocabulary, build_vocabulary
+
+_SHARD_BYTES = 1 << 26
+"""A shard has at most this much in its `tokens` table, unless one row has more."""
+
+
+def pool(options: Pool) -> CandidatePool:
+    """Read, guard, count, tag and write; returns the pool as opened from `options.out`.
+
+    The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
+    their video. Raises InputError for sources and rows that cannot be used, before anything stands in `options.out`.
+    """
+    if not options.sources:
+        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
+    _check_out(options)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    flag = load_flag(options.flag) if options.flag else None
+    sources = [open_source(path, options.format) for path in options.sources]
+    layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    remove_leftovers(options.out.absolute().parent)
+    with replacing(options.out) as folder:
+        spool = _Spool(folder / ".blocks")
+        reading = _Reading(options, RowMaker(flag))
+        n_expected = sum(source.n_rows for source in sources)
+        with progress("pool: reading", n_expected, "rows") as advance:
+            rows = reading.rows(sources, layouts, advance)
+            met: dict[str, int] = {}
+            vocabulary = build_vocabulary(fill_blocks(rows, met, spool.keep), min_count=1)
+        if not spool.n_rows:
+            raise ExhaustedError(f"{options.sources[0]}: none of its {reading.n_given} rows has a negative left.")
+        _check_ids(reading.ids, spool, options)
+        ids = final_ids(met, vocabulary)
+        del met
+        vocabulary = tagged(vocabulary, tagger)
+        with progress("pool: writing", spool.n_rows, "rows") as advance:
+            entries = _write_shards(folder, spool, ids, vocabulary, reading, advance)
+        shutil.rmtree(spool.folder)
+        notes = {
+            "tagger": tagger.name if tagger else NO_TAGGER,
+            "dropped_negatives": reading.maker.dropped_negatives(),
+            "drops": {"no_negatives": reading.n_empty} if reading.n_empty else {},
+            "made_by": _made_by(options, sources, layouts),
+        }
+        finish_pool(folder, vocabulary, entries, notes)
+    return CandidatePool.open(options.out)
+
+
+def tag(options: Tag) -> CandidatePool:
+    """Tag the word types of a pool with another tagger; returns the pool.
+
+    Its identity changes with the tags: runs on it as it was are refused. Killed at any moment, the pool is the old one
+    or the new one.
+    """
+    before = CandidatePool.open(options.pool)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    vocabulary = tagged(before.vocabulary, tagger)
+    replace_vocabulary(options.pool, vocabulary, {"tagger": tagger.name if tagger else NO_TAGGER})
+    return CandidatePool.open(options.pool)
+
+
+def load_flag(name: str) -> Flag:
+    """The function that `FILE.py:NAME` or `MODULE:NAME` stands for."""
+    where, _, attribute = name.rpartition(":")
+    if not where or not attribute:
+        raise InputError(f"--flag {name}: not FILE.py:NAME or MODULE:NAME. Write it like checks.py:means_the_same.")
+    try:
+        if where.endswith(".py"):
+            module = _module_of(Path(where))
+        else:
+            module = importlib.import_module(where)
+    except Exception as error:
+        raise InputError(f"--flag {name}: importing {where} failed ({type(error).__name__}: {error}).") from error
+    flag: Flag | None = getattr(module, attribute, None)
+    if not callable(flag):
+        raise InputError(f"--flag {name}: {where} has no function {attribute}. Check the name.")
+    return flag
+
+
+def _module_of(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fold_of(video: str, n_folds: int = ContextRules.n_folds) -> int:
+    """The fold of a video, from its name alone: the same in any order, and nothing has to be kept in memory."""
+    return zlib.crc32(video.encode()) % n_folds
+
+
+def _check_out(options: Pool) -> None:
+    check_output(options.out, force=options.force)
+    if options.out.exists():
+        read_manifest(options.out, "pool")
+    for source in options.sources:
+        if options.out.resolve() in (source.resolve(), *source.resolve().parents):
+            raise InputError(f"{options.out}: {source} is in it and would be overwritten. Choose another --out.")
+
+
+@dataclass
+class _Reading:
+    """The rows of all sources, and what was counted on the way."""
+
+    options: Pool
+    maker: RowMaker
+    ids: Ids = field(default_factory=Ids)
+    n_given: int = 0
+    n_empty: int = 0
+    has_folds: bool = False
+
+    def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
+        """Every row that can be used; raises InputError at the end of a source that has others."""
+        for source, layout in zip(sources, layouts, strict=True):
+            advice = "Mend those rows, or take them out."
+            if not self.options.drop_empty:
+                advice = "Mend those rows, or take them out; --drop-empty leaves out those without negatives."
+            faults = Faults(str(source.path), advice)
+            for where, record in source.read(columns_read(layout, source.columns)):
+                try:
+                    question = question_of(record, layout)
+                    self.has_folds = self.has_folds or question.has_fold
+                    yield self._made(question.context, question.negatives, question.features)
+                except EmptyRowError as fault:
+                    self.n_empty += 1
+                    if not self.options.drop_empty:
+                        faults.add(where, fault)
+                except RowError as fault:
+                    faults.add(where, fault)
+                self.n_given += 1
+                advance(1)
+            faults.check()
+
+    def _made(self, context: Any, negatives: list[str], features: Any) -> Row:
+        row = self.maker.make(self.n_given, context, negatives, features)
+        self.ids.add(row.context.id)
+        return row
+
+
+class _Spool:
+    """Blocks that wait in files until the vocabulary is known."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.n_blocks = 0
+        self.n_rows = 0
+        self.sizes = Sizes()
+        folder.mkdir(parents=True)
+
+    def keep(self, block: Block) -> None:
+        """Write the next block."""
+        block.save(self._path(self.n_blocks))
+        self.n_blocks += 1
+        self.n_rows += len(block)
+        self.sizes |= block.sizes
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks in order, one in memory at a time."""
+        for number in range(self.n_blocks):
+            yield Block.load(self._path(number))
+
+    def ids_of(self, rows: set[int]) -> dict[int, str]:
+        """The ids of these rows."""
+        contexts = (pair for i in range(self.n_blocks) for pair in read_jsonl(self._path(i).with_suffix(".jsonl")))
+        return {row: record["id"] for row, (_, record) in enumerate(contexts) if row in rows}
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:06d}"
+
+
+def _check_ids(ids: Ids, spool: _Spool, options: Pool) -> None:
+    """Raise InputError when two rows have one id."""
+    pairs = ids.repeats()
+    if not pairs:
+        return
+    named = spool.ids_of({row for pair in pairs for row in pair})
+    repeated = [(a, b) for a, b in pairs if named[a] == named[b]]
+    if repeated:
+        first, second = repeated[0]
+        raise InputError(
+            f"{', '.join(str(source) for source in options.sources)}: {len(repeated)} rows have the id of an earlier "
+            f"one (first: {named[second]!r}, rows {first} and {second}). Give each its own, or number them all with "
+            "--id-column ''."
+        )
+
+
+def _write_shards(
+    folder: Path, spool: _Spool, ids: np.ndarray, vocabulary: Vocabulary, reading: _Reading, advance: Advance
+) -> list[dict[str, Any]]:
+    """Every block as one shard or several of bounded size."""
+    sizes = spool.sizes
+    row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(vocabulary.id_dtype).itemsize
+    _check_disk(folder, spool.n_rows * row_bytes, sizes)
+    n_rows = max(1, _SHARD_BYTES // max(1, row_bytes))
+    entries: list[dict[str, Any]] = []
+    for block in spool.blocks():
+        for begin in range(0, len(block), n_rows):
+            end = min(begin + n_rows, len(block))
+            contexts = block.contexts[begin:end]
+            if not reading.has_folds:
+                contexts = [replace(context, fold=fold_of(context.video)) for context in contexts]
+            tables = block.tables(begin, end, ids, vocabulary, sizes)
+            entries.append(write_shard(folder, len(entries), contexts, tables))
+            advance(end - begin)
+    return entries
+
+
+def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
+    """Stop before writing what will not fit."""
+    free = shutil.disk_usage(folder).free
+    if n_bytes > free:
+        raise InputError(
+            f"{folder.parent}: the pool takes {n_bytes / 1e9:.1f} GB there, and {free / 1e9:.1f} GB are free. Its "
+            f"widest row has {sizes.n_candidates} candidates and its longest ending {sizes.n_tokens} tokens, and every "
+            "row gets that room. Make space, or shorten or take out the few that are longer than all others."
+        )
+
+
+def _made_by(options: Pool, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:
+    return {
+        "verb": "pool",
+        "sources": [
+            {"name": source.path.name, "format": source.format, "layout": layout.name, "sha256": _sha256_of(source)}
+            for source, layout in zip(sources, layouts, strict=True)
+        ],
+        "columns": asdict(options.columns),
+        "flag": options.flag,
+        "drop_empty": options.drop_empty,
+    }
+
+
+def _sha256_of(source: Source) -> str | dict[str, str]:
+    """The hash of a file, or of each file of a folder."""
+    if source.path.is_file():
+        return sha256_file(source.path)
+    return {path.name: sha256_file(path) for path in sorted(source.path.glob("*.arrow"))}

@@ -1,0 +1,80 @@
+"""The false-negative guard: which negatives of a row may stand beside its gold.
+
+A negative that says what gold says would teach a filter, and later a model, that a right answer is wrong. Left out,
+each counted under its reason: negatives without a visible character, equal to gold, equal to an earlier negative, and
+those that a function of the user's flags. Texts are compared by what a reader would call the same words: Unicode
+NFKC, letter case, blanks, quote marks and a final full stop make no difference. Making tables happens elsewhere.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from swag_af.data.contexts import Context
+from swag_af.data.errors import InputError
+
+DROPPED_NEGATIVES: dict[str, str] = {
+    "blank": "nothing to read in it",
+    "equal_to_gold": "the words of gold",
+    "repeated": "the words of an earlier negative of the row",
+    "flagged": "flagged as gold-like by the user's function",
+}
+"""Every reason for leaving a negative out, in the order in which it is tested."""
+
+Flag = Callable[[Context, str], bool]
+"""`flag(context, negative)`: whether the negative could pass for gold, and so must not be one."""
+
+_QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
+)
+
+
+def comparable(text: str) -> str:
+    """What two texts share when a reader would call them the same; empty when there is nothing to read.
+
+    Blanks go altogether, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+        text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
+    key = "".join(text.casefold().replace("`", "'").replace("''", '"').split())
+    return key.rstrip(".") or key
+
+
+def kept_candidates(
+    context: Context, negatives: Sequence[str], *, flag: Flag | None, dropped: Counter[str]
+) -> list[int]:
+    """Indices into `[context.gold, *negatives]` of gold, first, and of the negatives that may stay.
+
+    `dropped` is told the reason for each of the others. `flag` is asked once about each negative that is not left out
+    already; an exception in it is an InputError.
+    """
+    gold = comparable(context.gold)
+    seen: set[str] = set()
+    kept = [0]
+    for i, negative in enumerate(negatives, start=1):
+        key = comparable(negative)
+        if not key:
+            dropped["blank"] += 1
+        elif key == gold:
+            dropped["equal_to_gold"] += 1
+        elif key in seen:
+            dropped["repeated"] += 1
+        elif flag is not None and _is_flagged(flag, context, negative):
+            dropped["flagged"] += 1
+        else:
+            seen.add(key)
+            kept.append(i)
+    return kept
+
+
+def _is_flagged(flag: Flag, context: Context, negative: str) -> bool:
+    try:
+        return bool(flag(context, negative))
+    except Exception as error:
+        name = getattr(flag, "__name__", type(flag).__name__)
+        raise InputError(
+            f"{context.id}: the flag function {name} raised {type(error).__name__} ({error}) for the negative "
+            f"{negative[:60]!r}. It takes a Context and a text, and says whether the text could pass for gold. Mend it."
+        ) from error

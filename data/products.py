@@ -1,0 +1,100 @@
+"""Matrix products in full fp32 precision at the speed of the processor, for language models and filters alike.
+
+On a CPU, torch sends fp32 products to MKL, which runs AVX2 code on AMD processors; the oneDNN kernels that torch
+also carries run AVX-512 there, in the same precision and 2 to 3 times as fast (docs/PERFORMANCE.md). Everything here
+that multiplies large matrices does so through this file, the only one of its folder that knows torch. Without oneDNN,
+and on a GPU, these are torch's own products.
+
+Letters: `M` rows, `I` inputs, `O` outputs.
+"""
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+
+@cache
+def has_onednn() -> bool:
+    """Whether fp32 products on the CPU go to oneDNN."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    try:
+        x, weight = torch.ones(2, 4), torch.ones(3, 4)
+        packed = torch.ops.mkldnn._reorder_linear_weight(weight, 2)
+        made = torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+    return bool(torch.equal(made, torch.full((2, 3), 4.0)))
+
+
+def serves(x: Tensor) -> bool:
+    """Whether hand-written gradients can stand in for torch's own on `x`: fp32 on a CPU, outside autocast."""
+    return x.device.type == "cpu" and x.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`multiply` with its gradient; torch's own where that does not serve."""
+    if not serves(x):
+        return nn.functional.linear(x, weight, bias)
+    made: Tensor = _Linear.apply(x, weight, bias)
+    return made
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return multiply(x, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        gradient = gradient.contiguous()  # (M, O); the kernels crawl on rows with gaps between them
+        needs_x, needs_weight, needs_bias = ctx.needs_input_grad
+        return (
+            multiply(gradient, weight.T) if needs_x else None,
+            multiply(gradient.T, x.T) if needs_weight else None,
+            gradient.sum(0) if needs_bias else None,
+        )
+
+
+def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x` (M, I) times `weight` (O, I) transposed, plus `bias` (O,): (M, O). Carries no gradient."""
+    if x.device.type == "cpu" and x.dtype == torch.float32 and has_onednn():
+        return _onednn(x.detach(), weight.detach(), None if bias is None else bias.detach())
+    with torch.no_grad():
+        return nn.functional.linear(x, weight, bias)
+
+
+class PackedLinear:
+    """`multiply` by one weight many times over: the weight is laid out for the kernel once.
+
+    `rows` is the number of rows expected in a call. `dtype` bfloat16 rounds weight, input and output to 8 bits of
+    mantissa and sums in fp32; the outputs have the type of the input either way.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, *, rows: int, dtype: torch.dtype | None = None):
+        self.dtype = weight.dtype if dtype is None else dtype
+        self.weight = weight.detach().to(self.dtype)
+        self.bias = None if bias is None else bias.detach()
+        fits = weight.device.type == "cpu" and self.dtype in (torch.float32, torch.bfloat16)
+        self.is_packed = fits and has_onednn()
+        if self.is_packed:
+            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight.contiguous(), rows)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(M, I) to (M, O)."""
+        product = _onednn if self.is_packed else nn.functional.linear
+        if x.dtype == self.dtype:
+            made: Tensor = product(x, self.weight, self.bias)
+            return made
+        made = product(x.to(self.dtype), self.weight, None).to(x.dtype)
+        return made if self.bias is None else made.add_(self.bias)
+
+
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")

@@ -1,0 +1,220 @@
+"""Source files of rows, read one row at a time: JSONL, CSV, Parquet, and folders of `datasets.save_to_disk`.
+
+`open_source` looks at a file once, and says its columns and how many rows to expect; its rows are dictionaries, each
+with a word for where it stands. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the
+columns mean is the business of `choices`.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, read_jsonl
+
+Record = Mapping[str, Any]
+Records = Iterator[tuple[str, Record]]
+"""`("line 7", {...})` a row."""
+
+_BATCH_ROWS = 512
+_LONGEST_CELL = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or folder of rows."""
+
+    path: Path
+    format: str
+    columns: tuple[str, ...]
+    """Those of the first row, in JSONL."""
+    n_rows: int
+    """How many rows to expect; for text, lines."""
+    read: Callable[[Sequence[str]], Records]
+    """The rows from the first on; columns that are not named may be left out."""
+
+
+def open_source(path: Path, format: str = "auto") -> Source:
+    """The source at `path`; `format` is `jsonl`, `csv`, `parquet`, `datasets`, or `auto`, which looks at it.
+
+    Raises InputError when it is not there, holds no rows, or cannot be read.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder. Check the path.")
+    chosen = _guess_format(path) if format == "auto" else format
+    if path.is_dir() != (chosen == "datasets"):
+        expected = "a folder of `datasets.save_to_disk`" if chosen == "datasets" else f"a file, for {chosen}"
+        raise InputError(f"{path}: not {expected}. Check the path, or say another --format.")
+    source = _OPENERS[chosen](path)
+    if not source.columns or not source.n_rows:
+        raise InputError(f"{path}: no rows in it. Check the path.")
+    return source
+
+
+def _guess_format(path: Path) -> str:
+    if path.is_dir():
+        return "datasets"
+    suffix = path.suffix.lower()
+    with path.open("rb") as file:
+        head = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"[") and suffix not in (".csv", ".tsv"):
+        raise InputError(
+            f"{path}: one JSON list. Write one object a line instead, say with `jq -c '.[]' {path.name} > rows.jsonl`."
+        )
+    if suffix in (".jsonl", ".ndjson") or (head.startswith(b"{") and suffix not in (".csv", ".tsv")):
+        return "jsonl"
+    if suffix in (".csv", ".tsv"):
+        return "csv"
+    raise InputError(f"{path}: cannot tell its format. Say --format {' | '.join(_OPENERS)}.")
+
+
+def _count_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        n, last = 0, b"\n"
+        while chunk := file.read(1 << 20):
+            n, last = n + chunk.count(b"\n"), chunk[-1:]
+        return n + (last != b"\n")
+
+
+def _open_jsonl(path: Path) -> Source:
+    _, first = next(read_jsonl(path), (0, {}))
+
+    def read(_: Sequence[str]) -> Records:
+        for number, record in read_jsonl(path):
+            yield f"line {number}", record
+
+    return Source(path, "jsonl", tuple(first), _count_lines(path), read)
+
+
+def _open_csv(path: Path) -> Source:
+    """Comma-separated, or by tabs when the name ends in `.tsv`, with a header line."""
+    _, header = next(_csv_rows(path), (0, []))
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise InputError(f"{path}: its header names {', '.join(map(repr, repeated))} more than once. Rename one.")
+
+    def read(_: Sequence[str]) -> Records:
+        for line, row in islice(_csv_rows(path), 1, None):
+            if len(row) != len(header):
+                raise InputError(
+                    f"{path}: the row that ends in line {line} has {len(row)} cells, and the header {len(header)}. "
+                    "Quote cells that hold the separator, or mend the row."
+                )
+            yield f"line {line}", dict(zip(header, row, strict=True))
+
+    return Source(path, "csv", tuple(header), max(0, _count_lines(path) - 1), read)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """`(number of its last line, cells)` for every row that is not blank, the header first."""
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with _long_cells(), path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except (csv.Error, UnicodeDecodeError) as error:
+                raise InputError(
+                    f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
+                ) from None
+            if row:
+                yield reader.line_num, row
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Text of any length: the csv module stops at 128 KiB a cell unless told otherwise."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _open_parquet(path: Path) -> Source:
+    parquet = _pyarrow("pyarrow.parquet", path)
+
+    def read(columns: Sequence[str]) -> Records:
+        number = 0
+        with _arrow_errors(path), parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(columns)):
+                for record in batch.to_pylist():
+                    yield f"row {number}", record
+                    number += 1
+
+    with _arrow_errors(path), parquet.ParquetFile(path) as file:
+        return Source(path, "parquet", tuple(file.schema_arrow.names), file.metadata.num_rows, read)
+
+
+def _open_datasets(path: Path) -> Source:
+    """What `datasets.save_to_disk` wrote: `state.json` names files of Arrow record batches."""
+    ipc = _pyarrow("pyarrow.ipc", path)
+    if (path / "dataset_dict.json").exists():
+        splits = read_json(path / "dataset_dict.json").get("splits", [])
+        named = " or ".join(str(path / split) for split in splits)
+        raise InputError(f"{path}: several splits. Name those to read, each a source: {named}.")
+    if not (path / "state.json").exists():
+        raise InputError(
+            f"{path}: no state.json here, so this is no folder of `datasets.save_to_disk`. Name the files in it, or "
+            "check the path."
+        )
+    state = read_json(path / "state.json")
+    if state.get("_indices_files") or state.get("_indices_data_files"):
+        raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")
+    files = [path / entry["filename"] for entry in state.get("_data_files", [])]
+
+    def batches() -> Iterator[Any]:
+        for file in files:
+            with _arrow_errors(file), _memory_map(file) as mapped, ipc.open_stream(mapped) as stream:
+                yield from stream
+
+    def read(columns: Sequence[str]) -> Records:
+        number = 0
+        for batch in batches():
+            chosen = batch.select([name for name in columns if name in batch.schema.names])
+            for at in range(0, len(batch), _BATCH_ROWS):
+                for record in chosen.slice(at, _BATCH_ROWS).to_pylist():
+                    yield f"row {number}", record
+                    number += 1
+
+    first = next(batches(), None)
+    names = () if first is None else tuple(first.schema.names)
+    return Source(path, "datasets", names, sum(len(batch) for batch in batches()), read)
+
+
+def _memory_map(file: Path) -> Any:
+    return _pyarrow("pyarrow", file).memory_map(str(file))
+
+
+def _pyarrow(module: str, path: Path) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(f"{path}: reading it takes pyarrow. Install it with: pip install 'swag-af[parquet]'") from None
+
+
+@contextmanager
+def _arrow_errors(path: Path) -> Iterator[None]:
+    """What pyarrow says of a damaged file, in one line."""
+    try:
+        yield
+    except (_pyarrow("pyarrow", path).ArrowException, FileNotFoundError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: damaged or of another format ({said}). Write it again.") from None
+
+
+_OPENERS: dict[str, Callable[[Path], Source]] = {
+    "jsonl": _open_jsonl,
+    "csv": _open_csv,
+    "parquet": _open_parquet,
+    "datasets": _open_datasets,
+}

@@ -1,0 +1,193 @@
+"""Filters that are scikit-learn estimators: any one of yours, and a bag of n-grams that has a name.
+
+A fit flattens the assigned candidates, n rows x m columns, into `q` examples, gold (label 1) against negatives
+(label 0). Rows are not kept together: for a loss over the candidates of a row see `neural`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool import View
+from swag_af.filters.texts import READINGS, Reading
+
+
+class SklearnFilter:
+    """A scikit-learn classifier, or a pipeline that ends in one, as a filter.
+
+    `SklearnFilter(make_pipeline(TfidfVectorizer(), LogisticRegression()))` reads second sentences. The object that
+    is passed stays as it is: each fit trains a clone, and sets every `random_state` in it from `rng`, those that
+    you set too.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        of: Reading | str | Callable[[View], Any] = "second_sentence",
+        requires: Sequence[str] = (),
+        name: str = "sklearn",
+    ):
+        """`of`: what the estimator is given for its `X`, q rows, the candidates of row 0 first.
+
+        `"second_sentence"` start + ending, `"ending"`, both as written; `"tokens"` start + ending lower-cased, a
+        blank between tokens; `"features"` the pool's table (q, F); or a function of the view that returns q rows
+        of anything. `requires`: pool tables that such a function reads. `name`: a schedule with two of these
+        filters needs two names.
+        """
+        self.estimator = estimator
+        self.of = of
+        self.requires = ("features",) if of == "features" else tuple(requires)
+        self.name = name
+        self._fitted: Any = None
+
+    def __repr__(self) -> str:
+        return f"SklearnFilter({self.estimator!r}, of={_spelled(self.of)!r}, name={self.name!r})"
+
+    def settings(self) -> dict[str, Any]:
+        """What identifies this filter in a run folder, for JSON."""
+        return {"estimator": _spelled(self.estimator), "of": _spelled(self.of)}
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        """Train a clone on gold against the other columns.
+
+        Raises InputError for fewer than 2 candidates a row, a missing table, and what the estimator refuses.
+        """
+        from sklearn.base import clone
+
+        n, m = view.shape
+        if n < 1 or m < 2:
+            raise InputError(f"filter {self.name} needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
+        if not hasattr(self.estimator, "get_params") or not hasattr(self.estimator, "fit"):
+            raise InputError(f"filter {self.name}: {type(self.estimator).__name__} is no scikit-learn estimator.")
+        examples = self._read(view)
+        estimator = clone(self.estimator)
+        _set_random_states(estimator, rng)
+        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
+        try:
+            self._fitted = estimator.fit(examples, labels)
+        except ValueError as error:
+            raise InputError(f"filter {self.name}: the estimator cannot be fitted: {_first_line(error)}.") from error
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) floats: the decision function; without one the probability of gold, then the prediction."""
+        if self._fitted is None:
+            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+        scores = _gold_scores(self._fitted, self._read(view))
+        if scores.shape != (view.columns.size,) or not np.isfinite(scores).all():
+            raise InputError(
+                f"filter {self.name}: the estimator gave scores of shape {scores.shape}, not all finite, "
+                f"for {view.columns.size} candidates. Is it a classifier of two classes?"
+            )
+        return scores.reshape(view.shape)
+
+    def _read(self, view: View) -> Any:
+        view.pool.require(*self.requires)
+        if self.of == "features":
+            return view.features.reshape(view.columns.size, -1)  # (q, F)
+        if isinstance(self.of, str) and self.of not in READINGS:
+            known = ", ".join((*READINGS, "features"))
+            raise InputError(f"filter {self.name}: of={self.of!r} is none of {known}, nor a function of a view.")
+        examples = (READINGS[self.of] if isinstance(self.of, str) else self.of)(view)
+        n_examples = examples.shape[0] if hasattr(examples, "shape") else len(examples)
+        if n_examples != view.columns.size:
+            raise InputError(
+                f"filter {self.name}: {_spelled(self.of)} gave {n_examples} rows for {view.columns.size} candidates."
+            )
+        return examples
+
+
+@dataclass(kw_only=True)
+class NgramFilter:
+    """Logistic regression on a bag of words and word pairs of the second sentence: quick, and no network.
+
+    It sees which words go together, not where they stand.
+    """
+
+    longest: int = 2
+    """Words of the longest n-gram; every shorter one is counted too."""
+    n_buckets: int = 2**18
+    """N-grams are hashed into this many columns, so that nothing is built or kept word by word."""
+    strength: float = 10.0
+    """Inverse of the L2 penalty (scikit-learn's `C`)."""
+
+    name: ClassVar[str] = "ngrams"
+
+    _filter: SklearnFilter | None = field(default=None, init=False, repr=False, compare=False)
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        """Train on gold against the other columns; raises InputError for fewer than 2 candidates a row."""
+        filter = SklearnFilter(self.make_estimator(), of="tokens", name=self.name)
+        filter.fit(view, rng=rng)
+        self._filter = filter
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) log-odds of gold."""
+        if self._filter is None:
+            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+        return self._filter.score(view)
+
+    def make_estimator(self) -> Any:
+        """The unfitted pipeline: counts of hashed n-grams, tf-idf, logistic regression."""
+        from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        if self.longest < 1 or self.n_buckets < 1 or self.strength <= 0:
+            raise InputError("filter ngrams: longest and n_buckets must be 1 or more, strength above 0.")
+        counts = HashingVectorizer(
+            ngram_range=(1, self.longest),
+            n_features=self.n_buckets,
+            token_pattern=r"\S+",
+            lowercase=False,  # tokens are
+            alternate_sign=False,
+            norm=None,
+        )
+        regression = LogisticRegression(C=self.strength, solver="liblinear")  # half the seconds of lbfgs, or less
+        return make_pipeline(counts, TfidfTransformer(sublinear_tf=True), regression)
+
+
+def _set_random_states(estimator: Any, rng: np.random.Generator) -> None:
+    """Every parameter `random_state`, however deep, drawn from `rng` in the order of their names."""
+    names = sorted(name for name in estimator.get_params() if name.rpartition("__")[2] == "random_state")
+    if names:
+        estimator.set_params(**{name: int(rng.integers(2**31 - 1)) for name in names})
+
+
+def _gold_scores(fitted: Any, examples: Any) -> np.ndarray:
+    """(q,) float64: the higher, the more gold-like."""
+    if hasattr(fitted, "decision_function"):
+        scores = fitted.decision_function(examples)
+    elif hasattr(fitted, "predict_proba"):
+        scores = np.asarray(fitted.predict_proba(examples))[:, list(fitted.classes_).index(1)]
+    else:
+        scores = fitted.predict(examples)
+    return np.asarray(scores, dtype=np.float64)
+
+
+def _spelled(setting: Any) -> str:
+    """A setting as text that does not hang on where in memory it stands."""
+    if isinstance(setting, str):
+        return setting
+    if hasattr(setting, "__qualname__"):
+        return f"{setting.__module__}:{setting.__qualname__}"
+    return f"{type(setting).__name__}({_parameters(setting)})"
+
+
+def _parameters(estimator: Any) -> str:
+    values = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    return ", ".join(f"{name}={_parameter(value)}" for name, value in sorted(values.items()))
+
+
+def _parameter(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_parameter, value))}]"
+    plain = value is None or isinstance(value, str | int | float | bool | dict)
+    return repr(value) if plain else _spelled(value)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")

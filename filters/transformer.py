@@ -1,0 +1,282 @@
+"""The transformer filter: a pretrained encoder, fine-tuned on every fit, as HellaSwag does (Zellers et al. 2019).
+
+Reads the context and each candidate as a pair of texts, gives one logit a candidate, and learns by cross-entropy
+over the A assigned candidates of a row. Encoders come from Hugging Face: a folder, or a name that is fetched.
+
+Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` candidates in all, `b` of them in a batch.
+"""
+
+import contextlib
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool import View
+from swag_af.filters.neural import Adam, batch_size, pick_device, seeded, stopping_size
+from swag_af.filters.texts import second_sentences
+
+
+@dataclass(kw_only=True)
+class TransformerFilter:
+    """A Hugging Face encoder with a multiple-choice head, from its pretrained weights in every fit.
+
+    Constants: BERT's on SWAG (Devlin et al. 2019, 4.4). Its weight decay is left out: three epochs, with the best
+    one kept, need none.
+    """
+
+    model: str
+    """A folder that holds model and tokenizer, or a name on the Hugging Face hub."""
+    max_epochs: int = 3
+    """Passes over the training rows at most."""
+    learning_rate: float = 2e-5
+    """Reached after the first tenth of the steps, then falling linearly to 0."""
+    batch_contexts: int = 16
+    """Contexts a gradient step at most."""
+    max_length: int = 128
+    """Tokens of context and candidate together; what is longer loses tokens at the end of its longer part."""
+    see_context: bool = True
+    """Read the context's first sentence too; without it, the second sentence alone, as SWAG's filters do."""
+    max_gradient_norm: float = 1.0
+    stopping_share: float = 0.1
+    """Share of the fitted rows (at least 8 of them) kept from training and used to stop early."""
+    patience: int = 1
+    """Epochs without improvement before the fit stops."""
+    device: str = "auto"
+    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Arithmetic of the training. Scores are float32 always: bfloat16 rounds otherwise in a batch of another size,
+    and a score must not hang on what else is scored."""
+
+    held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
+    """After a fit: cross-entropy on the stopping rows, one number an epoch, in nats."""
+    _fitted: tuple[Any, Any] | None = field(default=None, init=False, repr=False, compare=False)
+    """Network and tokenizer."""
+
+    name: ClassVar[str] = "transformer"
+    argument: ClassVar[str] = "model"
+    """What stands in the brackets of `transformer[...]`."""
+
+    def check(self) -> None:
+        """Raise InputError when the package or the model is missing, or a setting is out of range."""
+        if min(self.max_epochs, self.batch_contexts) < 1 or self.learning_rate <= 0 or self.max_length < 8:
+            raise InputError(
+                "filter transformer: max_epochs and batch_contexts must be 1 or more, max_length 8 or more, "
+                "learning_rate above 0."
+            )
+        if self.precision not in ("float32", "bfloat16"):
+            raise InputError(f"filter transformer: precision {self.precision!r} is neither float32 nor bfloat16.")
+        _load_config(self.model)
+        _load_tokenizer(self.model)
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        """Learn to tell column 0 from the others; keeps the weights of the best epoch.
+
+        Raises InputError as `check` does, and for fewer than 2 rows or 2 candidates a row.
+        """
+        n, n_assigned = view.shape
+        if n < 2 or n_assigned < 2:
+            raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
+        self.check()
+        tokenizer = _load_tokenizer(self.model, self.max_length)
+        candidates = self._read(view, tokenizer)
+        device = pick_device(self.device)
+        order = rng.permutation(n)
+        n_stop = stopping_size(n, self.stopping_share)
+        with seeded(int(rng.integers(2**63 - 1)), device):
+            network = _load_network(self.model).to(device)
+            self._train(network, tokenizer, candidates, n_assigned, order[n_stop:], order[:n_stop], rng)
+        self._fitted = network, tokenizer
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) float32 logits."""
+        if self._fitted is None:
+            raise InputError("filter transformer has not been fitted. Call fit(view, rng=...) first.")
+        network, tokenizer = self._fitted
+        device = pick_device(self.device)
+        network.to(device)
+        return _score(network, tokenizer, self._read(view, tokenizer), device).reshape(view.shape)
+
+    def _read(self, view: View, tokenizer: Any) -> list[dict[str, list[int]]]:
+        """The q candidates as token ids and what goes with them, unpadded."""
+        seconds = second_sentences(view)
+        firsts = [context.sent1 for context in view.contexts for _ in range(view.shape[1])]
+        pairs = (firsts, seconds) if self.see_context else (seconds,)
+        encoded = tokenizer(*pairs, truncation=True, return_attention_mask=False)
+        return [
+            {name: encoded[name][i] for name in tokenizer.model_input_names if name in encoded}
+            for i in range(len(seconds))
+        ]
+
+    def _train(
+        self,
+        network: Any,
+        tokenizer: Any,
+        candidates: list[dict[str, list[int]]],
+        n_assigned: int,
+        train: np.ndarray,
+        stop: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        device = next(network.parameters()).device
+        adam = Adam(network, self.learning_rate, weight_decay=0.0)
+        self.held_out_losses = []
+        best = copy.deepcopy(network.state_dict())
+        best_epoch = step = 0
+        n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
+        for epoch in range(self.max_epochs):
+            network.train()
+            for rows in np.array_split(rng.permutation(train), n_batches):
+                network.zero_grad()
+                with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+                    logits = _row_logits(network, tokenizer, candidates, rows, n_assigned, device)
+                _cross_entropy(logits).backward()
+                for parameter in network.parameters():  # some encoders hold weights that this task leaves out
+                    if parameter.grad is None:
+                        parameter.grad = torch.zeros_like(parameter)
+                torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
+                adam.learning_rate = self.learning_rate * _rate(step, self.max_epochs * n_batches)
+                adam.step()
+                step += 1
+            self.held_out_losses.append(_held_out_loss(network, tokenizer, candidates, stop, n_assigned, device))
+            if self.held_out_losses[-1] <= min(self.held_out_losses):
+                best, best_epoch = copy.deepcopy(network.state_dict()), epoch
+            elif epoch - best_epoch >= self.patience:
+                break
+        network.load_state_dict(best)
+        network.eval()
+
+
+WARM_UP = 0.1
+"""Share of the steps in which the learning rate rises (Devlin et al. 2019, released code)."""
+
+
+def _rate(step: int, n_steps: int) -> float:
+    """The factor of the learning rate in step 0, 1, ... of `n_steps`: up to 1, then down towards 0."""
+    n_rising = max(1, round(WARM_UP * n_steps))
+    return min((step + 1) / n_rising, (n_steps - step) / max(1, n_steps - n_rising), 1.0)
+
+
+def _row_logits(
+    network: Any,
+    tokenizer: Any,
+    candidates: list[dict[str, list[int]]],
+    rows: np.ndarray,
+    n_assigned: int,
+    device: torch.device,
+) -> torch.Tensor:
+    """(len(rows), A)."""
+    batch = [candidates[row * n_assigned + column] for row in rows for column in range(n_assigned)]
+    return _logits(network, tokenizer, batch, device).reshape(len(rows), n_assigned)
+
+
+def _logits(network: Any, tokenizer: Any, batch: list[dict[str, list[int]]], device: torch.device) -> torch.Tensor:
+    """(b,) logits. Each candidate is a question of one choice: the softmax over a row is taken outside."""
+    padded = tokenizer.pad(batch, return_tensors="pt")  # (b, T) each
+    inputs = {name: values[:, None].to(device) for name, values in padded.items()}  # (b, 1, T)
+    logits: torch.Tensor = network(**inputs).logits  # (b, 1)
+    return logits[:, 0]
+
+
+def _cross_entropy(logits: torch.Tensor) -> torch.Tensor:
+    """Mean over rows of gold's negative log share among the A candidates."""
+    return F.cross_entropy(logits.float(), torch.zeros(len(logits), dtype=torch.long, device=logits.device))
+
+
+@torch.inference_mode()
+def _held_out_loss(
+    network: Any,
+    tokenizer: Any,
+    candidates: list[dict[str, list[int]]],
+    rows: np.ndarray,
+    n_assigned: int,
+    device: torch.device,
+) -> float:
+    network.eval()
+    total = 0.0
+    for part in np.array_split(rows, -(-len(rows) // 16)):
+        logits = _row_logits(network, tokenizer, candidates, part, n_assigned, device)
+        total += float(_cross_entropy(logits)) * len(part)
+    return total / len(rows)
+
+
+SCORED_AT_ONCE = 256
+"""Candidates a batch: bounds the memory of scoring."""
+
+
+@torch.inference_mode()
+def _score(network: Any, tokenizer: Any, candidates: list[dict[str, list[int]]], device: torch.device) -> np.ndarray:
+    """(q,) float32; batches of like length, so that little is padded."""
+    out = np.empty(len(candidates), np.float32)
+    order = np.argsort([-len(candidate["input_ids"]) for candidate in candidates], kind="stable")
+    for at in range(0, len(order), SCORED_AT_ONCE):
+        index = order[at : at + SCORED_AT_ONCE]
+        out[index] = _logits(network, tokenizer, [candidates[i] for i in index], device).cpu().numpy()
+    return out
+
+
+def _load_config(model: str) -> Any:
+    """The model's configuration; InputError when it cannot be had or its kind has no multiple-choice head."""
+    transformers = _import_transformers()
+    with _readable(model):
+        if Path(model).is_dir() and not (Path(model) / "config.json").exists():
+            raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
+        config = transformers.AutoConfig.from_pretrained(model)
+    if type(config) not in transformers.AutoModelForMultipleChoice._model_mapping:
+        raise InputError(
+            f"{model}: a {config.model_type} has no multiple-choice head in transformers. Take an encoder like "
+            "bert, roberta, deberta-v2 or electra."
+        )
+    return config
+
+
+def _load_tokenizer(model: str, max_length: int | None = None) -> Any:
+    """The model's tokenizer, which cuts pairs at `max_length` or at what the model can read."""
+    with _readable(model):
+        tokenizer = _import_transformers().AutoTokenizer.from_pretrained(model)
+    # Many tokenizers do not know how much their model reads; RoBERTa's positions begin at 2.
+    n_positions = getattr(_load_config(model), "max_position_embeddings", None) or 0
+    limits = [max_length, tokenizer.model_max_length, n_positions - 2 if n_positions > 2 else None]
+    tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
+    # pad() tells fast tokenizers to pad as they encode; here they encode once and pad batch by batch.
+    tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True
+    return tokenizer
+
+
+def _load_network(model: str) -> Any:
+    """The pretrained weights in float32, with a new head drawn from torch's generator."""
+    with _readable(model):
+        return _import_transformers().AutoModelForMultipleChoice.from_pretrained(model, torch_dtype=torch.float32)
+
+
+@contextlib.contextmanager
+def _readable(model: str) -> Iterator[None]:
+    """Loading without transformers' remarks about the new head, and its failures as one line."""
+    logging = _import_transformers().utils.logging
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")
+        raise InputError(
+            f"{model}: no model that can be read ({why}). Give a folder with a model and its tokenizer, or a name on "
+            "the Hugging Face hub."
+        ) from error
+    finally:
+        logging.set_verbosity(before)
+
+
+def _import_transformers() -> Any:
+    try:
+        import transformers
+    except ImportError as error:
+        raise InputError("transformers is not installed. Install it with: pip install 'swag-af[hf]'") from error
+    return transformers

@@ -1,0 +1,159 @@
+"""Charts of a report: shapes as inline SVG that stretches with the page, words around it as HTML.
+
+Every SVG is 1000 by 1000 units, stretched to its frame, with strokes that keep their width; so the same chart fills a
+desktop and a telephone while its labels stay the size of the text. Colours come from the page's style sheet, by the
+classes `s0`, `s1`, ... of the series. Knows nothing of runs.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def escape(text: object) -> str:
+    """Any text as HTML: markup escaped, and what no HTML file may hold shown as a replacement character."""
+    return html.escape(_CONTROL.sub("\ufffd", str(text)), quote=True)
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """`0.1234` as `12.3 %`, the blank one that no line breaks at."""
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+@dataclass(frozen=True)
+class Series:
+    """Something drawn, with its name in the legend and the number of its colour."""
+
+    name: str
+    colour: int
+    mark: Literal["line", "dash", "area", "bar", "dot", "ring"] = "line"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The plane of a chart: its ends, its ticks, and what they mean."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    x_name: str
+    y_name: str
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point stands in the SVG, with one decimal; what lies outside is put on the edge."""
+        across = (x - self.x[0]) / (self.x[1] - self.x[0])
+        up = (y - self.y[0]) / (self.y[1] - self.y[0])
+        return round(1000 * min(1.0, max(0.0, across)), 1), round(1000 * (1 - min(1.0, max(0.0, up))), 1)
+
+
+def figure(
+    caption: str,
+    label: str,
+    frame: Frame,
+    shapes: Iterable[str],
+    legend: Sequence[Series] = (),
+    *,
+    note: str = "",
+    size: str = "",
+) -> str:
+    """A whole chart: caption and note, plane with ticks and shapes, legend. `label` says in words what can be seen."""
+    ys = "".join(f'<span style="top:{frame.at(frame.x[0], v)[1] / 10:g}%">{escape(t)}</span>' for v, t in frame.y_ticks)
+    xs = "".join(f'<span style="left:{frame.at(v, 0)[0] / 10:g}%">{escape(t)}</span>' for v, t in frame.x_ticks)
+    grid = "".join(f"M0 {frame.at(0, v)[1]:g}H1000" for v, _ in frame.y_ticks)
+    keys = "".join(f'<li><i class="key {s.mark} s{s.colour}"></i>{escape(s.name)}</li>' for s in legend)
+    return (
+        f'<figure class="chart {size}"><figcaption>{escape(caption)}'
+        + (f"<small>{escape(note)}</small>" if note else "")
+        + "</figcaption>"
+        f'<div class="yname">{escape(frame.y_name)}</div>'
+        f'<div class="plane"><div class="ys" aria-hidden="true">{ys}</div>'
+        f'<svg viewBox="0 0 1000 1000" preserveAspectRatio="none" role="img" aria-label="{escape(label)}">'
+        f'<path class="grid" d="{grid}"/>{"".join(shapes)}</svg></div>'
+        f'<div class="xs" aria-hidden="true">{xs}</div><div class="xname">{escape(frame.x_name)}</div>'
+        + (f'<ul class="legend">{keys}</ul>' if keys else "")
+        + "</figure>\n"
+    )
+
+
+def line(frame: Frame, xs: np.ndarray, ys: np.ndarray, colour: int, kind: str = "line") -> str:
+    """A line through the points; `kind` is line, thin or dash."""
+    if len(xs) == 1:
+        return dot(frame, float(xs[0]), float(ys[0]), colour, hollow=False) if kind == "line" else ""
+    points = [frame.at(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
+    return f'<path class="{kind} s{colour}" d="M{"L".join(f"{x:g} {y:g}" for x, y in points)}"/>'
+
+
+def steps(frame: Frame, edges: np.ndarray, heights: np.ndarray, colour: int, kind: str = "line") -> str:
+    """A histogram's outline over `edges` (b + 1,), or with `kind` area its filled shape."""
+    base = frame.at(float(edges[0]), 0)
+    path = f"M{base[0]:g} {base[1]:g}"
+    for left, right, height in zip(edges[:-1].tolist(), edges[1:].tolist(), heights.tolist(), strict=True):
+        (x0, y), (x1, _) = frame.at(left, height), frame.at(right, height)
+        path += f"L{x0:g} {y:g}L{x1:g} {y:g}"
+    return f'<path class="{kind} s{colour}" d="{path}L{frame.at(float(edges[-1]), 0)[0]:g} {base[1]:g}"/>'
+
+
+def bar(frame: Frame, left: float, right: float, height: float, colour: int, title: str) -> str:
+    """A bar from 0 to `height` that says `title` when pointed at."""
+    (x0, y), (x1, floor) = frame.at(left, height), frame.at(right, 0)
+    return (
+        f'<rect class="bar s{colour}" x="{x0:g}" y="{y:g}" width="{x1 - x0:.1f}" height="{floor - y:.1f}">'
+        f"<title>{escape(title)}</title></rect>"
+    )
+
+
+def dot(frame: Frame, x: float, y: float, colour: int, *, hollow: bool, title: str = "") -> str:
+    """A round point, whatever the stretching."""
+    at = "M{:g} {:g}h.01".format(*frame.at(x, y))
+    parts = [f'<path class="halo" d="{at}"/>', f'<path class="dot s{colour}" d="{at}"/>']
+    parts += [f'<path class="hole" d="{at}"/>'] if hollow else []
+    return f"<g><title>{escape(title)}</title>{''.join(parts)}</g>" if title else "".join(parts)
+
+
+def whisker(frame: Frame, x: float, low: float, high: float, colour: int) -> str:
+    """An interval, upright."""
+    (at, bottom), (_, top) = frame.at(x, low), frame.at(x, high)
+    return f'<path class="whisker s{colour}" d="M{at:g} {bottom:g}V{top:g}"/>'
+
+
+def level(frame: Frame, y: float) -> str:
+    """A dashed level across the plane: chance."""
+    return f'<path class="level" d="M0 {frame.at(0, y)[1]:g}H1000"/>'
+
+
+def wall(frame: Frame, x: float) -> str:
+    """An upright line: a phase begins."""
+    return f'<path class="wall" d="M{frame.at(x, 0)[0]:g} 0V1000"/>'
+
+
+def hover(frame: Frame, x: float, width: float, title: str) -> str:
+    """An invisible strip that says `title` when pointed at."""
+    x0, x1 = frame.at(x - width / 2, 0)[0], frame.at(x + width / 2, 0)[0]
+    place = f'x="{x0:g}" y="0" width="{x1 - x0:.1f}" height="1000"'
+    return f'<rect class="hover" {place}><title>{escape(title)}</title></rect>'
+
+
+def ticks(low: float, high: float, n: int = 5) -> np.ndarray:
+    """About `n` round numbers from `low` to `high`."""
+    rough = max(high - low, 1e-9) / max(1, n - 1)
+    size = 10.0 ** np.floor(np.log10(rough))
+    step = size * next(factor for factor in (1, 2, 5, 10) if factor * size >= 0.999 * rough)
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    return np.round(np.arange(first, last + 1) * step, 10)
+
+
+def plain_ticks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]:
+    """Ticks as they are written: `0.5`, `20`."""
+    return [(float(v), f"{v:g}") for v in ticks(low, high, n)]
+
+
+def percent_ticks(high: float, n: int = 5) -> list[tuple[float, str]]:
+    """Ticks of a share from 0 to `high`, in per cent."""
+    return [(float(v) / 100, f"{v:g}\N{NO-BREAK SPACE}%") for v in ticks(0, 100 * high, n)]

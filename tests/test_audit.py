@@ -1,0 +1,451 @@
+"""Claims about audits: honest folds, honest intervals, the same bytes however often the run was killed."""
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
+
+from swag_af.audit import (
+    AUDITS,
+    audit_pool,
+    audit_run,
+    due_iterations,
+    fold_of,
+    interval,
+    out_of_fold_scores,
+    rank_shares,
+    read_audits,
+    run_audit,
+)
+from swag_af.data.assignments import random_assignment
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.pool import CandidatePool, View
+from swag_af.filters import registry
+from swag_af.loop import accuracy, filter_pool, run_filter
+from swag_af.options import AFOptions, Audit, Filter, Show
+from swag_af.plot import audit_places, colours, plot_run
+from swag_af.runs import Run, open_run
+from swag_af.show import show
+from swag_af.splits import groups_of
+from swag_af.summary import audit_rows, run_lines
+
+SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
+
+
+def assignment_of(pool: CandidatePool, n_assigned: int = 5) -> np.ndarray:
+    return random_assignment(pool.counts, n_assigned, rng=np.random.default_rng(1))
+
+
+def planted(pool: CandidatePool) -> CandidatePool:
+    """`pool` with features that give gold away."""
+    pool._shards[0]._arrays["features"] = pool.gather("features", np.arange(len(pool))).copy()
+    pool._shards[0]._arrays["features"][:, 0] += 3
+    return pool
+
+
+@pytest.fixture(autouse=True)
+def plain(fake_filters: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fakes by name, and no curves."""
+    monkeypatch.setattr("swag_af.loop.plot_run", lambda run, folder: [])
+
+
+class Watched(HashFilter):
+    """Notes which rows each fit and each score saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, np.ndarray]] = []
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        self.seen.append(("fit", view.rows))
+        super().fit(view, rng=rng)
+
+    def score(self, view: View) -> np.ndarray:
+        self.seen.append(("score", view.rows))
+        return super().score(view)
+
+
+# ------------------------------------------------------------------------------------------------------------ folds
+
+
+def test_no_video_is_fitted_on_and_scored_by_the_same_fit(pool: CandidatePool) -> None:
+    watched = Watched()
+    audit_pool(pool, assignment_of(pool), [watched])
+    videos = np.array([context.video for context in pool.contexts])
+    for (_, fitted), (_, scored) in zip(watched.seen[::2], watched.seen[1::2], strict=True):
+        assert not set(videos[fitted]) & set(videos[scored])
+
+
+def test_every_context_is_scored_once(pool: CandidatePool) -> None:
+    watched = Watched()
+    audit_pool(pool, assignment_of(pool), [watched], n_folds=3)
+    scored = np.concatenate([rows for what, rows in watched.seen if what == "score"])
+    np.testing.assert_array_equal(np.sort(scored), np.arange(len(pool)))
+
+
+def test_many_rows_are_scored_some_at_a_time_with_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = make_pool()
+    folds = fold_of(groups_of(pool, "video"), 5, seed=0)
+    whole = out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0)
+    monkeypatch.setattr("swag_af.audit.SCORED_AT_ONCE", 7)
+    np.testing.assert_array_equal(out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0), whole)
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 9])
+def test_folds_hold_whole_groups_and_differ_by_one_group_at_most(n_folds: int) -> None:
+    groups = np.repeat(np.arange(40), np.random.default_rng(0).integers(1, 7, 40))
+    folds = fold_of(groups, n_folds, seed=3)
+    assert all(len(set(folds[groups == group])) == 1 for group in range(40))
+    sizes = np.bincount(folds, minlength=n_folds)
+    assert sizes.max() - sizes.min() <= np.bincount(groups).max()
+
+
+def test_there_are_never_more_folds_than_videos(pool: CandidatePool) -> None:
+    (found,) = audit_pool(pool, assignment_of(pool), ["hash"], n_folds=50)
+    assert found.n_folds == found.n_videos == 10
+
+
+def test_a_pool_of_one_video_is_refused() -> None:
+    pool = CandidatePool.from_texts(make_contexts_of(6, n_videos=1), [["a b.", "c d."]] * 6, tagger="rules")
+    with pytest.raises(InputError, match="of one video"):
+        audit_pool(pool, assignment_of(pool, 3), ["hash"])
+
+
+# --------------------------------------------------------------------------------------------- accuracy and interval
+
+
+def test_the_first_rank_is_the_accuracy_of_the_loop_and_ranks_share_ties() -> None:
+    scores = np.random.default_rng(0).integers(0, 4, (500, 6)).astype(float)
+    ranks = rank_shares(scores)
+    assert ranks[:, 0].mean() == pytest.approx(accuracy(scores))
+    np.testing.assert_allclose(ranks.sum(axis=1), 1)
+    np.testing.assert_allclose(rank_shares(np.array([[1.0, 2, 1, 0]])), [[0, 0.5, 0.5, 0]])
+
+
+def test_a_planted_signal_is_found_and_its_interval_excludes_chance() -> None:
+    pool = planted(make_pool())
+    (found,) = audit_pool(pool, assignment_of(pool), ["feature"])
+    assert found.accuracy > 0.8
+    assert found.low > found.chance == 0.2
+    assert found.low <= found.accuracy <= found.high
+
+
+def test_where_there_is_no_signal_the_interval_holds_chance_about_nineteen_times_in_twenty() -> None:
+    pool = make_pool(n=60)
+    found = [audit_pool(pool, assignment_of(pool), ["hash"], seed=seed)[0] for seed in range(20)]
+    assert sum(f.low <= f.chance <= f.high for f in found) >= 17
+
+
+@pytest.mark.parametrize("name", ["ngrams", "fasttext", "bow"])
+def test_real_filters_find_a_word_that_only_gold_has(name: str) -> None:
+    if name == "ngrams":
+        pytest.importorskip("sklearn")
+    if name == "fasttext":
+        pytest.importorskip("fasttext")
+    contexts = [replace(c, gold=f"gladly {c.gold}") for c in make_contexts_of(60, n_videos=20)]
+    words = np.array(["runs", "sits", "sees", "birds", "trees", "far", "near", "often"])
+    rng = np.random.default_rng(0)
+    negatives = [[" ".join(rng.permutation(words)[:5]) + "." for _ in range(4)] for _ in contexts]
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="rules")
+    (found,) = audit_pool(pool, assignment_of(pool, 4), [name])
+    assert found.filter == name
+    assert found.low > 0.5
+
+
+def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
+    n, p, z = 4000, 0.25, 1.96
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    hits = np.tile([1.0, 0, 0, 0], n // 4)
+    assert interval(hits, np.arange(n)) == pytest.approx((centre - half, centre + half), abs=2e-4)
+
+
+def test_the_interval_is_wider_where_contexts_of_a_video_are_alike() -> None:
+    groups, hits = np.repeat(np.arange(50), 4), np.tile([1.0, 0, 0, 0], 50)
+    alike = np.sort(hits)
+    narrow, wide = interval(hits, groups), interval(alike, groups)
+    assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_interval_has_a_width_where_every_hit_is_the_same(value: float) -> None:
+    low, high = interval(np.full(40, value), np.repeat(np.arange(10), 4))
+    assert 0 <= low <= value <= high <= 1
+    assert 0.2 < high - low < 0.5
+
+
+@pytest.mark.parametrize("n_videos", [8, 60])
+@pytest.mark.parametrize("alike", [0.0, 0.2])
+def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, alike: float) -> None:
+    rng, truth, held = np.random.default_rng(0), 0.3, []
+    for _ in range(600):
+        groups = np.repeat(np.arange(n_videos), rng.integers(1, 7, n_videos))
+        spread = (1 - alike) / alike if alike else 0.0
+        p = rng.beta(truth * spread, (1 - truth) * spread, n_videos) if alike else np.full(n_videos, truth)
+        low, high = interval((rng.random(len(groups)) < p[groups]).astype(float), groups)
+        held.append(low <= truth <= high)
+    assert np.mean(held) > 0.93
+
+
+def test_quantiles_of_student_are_those_of_the_tables() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    from swag_af.audit import _t_quantile
+
+    for df in (1, 2, 3, 5, 10, 100):
+        assert _t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), abs=0.04)
+
+
+class NotFinite(HashFilter):
+    """Breaks its contract."""
+
+    def score(self, view: View) -> np.ndarray:
+        return np.full(view.shape, np.nan)
+
+
+def test_scores_that_are_not_finite_are_refused_not_counted(pool: CandidatePool) -> None:
+    with pytest.raises(InputError, match="not all scores are finite"):
+        audit_pool(pool, assignment_of(pool), [NotFinite()])
+
+
+def test_the_same_seed_finds_the_same_and_another_deals_other_folds(pool: CandidatePool) -> None:
+    first, again, other = (audit_pool(pool, assignment_of(pool), ["hash"], seed=seed) for seed in (0, 0, 1))
+    assert first == again
+    assert first[0].ranks != other[0].ranks
+
+
+def test_one_filter_with_two_arguments_is_two_filters(pool: CandidatePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: HashFilter())
+    run = filter_pool(pool, HashFilter(), SIX)
+    found = audit_run(run, [6], ["hash[one]", "hash[two]"])
+    assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
+    assert all("took part" in row[0] for row in audit_rows(run, found)[1:])
+
+
+def test_what_one_filter_finds_does_not_hang_on_the_others(pool: CandidatePool) -> None:
+    both = audit_pool(pool, assignment_of(pool), ["feature", "hash"])
+    assert both[1:] == audit_pool(pool, assignment_of(pool), [HashFilter()])
+
+
+# -------------------------------------------------------------------------------------------------- within `filter`
+
+
+def options(pool_folder: Path, out: Path, **changes) -> Filter:
+    return Filter(
+        pool_folder, out, **{"schedule": "hash:6", "audit": "feature,hash", "audit_every": 2, **changes}, af=SIX
+    )
+
+
+@pytest.fixture
+def straight(pool_folder: Path, tmp_path: Path) -> Run:
+    """Six iterations audited at 0, 2, 4 and 6, at one go."""
+    return run_filter(options(pool_folder, tmp_path / "straight"))
+
+
+def keys(folder: Path) -> list[tuple[int | None, str]]:
+    return [(f.iteration, f.filter) for f in read_audits(folder).findings]
+
+
+def test_a_run_is_audited_at_the_start_every_nth_and_at_the_end(straight: Run) -> None:
+    assert keys(straight.path) == list(itertools.product((0, 2, 4, 6), ("feature", "hash")))
+
+
+def test_by_default_a_run_is_audited_before_and_after(pool_folder: Path, tmp_path: Path) -> None:
+    run_filter(options(pool_folder, tmp_path / "run", audit="hash", audit_every=0))
+    assert keys(tmp_path / "run") == [(0, "hash"), (6, "hash")]
+
+
+def test_none_audits_nothing(pool_folder: Path, tmp_path: Path) -> None:
+    run_filter(options(pool_folder, tmp_path / "run", audit="none"))
+    assert not (tmp_path / "run" / AUDITS).exists()
+
+
+def test_audits_change_nothing_in_the_run(straight: Run, pool_folder: Path, tmp_path: Path) -> None:
+    run_filter(options(pool_folder, tmp_path / "run", audit="none"))
+    for name in ("start.npy", "log.jsonl", "replacements/0006.npy"):
+        assert (tmp_path / "run" / name).read_bytes() == (straight.path / name).read_bytes()
+
+
+class KilledAt(HashFilter):
+    """Interrupted in one of its fits, counted over all of its objects."""
+
+    fits_left = 0
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        KilledAt.fits_left -= 1
+        if KilledAt.fits_left == 0:
+            raise KeyboardInterrupt
+        super().fit(view, rng=rng)
+
+
+@pytest.mark.parametrize("fit", [2, 4, 9, 11, 14, 17, 25], ids=lambda fit: f"fit {fit}")
+def test_a_run_killed_anywhere_ends_with_the_audits_of_a_straight_one(
+    straight: Run, pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fit: int
+) -> None:
+    monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:KilledAt")
+    KilledAt.fits_left = fit
+    with pytest.raises(KeyboardInterrupt):
+        run_filter(options(pool_folder, tmp_path / "run"))
+    run_filter(options(pool_folder, tmp_path / "run"))
+    assert (tmp_path / "run" / AUDITS).read_bytes() == (straight.path / AUDITS).read_bytes()
+
+
+def test_audits_that_were_lost_are_made_again_and_no_other(
+    straight: Run, pool_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (straight.path / AUDITS).read_text()
+    (straight.path / AUDITS).write_text(
+        "".join(line + "\n" for line in whole.splitlines() if '"iteration": 4' not in line)
+    )
+    n_made = []
+    monkeypatch.setattr("swag_af.audit.audit_pool", lambda *a, **k: n_made.append(1) or audit_pool(*a, **k))
+    run_filter(options(pool_folder, straight.path))
+    assert (straight.path / AUDITS).read_text() == whole
+    assert len(n_made) == 2
+
+
+def test_what_is_due_hangs_on_the_iterations_finished(pool: CandidatePool) -> None:
+    run = filter_pool(pool, HashFilter(), SIX)
+    assert due_iterations(run, 0, ended=False) == []
+    assert due_iterations(run, 0, ended=True) == [0, 6]
+    assert due_iterations(run, 4, ended=False) == [0, 4]
+    assert due_iterations(run, 4, ended=True) == [0, 4, 6]
+
+
+NOT_TO_BE_HAD = {
+    "unknown": ("hahs", "Did you mean hash"),
+    "no such class": ("conftest:Nothing", "cannot be loaded"),
+    "blank": ("hash,,feature", "blank or repeated"),
+    "twice": ("hash,hash", "blank or repeated"),
+}
+
+
+@pytest.mark.parametrize(("names", "said"), NOT_TO_BE_HAD.values(), ids=NOT_TO_BE_HAD.keys())
+def test_an_audit_filter_named_by_hand_that_cannot_be_had_is_refused_before_any_work(
+    pool_folder: Path, tmp_path: Path, names: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        run_filter(options(pool_folder, tmp_path / "run", audit=names))
+    assert not (tmp_path / "run").exists()
+
+
+class Packageless(HashFilter):
+    """Cannot be fitted where its package is not installed."""
+
+    def check(self) -> None:
+        raise InputError("its package is not installed. Install it with: pip install it")
+
+
+def test_a_default_audit_filter_without_its_package_is_left_out_with_a_note_and_made_later(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.FILTERS, "ngrams", "conftest:HashFilter")
+    monkeypatch.setitem(registry.FILTERS, "fasttext", "test_audit:Packageless")
+    default = options(pool_folder, tmp_path / "run", audit="ngrams,fasttext")
+    run = run_filter(default)
+    assert {name for _, name in keys(run.path)} == {"hash"}
+    assert read_audits(run.path).left_out[0][0] == "fasttext"
+    assert "fasttext was left out: its package is not installed" in "\n".join(run_lines(run))
+    monkeypatch.setitem(registry.FILTERS, "fasttext", "conftest:FeatureFilter")
+    run_filter(default)
+    assert {name for _, name in keys(run.path)} == {"hash", "feature"}
+
+
+# ------------------------------------------------------------------------------------------------------ the verb
+
+
+def test_the_verb_finds_what_the_run_found_and_adds_no_second_line(straight: Run) -> None:
+    before = (straight.path / AUDITS).read_bytes()
+    _, found = run_audit(Audit(straight.path, "hash", iteration=4))
+    assert found[0] in read_audits(straight.path).findings
+    assert (straight.path / AUDITS).read_bytes() == before
+
+
+def test_the_verb_keeps_what_it_finds_in_order(straight: Run) -> None:
+    run_audit(Audit(straight.path, "hash", iteration=3))
+    run_audit(Audit(straight.path, "hash", iteration=3, folds=2, seed=9))
+    assert [i for i, name in keys(straight.path) if name == "hash"] == [0, 2, 3, 3, 4, 6]
+
+
+@pytest.mark.parametrize("iteration", [-1, 7])
+def test_the_verb_refuses_an_iteration_that_never_was(straight: Run, iteration: int) -> None:
+    with pytest.raises(InputError, match="0 to 6"):
+        run_audit(Audit(straight.path, "hash", iteration=iteration))
+
+
+def test_the_verb_raises_where_a_long_run_would_go_on(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:NotFinite")
+    with pytest.raises(InputError, match="finite"):
+        run_audit(Audit(straight.path, "hash", iteration=5))
+
+
+@pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}])
+def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> None:
+    with pytest.raises(InputError, match="--"):
+        Audit(Path("run"), **wrong)
+
+
+def test_a_run_in_memory_is_audited_and_nothing_is_written(pool: CandidatePool) -> None:
+    run = filter_pool(pool, HashFilter(), SIX)
+    found = audit_run(run, [0, 6], [FeatureFilter()], n_folds=3)
+    assert [f.iteration for f in found] == [0, 6]
+
+
+def test_an_audit_of_a_run_is_that_of_its_assignment(straight: Run) -> None:
+    found = next(f for f in read_audits(straight.path).findings if (f.iteration, f.filter) == (4, "feature"))
+    (alone,) = audit_pool(straight.pool, open_run(straight.path).assignment(4), ["feature"], seed=SIX.seed)
+    assert replace(alone, iteration=4) == found
+
+
+def test_a_filter_that_took_part_is_marked(straight: Run) -> None:
+    said = "\n".join(run_lines(straight))
+    assert "hash (took part)" in said
+    assert "feature (took part)" not in said
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", '{"iteration": 0, "filter": "hash"}', '{"iteration": 1, "what": 2, "ranks": []}']
+)
+def test_a_damaged_line_is_named(straight: Run, line: str) -> None:
+    with (straight.path / AUDITS).open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(FormatError, match="line 9 is not an audit"):
+        read_audits(straight.path)
+
+
+def test_every_line_is_plain_json(straight: Run) -> None:
+    records = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
+    assert all(0 <= r["low"] <= r["accuracy"] <= r["high"] <= 1 for r in records)
+    assert all(sum(r["ranks"]) == pytest.approx(r["n"], abs=0.01) for r in records)
+
+
+# ------------------------------------------------------------------------------------------------ where it is shown
+
+
+def test_audits_stand_beside_the_curve_clear_of_its_ends(straight: Run) -> None:
+    places = audit_places(straight)
+    assert len(places) == 8
+    assert all(x < 0 if finding.iteration == 0 else x > finding.iteration for finding, _, x in places)
+    assert len({x for *_, x in places}) == 8
+
+
+def test_the_same_audits_give_the_same_picture_and_others_another(straight: Run, tmp_path: Path) -> None:
+    one, two = (plot_run(straight, tmp_path / name)[1].read_bytes() for name in ("one", "two"))
+    (straight.path / AUDITS).unlink()
+    assert one == two != plot_run(straight, tmp_path / "three")[1].read_bytes()
+
+
+def test_unknown_filters_have_colours_of_their_own() -> None:
+    found = colours(["mlp", "mine", "ngrams", "yours", "fasttext"])
+    assert len(set(found.values())) == 5
+
+
+def test_a_run_is_shown_with_its_audits_and_its_report(straight: Run) -> None:
+    text = show(Show(straight.path))
+    assert "95 % interval" in text
+    assert str(straight.path / "report.html") in text
+    assert "swag-af audit" not in text
+    (straight.path / AUDITS).unlink()
+    assert f"swag-af audit {straight.path}" in show(Show(straight.path))

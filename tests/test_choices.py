@@ -1,0 +1,758 @@
+"""Claims about the verbs `pool` and `tag`: every layout and format loads, faults are one line, nothing is half made."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import HashFilter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
+from swag_af.cli import main
+from swag_af.data import build, tables
+from swag_af.data.build import fold_of, load_flag, pool, tag
+from swag_af.data.choices import split_context
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_json
+from swag_af.data.options import Columns, Pool, Tag
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+ROWS: list[dict[str, Any]] = [
+    {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},
+    {
+        "sent1": "A dog barks.",
+        "start": "The dog",
+        "gold": "runs, then sits.",
+        "negatives": ['says "no".', "o\tp", "é."],
+    },
+    {"sent1": "Two men row.", "start": "", "gold": "They win.", "negatives": ["THEY WIN", "lose, badly", "lose,badly"]},
+]
+KEPT = [
+    ["stirs the soup.", "flies off.", "sings."],
+    ["runs, then sits.", 'says "no".', "o\tp", "é."],
+    ["They win.", "lose, badly"],
+]
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]], newline: str = "\n") -> Path:
+    text = "".join(json.dumps(row, ensure_ascii=False) + newline for row in rows)
+    path.write_bytes(text.encode())
+    return path
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]], names: list[str] | None = None, **settings: Any) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names or list(rows[0]), restval="", **settings)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+def write_datasets(folder: Path, rows: list[dict[str, Any]], **state: object) -> Path:
+    """What `datasets.save_to_disk` writes of these rows, in two files."""
+    pyarrow = pytest.importorskip("pyarrow")
+    folder.mkdir(parents=True)
+    table = pyarrow.Table.from_pylist(rows)
+    names = [f"data-0000{i}-of-00002.arrow" for i in range(2)]
+    for name, part in zip(names, (table.slice(0, 1), table.slice(1)), strict=True):
+        with pyarrow.OSFile(str(folder / name), "wb") as file, pyarrow.ipc.new_stream(file, table.schema) as stream:
+            stream.write_table(part)
+    (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": n} for n in names]} | state))
+    (folder / "dataset_info.json").write_text("{}")
+    return folder
+
+
+def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The negatives of each row in columns of their own."""
+    return [
+        {name: value for name, value in row.items() if name != "negatives"}
+        | {f"negative{i}": text for i, text in enumerate(row["negatives"])}
+        for row in rows
+    ]
+
+
+def build_pool(source: Path, **settings: Any) -> CandidatePool:
+    return pool(Pool((source,), source.parent / "pool", **({"tagger": "none"} | settings)))
+
+
+def texts_of(made: CandidatePool) -> list[list[str]]:
+    return [[made.text(row, k) for k in range(count)] for row, count in enumerate(made.counts)]
+
+
+def contents(made: CandidatePool) -> dict[str, object]:
+    """All that a pool holds, whatever its shards."""
+    rows = np.arange(len(made))
+    arrays = {name: made.gather(name, rows) for name in made.tables if name not in ("text", "text_ends")}
+    return {
+        "arrays": {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()},
+        "vocabulary": made.vocabulary.sha256,
+        "contexts": made.contexts,
+        "texts": texts_of(made),
+        "dropped": made.manifest["dropped_negatives"],
+    }
+
+
+# ------------------------------------------------------------------------------- formats
+
+NAMES = ["sent1", "start", "gold", "negative0", "negative1", "negative2"]
+FORMATS: dict[str, Callable[[Path], Path]] = {
+    "jsonl": lambda folder: write_rows(folder / "rows.jsonl", ROWS),
+    "jsonl of another name": lambda folder: write_rows(folder / "rows.txt", ROWS),
+    "jsonl with CRLF, blank lines and a BOM": lambda folder: write_bom(folder / "rows.jsonl"),
+    "csv with numbered columns": lambda folder: write_csv(folder / "rows.csv", numbered(ROWS), NAMES),
+    "csv with JSON lists": lambda folder: write_csv(folder / "rows.csv", with_json_lists()),
+    "csv with a BOM and CRLF": lambda folder: with_bom(write_csv(folder / "rows.csv", numbered(ROWS), NAMES)),
+    "tsv": lambda folder: write_csv(folder / "rows.tsv", numbered(ROWS), NAMES, delimiter="\t"),
+    "parquet": lambda folder: write_parquet(folder / "rows.parquet", ROWS),
+    "parquet with numbered columns": lambda folder: write_parquet(folder / "rows", padded(numbered(ROWS))),
+    "datasets": lambda folder: write_datasets(folder / "saved", ROWS),
+}
+
+
+def write_bom(path: Path) -> Path:
+    return with_bom(write_rows(path, ROWS, newline="\r\n\r\n"))
+
+
+def with_bom(path: Path) -> Path:
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    return path
+
+
+def with_json_lists() -> list[dict[str, Any]]:
+    return [row | {"negatives": json.dumps(row["negatives"])} for row in ROWS]
+
+
+def padded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: row.get(name) for name in NAMES} for row in rows]
+
+
+@pytest.mark.parametrize("write", FORMATS.values(), ids=FORMATS.keys())
+def test_every_format_gives_the_same_pool(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+    made = build_pool(write(tmp_path))
+    assert texts_of(made) == KEPT
+    assert [(c.sent1, c.start) for c in made.contexts] == [(row["sent1"], row["start"]) for row in ROWS]
+    assert made.manifest["dropped_negatives"] == {"blank": 0, "equal_to_gold": 1, "repeated": 1, "flagged": 0}
+
+
+def test_what_datasets_saves_loads(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list(ROWS).save_to_disk(tmp_path / "saved")
+    assert texts_of(build_pool(tmp_path / "saved")) == KEPT
+
+
+# ------------------------------------------------------------------------------- layouts
+
+SWAG = [
+    {"": i, "video-id": f"anetv_{i}", "fold-ind": "7", "startphrase": "He sits. He", "sent1": "He sits.", "sent2": "He"}
+    | {"gold-source": "gold"}
+    | {f"ending{k}": f"does thing {k} of {i}." for k in range(4)}
+    | {"label": i % 4}
+    for i in range(6)
+]
+SWAG_FULL = [
+    {"video-id": f"lsmdc{i}", "fold-ind": "7", "startphrase": "He sits. He", "gold-ending": f"stands {i}."}
+    | {f"distractor-{k}": f"does thing {k} of {i}." for k in range(4)}
+    | {"gold-source": "gold0-orig", "gold-type": "likely"}
+    | {f"distractor-{k}-type": "unlikely" for k in range(4)}
+    | {"sent1": "He sits.", "sent2": "He"}
+    for i in range(3)
+]
+HELLASWAG = [
+    {"ind": 10 + i, "activity_label": "Rowing", "ctx_a": "They sit.", "ctx_b": "the men", "ctx": "They sit. the men"}
+    | {"split": "val", "split_type": "indomain", "label": (0, "1", 2.0)[i], "endings": [f"row {k}." for k in range(4)]}
+    | {"source_id": ("activitynet~v_a", "wikihow~7", "activitynet~v_a")[i]}
+    for i in range(3)
+]
+
+
+def test_swag_files_load_with_the_label_as_gold(tmp_path: Path) -> None:
+    made = build_pool(write_csv(tmp_path / "val.csv", SWAG))
+    assert made.contexts[2] == Context(
+        "He sits.", "He", "does thing 2 of 2.", "row-2", "anetv_2", "activitynet", fold_of("anetv_2")
+    )
+    assert texts_of(made)[2] == [f"does thing {k} of 2." for k in (2, 0, 1, 3)]
+    assert made.counts.tolist() == [4] * 6
+
+
+def test_full_swag_files_load(tmp_path: Path) -> None:
+    made = build_pool(write_csv(tmp_path / "val_full.csv", SWAG_FULL))
+    assert texts_of(made)[1] == ["stands 1.", *(f"does thing {k} of 1." for k in range(4))]
+    assert {(c.source, c.sent1, c.start) for c in made.contexts} == {("lsmdc", "He sits.", "He")}
+
+
+def test_hellaswag_files_load_and_keep_videos_together(tmp_path: Path) -> None:
+    made = build_pool(write_rows(tmp_path / "val.jsonl", HELLASWAG))
+    assert [texts[0] for texts in texts_of(made)] == ["row 0.", "row 1.", "row 2."]
+    assert [(c.source, c.video) for c in made.contexts] == [
+        ("activitynet", "activitynet~v_a"),
+        ("wikihow", "wikihow~7"),
+        ("activitynet", "activitynet~v_a"),
+    ]
+    assert made.contexts[0].fold == made.contexts[2].fold
+
+
+def test_a_published_dataset_saved_by_datasets_loads(tmp_path: Path) -> None:
+    saved = write_datasets(tmp_path / "saved", [row | {"label": str(row["label"])[0]} for row in HELLASWAG])
+    assert [texts[0] for texts in texts_of(build_pool(saved))] == ["row 0.", "row 1.", "row 2."]
+
+
+@pytest.mark.parametrize("split", ["train", "val"])
+def test_the_released_dataset_of_a_run_loads_as_a_pool(tmp_path: Path, pool_folder: Path, split: str) -> None:
+    filter_pool(
+        CandidatePool.open(pool_folder), HashFilter(), AFOptions(iterations=1, n_negatives=4), out=tmp_path / "r"
+    )
+    main(["release", str(tmp_path / "r"), "--out", str(tmp_path / "dataset")])
+    made = build_pool(tmp_path / "dataset" / f"{split}.csv")
+    with (tmp_path / "dataset" / f"{split}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [context.gold for context in made.contexts] == [row[f"ending{row['label']}"] for row in rows]
+
+
+def test_columns_of_any_name_load(tmp_path: Path) -> None:
+    rows = [
+        {
+            "sent1": "Not this.",
+            "start": "nor this",
+            "question": "It rains. She",
+            "choices": ["sleeps.", "sings.", "runs."],
+            "answer": 1,
+            "n": "q7",
+        }
+    ]
+    columns = Columns(context_column="question", endings_column="choices", label_column="answer", id_column="n")
+    made = build_pool(write_rows(tmp_path / "q.jsonl", rows), columns=columns)
+    assert made.contexts[0] == Context("It rains.", "She", "sings.", "q7", "q7", "custom", fold_of("q7"))
+    assert texts_of(made) == [["sings.", "sleeps.", "runs."]]
+
+
+def test_endings_may_stand_without_a_start(tmp_path: Path) -> None:
+    rows = [{name: value for name, value in row.items() if name != "start"} for row in ROWS]
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), columns=Columns(start_column=""))
+    assert {context.start for context in made.contexts} == {""}
+
+
+def test_several_sources_of_several_layouts_make_one_pool(tmp_path: Path) -> None:
+    sources = write_rows(tmp_path / "a.jsonl", ROWS), write_csv(tmp_path / "b.csv", SWAG)
+    made = pool(Pool(sources, tmp_path / "pool", tagger="none"))
+    assert [context.id for context in made.contexts] == [f"row-{i}" for i in range(9)]
+    assert made.counts.tolist() == [3, 4, 2, *[4] * 6]
+    assert [entry["layout"] for entry in made.manifest["made_by"]["sources"]] == ["columns", "swag"]
+
+
+SPLITS = {
+    "He sits. She": ("He sits.", "She"),
+    "He sits! Then he waits? A man in black": ("He sits! Then he waits?", "A man in black"),
+    "He sits. She stands.": ("He sits. She stands.", ""),
+    "Nobody": ("Nobody", ""),
+    "He meets Mr. Smith. Mr. Smith": ("He meets Mr. Smith.", "Mr. Smith"),
+    'He says "stop." The car': ('He says "stop."', "The car"),
+    "": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "parts"), SPLITS.items())
+def test_a_context_in_one_text_is_parted_after_its_last_sentence(text: str, parts: tuple[str, str]) -> None:
+    assert split_context(text) == parts
+
+
+# ------------------------------------------------------------------------------- the same pool as from lists
+
+WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
+USUAL = WORDS.map("the {}".format)
+GIVEN = st.lists(st.tuples(WORDS, USUAL, st.lists(USUAL | WORDS, min_size=1, max_size=5)), min_size=1, max_size=6)
+ODD = st.lists(st.tuples(WORDS, WORDS, st.lists(WORDS, max_size=5)), min_size=1, max_size=6)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=GIVEN | ODD, block=st.integers(1, 9), shard=st.integers(1, 200), form=st.sampled_from(["jsonl", "csv"]))
+def test_the_verb_makes_what_from_texts_makes(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, list[str]]],
+    block: int,
+    shard: int,
+    form: str,
+) -> None:
+    folder = tmp_path_factory.mktemp("same")
+    contexts = [Context("A.", start, gold, video=f"v{i % 2}", fold=i % 3) for i, (start, gold, _) in enumerate(rows)]
+    records = [
+        {"sent1": c.sent1, "start": c.start, "gold": c.gold, "video": c.video, "fold": c.fold, "negatives": row[2]}
+        for c, row in zip(contexts, rows, strict=True)
+    ]
+    if form == "csv":
+        source = write_csv(folder / "a.csv", [r | {"negatives": json.dumps(r["negatives"])} for r in records])
+    else:
+        source = write_rows(folder / "a.jsonl", records)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tables, "BLOCK_CANDIDATES", block)
+        patched.setattr(build, "_SHARD_BYTES", shard)
+        try:
+            made = build_pool(source)
+        except InputError as error:
+            n = re.search(r"(\d+) rows cannot", str(error))
+            with pytest.raises(InputError, match=f"{n[1]} rows" if n else "texts: row"):
+                CandidatePool.from_texts(contexts, [row[2] for row in rows], tagger="none")
+            assert not (folder / "pool").exists()
+            return
+    assert contents(made) == contents(CandidatePool.from_texts(contexts, [row[2] for row in rows], tagger="none"))
+
+
+def test_a_small_pool_has_the_identity_of_the_same_texts_in_memory(tmp_path: Path) -> None:
+    rows = [row | {"fold": 0} for row in ROWS]
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), tagger="rules")
+    contexts = [Context(row["sent1"], row["start"], row["gold"]) for row in rows]
+    lists = [row["negatives"] for row in rows]
+    assert made.identity == CandidatePool.from_texts(contexts, lists, tagger="rules").identity
+
+
+@pytest.mark.parametrize("layout", ["gold", "label"])
+def test_features_follow_their_endings(tmp_path: Path, layout: str) -> None:
+    values = np.arange(8).reshape(4, 2).tolist()
+    if layout == "gold":
+        row = {"gold": "a b.", "negatives": ["c.", "A B.", "d."], "features": values}
+        expected = [values[0], values[1], values[3]]
+    else:
+        row = {"endings": ["c.", "A B", "d.", "a b."], "label": 3, "features": values}
+        expected = [values[3], values[0], values[2]]
+    made = build_pool(write_rows(tmp_path / "a.jsonl", [{"sent1": "It is.", "start": "It"} | row]))
+    assert made.gather("features", np.arange(1)).tolist() == [expected]
+
+
+def test_folds_are_dealt_by_video_where_no_row_has_one(tmp_path: Path) -> None:
+    made = build_pool(write_rows(tmp_path / "a.jsonl", [ROWS[0] | {"video": f"v{i // 2}"} for i in range(80)]))
+    folds = [context.fold for context in made.contexts]
+    assert folds[::2] == folds[1::2]
+    assert set(folds) == {0, 1, 2, 3, 4}
+
+
+def test_an_ending_of_any_length_sets_the_pools_own_width(tmp_path: Path) -> None:
+    long = "word " * 60_000 + "."
+    made = build_pool(write_csv(tmp_path / "a.csv", numbered([ROWS[0] | {"negatives": ["short.", long]}])))
+    assert made.gather("lengths", np.arange(1)).tolist() == [[4, 2, 60_001]]
+    assert made.text(0, 2) == long
+
+
+# ------------------------------------------------------------------------------- bad input
+
+
+def refused(source: Path, **settings: Any) -> str:
+    """What the verb says; nothing may stand where the pool would."""
+    with pytest.raises(InputError) as told:
+        build_pool(source, **settings)
+    assert "\n" not in str(told.value)
+    assert not (source.parent / "pool").exists()
+    assert not list(source.parent.glob(".*"))
+    return str(told.value)
+
+
+GOOD = ROWS[0]
+LABELLED = {"sent1": "A.", "start": "B", "endings": ["c.", "d."], "label": 0}
+BAD_ROWS = {
+    "no gold": ([GOOD, GOOD | {"gold": None}], "rows.jsonl: line 2 has no text under gold"),
+    "blank gold": ([GOOD, GOOD | {"gold": " \u200b"}], "line 2 has an empty gold ending"),
+    "a negative that is no text": (
+        [GOOD, GOOD | {"negatives": ["a.", 3]}],
+        "line 2 has a int as number 1 of negatives",
+    ),
+    "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": 1}}], "line 2 has negatives that are no list"),
+    "no negatives": ([GOOD, GOOD | {"negatives": []}], "line 2 has no negatives. .*--drop-empty"),
+    "none left": ([GOOD, GOOD | {"negatives": [GOOD["gold"].upper()]}], "line 2 has no negatives that differ"),
+    "two faults": (
+        [GOOD | {"gold": 3}, GOOD, GOOD | {"start": 4}],
+        r"2 rows cannot be used \(first: line 1 .*; line 3 ",
+    ),
+    "label out of range": ([LABELLED, LABELLED | {"label": 2}], "line 2 has label 2, and 2 endings"),
+    "negative label": ([LABELLED, LABELLED | {"label": -2}], "line 2 has label -2, and 2 endings"),
+    "label of a test file": ([LABELLED, LABELLED | {"label": -1}], "line 2 has no label, as in a test file"),
+    "empty label": ([LABELLED | {"label": ""}], "line 1 has no label, as in a test file"),
+    "label in words": ([LABELLED | {"label": "first"}], "line 1 has 'first' under label, where a number is due"),
+    "gold missing among endings": ([LABELLED | {"endings": [None, "d."]}], "line 1 has no text under ending 0"),
+    "half a fold": ([GOOD | {"fold": 1.5}], "line 1 has 1.5 under fold"),
+    "fold below 0": ([GOOD | {"fold": -1}], "line 1 has -1 under fold"),
+    "an id that is a list": ([GOOD | {"id": ["a"]}], "line 1 has a list under id"),
+    "the same id twice": ([GOOD | {"id": i} for i in ("a", "b", "c", "b")], "1 rows have the id .*'b', rows 1 and 3"),
+    "half a surrogate pair": ([GOOD | {"negatives": ["\ud83d"]}], "line 1 has half a surrogate pair under negative 0"),
+    "features of too few": ([GOOD | {"features": [[1.0]]}], "line 1 has features of 1 endings, and 3"),
+    "features of NaN": ([GOOD | {"features": [[float("nan")]] * 3}], "line 1 has NaN or infinity"),
+    "features of text": ([GOOD | {"features": ["a", "b", "c"]}], "line 1 has features that are no table"),
+    "features of two widths": (
+        [GOOD | {"features": [[1.0]] * 3}, GOOD | {"features": [[1.0, 2.0]] * 3}],
+        "line 2 has 2 features a candidate, and the rows before it have 1",
+    ),
+    "features in some rows": ([GOOD | {"features": [[1.0]] * 3}, GOOD], "line 2 has 0 features a candidate"),
+}
+
+
+@pytest.mark.parametrize(("rows", "said"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+def test_rows_that_make_no_question_are_named(tmp_path: Path, rows: list[dict], said: str) -> None:
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert re.search(said, refused(tmp_path / "rows.jsonl"))
+
+
+def test_a_file_that_is_wrong_throughout_is_not_read_to_its_end(tmp_path: Path) -> None:
+    line = refused(write_rows(tmp_path / "rows.jsonl", [GOOD, *[GOOD | {"gold": ""}] * 500]))
+    assert "100 rows or more cannot be used" in line
+
+
+BAD_FILES = {
+    "empty": ("rows.jsonl", "", "no rows in it"),
+    "header only": ("rows.csv", "sent1,start,gold,negative0\n", "no rows in it"),
+    "broken line": ("rows.jsonl", json.dumps(GOOD) + "\n{'a': 1}\n", "line 2 is not valid JSON"),
+    "near-miss names": (
+        "rows.csv",
+        "sent_1,start,golds,negative0\na,b,c,d\n",
+        r"no column sent1, gold \(it has sent_1, .*Did you mean sent_1 for sent1, golds for gold\?",
+    ),
+    "another separator": ("rows.csv", "sent1;start;gold\na;b;c\n", "parted by commas"),
+    "a test file": ("test.csv", "startphrase,sent1,sent2,ending0,ending1\na,b,c,d,e\n", "no column label, .*test file"),
+    "no negatives column": ("rows.csv", "sent1,start,gold\na,b,c\n", "no column negatives"),
+    "the same column twice": ("rows.csv", "sent1,start,gold,gold\na,b,c,d\n", "names 'gold' more than once"),
+    "cells too many": ("rows.csv", "sent1,start,gold,negative0\na,b,c,d,e\n", "line 2 has 5 cells, and the header 4"),
+    "cells too few": ("rows.csv", "sent1,start,gold,negative0\na,b,c\n", "line 2 has 3 cells"),
+    "an open quote": ("rows.csv", 'sent1,start,gold,negative0\na,b,c,"d\n', "not readable as UTF-8 CSV"),
+    "a broken list": (
+        "rows.csv",
+        'sent1,start,gold,negatives\na,b,c,"[""d"", ]"\n',
+        "line 2 has negatives that are no",
+    ),
+    "one JSON list": ("rows.json", json.dumps([GOOD]), "one JSON list. Write one object a line"),
+    "unknown": ("rows.dat", "nothing", "cannot tell its format"),
+    "not Parquet": ("rows.parquet", "PAR1 but no more", "damaged or of another format"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "said"), BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_files_that_cannot_be_read_are_one_line(tmp_path: Path, name: str, content: str, said: str) -> None:
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / name).write_text(content)
+    line = refused(tmp_path / name)
+    assert line.startswith(f"{tmp_path / name}: ")
+    assert re.search(said, line)
+
+
+def test_text_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    for name in ("rows.csv", "rows.jsonl"):
+        (tmp_path / name).write_bytes(b'{"sent1": "\xe9"}\n')
+        assert "UTF-8" in refused(tmp_path / name)
+
+
+def test_a_missing_value_in_parquet_is_named_by_its_row(tmp_path: Path) -> None:
+    rows = [LABELLED | {"label": 1.0, "sent1": "A."}, LABELLED | {"label": float("nan"), "sent1": "B."}]
+    assert "row 1 has no label" in refused(write_parquet(tmp_path / "rows.parquet", rows))
+
+
+def test_a_dictionary_of_splits_names_them(tmp_path: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    pytest.importorskip("pyarrow")
+    assert f"{tmp_path / 'saved' / 'train'} or {tmp_path / 'saved' / 'test'}" in refused(tmp_path / "saved")
+
+
+def test_damaged_arrow_files_are_one_line(tmp_path: Path) -> None:
+    saved = write_datasets(tmp_path / "saved", ROWS)
+    (saved / "data-00001-of-00002.arrow").write_bytes(b"nothing of the kind")
+    assert "data-00001-of-00002.arrow: damaged" in refused(saved)
+    (saved / "data-00001-of-00002.arrow").unlink()
+    assert "data-00001-of-00002.arrow: damaged" in refused(saved)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    (tmp_path / "folder").mkdir()
+    assert "no state.json" in refused(tmp_path / "folder")
+    assert "not a file, for csv" in refused(tmp_path / "folder", format="csv")
+    assert "no such file" in refused(tmp_path / "none")
+
+
+def test_without_pyarrow_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    (tmp_path / "rows.parquet").write_text("PAR1")
+    assert "pip install 'swag-af[parquet]'" in refused(tmp_path / "rows.parquet")
+
+
+def test_an_existing_pool_is_replaced_only_with_force(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", ROWS)
+    first = build_pool(source)
+    with pytest.raises(InputError, match="--force"):
+        build_pool(source)
+    write_rows(source, ROWS[:1])
+    assert len(build_pool(source, force=True)) == 1 != len(first)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_pool_is_never_replaced(tmp_path: Path, force: bool) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", ROWS)
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / "thesis").write_text("one")
+    with pytest.raises((InputError, FormatError)):
+        build_pool(source, force=force)
+    assert (tmp_path / "pool" / "thesis").read_text() == "one"
+
+
+# ------------------------------------------------------------------------------- the guard
+
+
+def test_a_function_of_the_users_is_asked_about_every_negative(tmp_path: Path) -> None:
+    (tmp_path / "checks.py").write_text("def sings(context, negative):\n    return 'sing' in negative\n")
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", ROWS), flag=f"{tmp_path / 'checks.py'}:sings")
+    assert made.manifest["dropped_negatives"]["flagged"] == 1
+    assert "sings." not in texts_of(made)[0]
+
+
+BAD_FLAGS = {
+    "checks.py": "not FILE.py:NAME",
+    "nowhere.py:f": "importing nowhere.py failed",
+    "no.such.module:f": "importing no.such.module failed",
+    "json:missing": "json has no function missing",
+    "json:__name__": "json has no function __name__",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), BAD_FLAGS.items())
+def test_a_flag_that_is_no_function_is_named(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load_flag(name)
+
+
+def test_rows_without_negatives_are_dropped_and_counted_when_asked(tmp_path: Path) -> None:
+    rows = [ROWS[0], ROWS[0] | {"negatives": []}, ROWS[1], ROWS[0] | {"negatives": ["Stirs the soup"]}]
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), drop_empty=True)
+    assert [context.id for context in made.contexts] == ["row-0", "row-2"]
+    assert made.manifest["drops"] == {"no_negatives": 2}
+    assert made.manifest["dropped_negatives"]["equal_to_gold"] == 0
+
+
+def test_no_row_left_is_refused(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", [ROWS[0] | {"negatives": []}])
+    with pytest.raises(Exception, match="none of its 1 rows has a negative left"):
+        build_pool(source, drop_empty=True)
+    assert not (tmp_path / "pool").exists()
+
+
+# ------------------------------------------------------------------------------- filtering, showing, killing
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """40 ragged rows on disk."""
+    rows = [
+        {
+            "sent1": f"Room {i}.",
+            "start": "He",
+            "gold": f"paints {i}.",
+            "negatives": [f"eats {k}." for k in range(5 + i % 4)],
+        }
+        for i in range(40)
+    ]
+    return write_rows(tmp_path / "many.jsonl", rows)
+
+
+def test_two_iterations_run_on_such_a_pool(many: Path, tmp_path: Path) -> None:
+    run = filter_pool(build_pool(many), HashFilter(), AFOptions(iterations=2, n_negatives=3), out=tmp_path / "run")
+    assert (run.n_finished, run.assignment().shape) == (2, (40, 4))
+    assert all(row[0] == f"paints {i}." for i, row in enumerate(run.texts()))
+
+
+def test_the_verb_says_what_it_made_and_the_command_it_names_runs(
+    many: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["pool", str(many), "--out", "pool", "--tagger", "rules"])
+    out = capsys.readouterr().out
+    assert "40 contexts, 260 negatives, 5 to 8 a context" in out
+    assert "negatives left out: none" in out
+    assert "Next: swag-af filter pool --schedule bow:40 --n-negatives 2 --out run" in out
+    main(["filter", "pool", "--schedule", "bow:1", "--n-negatives", "2", "--out", "run"])
+    assert open_run(tmp_path / "run").n_finished == 1
+
+
+def test_such_a_pool_is_shown(many: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build_pool(many)
+    main(["show", str(many.parent / "pool")])
+    out = capsys.readouterr().out
+    assert "40 contexts x 9 candidates" in out
+    assert "tags: none" in out
+
+
+def test_more_negatives_than_there_are_is_said_by_the_filtering(many: Path) -> None:
+    with pytest.raises(Exception, match="fewer than 6 negatives"):
+        filter_pool(build_pool(many), HashFilter(), AFOptions(iterations=1, n_negatives=6))
+
+
+@pytest.mark.parametrize("step", ["write_shard", "finish_pool", "build_vocabulary"])
+def test_an_interrupt_leaves_nothing_and_the_same_command_works_again(
+    many: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(build, step, interrupt)
+        build_pool(many)
+    assert sorted(path.name for path in many.parent.iterdir()) == ["many.jsonl"]
+    assert len(build_pool(many)) == 40
+
+
+def test_a_kill_leaves_nothing_that_opens_and_the_same_command_clears_up(many: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from swag_af.data import build; from swag_af.data.options import Pool\n"
+        "build.finish_pool = lambda *_: (print('now', flush=True), time.sleep(60))\n"
+        "build.pool(Pool((Path(sys.argv[1]),), Path(sys.argv[2]), tagger='none'))"
+    )
+    out = tmp_path / "pool"
+    process = subprocess.Popen([sys.executable, "-c", code, str(many), str(out)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "now\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    with pytest.raises(InputError, match="no such folder"):
+        CandidatePool.open(out)
+    assert list(tmp_path.glob(".pool.*.tmp"))
+    assert len(build_pool(many)) == 40
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_pool_that_does_not_fit_the_disk_is_refused(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build.shutil, "disk_usage", lambda _: type("usage", (), {"free": 100}))
+    assert "longest ending 3 tokens" in refused(many)
+
+
+# ------------------------------------------------------------------------------- tagging again
+
+
+@pytest.fixture
+def untagged(many: Path) -> Path:
+    """The same as a pool without tags."""
+    build_pool(many)
+    return many.parent / "pool"
+
+
+def test_tagging_gives_the_pool_that_would_have_been_tagged_at_once(untagged: Path, many: Path) -> None:
+    tagged = tag(Tag(untagged, "rules"))
+    at_once = pool(Pool((many,), many.parent / "other", tagger="rules"))
+    assert tagged.identity == at_once.identity
+    assert tagged.manifest["tagger"] == "rules"
+    assert tagged.vocabulary.tags is not None
+
+
+def test_tagging_as_before_gives_the_pool_as_it_was(untagged: Path) -> None:
+    before = CandidatePool.open(untagged).identity
+    assert tag(Tag(untagged, "rules")).identity != before
+    assert tag(Tag(untagged, "none")).identity == before
+
+
+def test_runs_on_the_pool_as_it_was_are_refused_in_one_line(untagged: Path, tmp_path: Path) -> None:
+    options = AFOptions(iterations=1, n_negatives=2)
+    filter_pool(CandidatePool.open(untagged), HashFilter(), options, out=tmp_path / "run")
+    tag(Tag(untagged, "rules"))
+    with pytest.raises(InputError, match="another pool"):
+        filter_pool(CandidatePool.open(untagged), HashFilter(), options, out=tmp_path / "run")
+    tag(Tag(untagged, "none"))
+    assert open_run(tmp_path / "run").n_finished == 1
+
+
+def test_an_unknown_tagger_changes_nothing(untagged: Path) -> None:
+    before = read_json(untagged / "manifest.json")
+    with pytest.raises(InputError, match="Did you mean rules"):
+        tag(Tag(untagged, "rule"))
+    assert read_json(untagged / "manifest.json") == before
+
+
+@pytest.mark.parametrize("n_renames", range(4))
+def test_killed_between_any_two_renames_the_pool_is_the_old_one_or_the_new(
+    untagged: Path, monkeypatch: pytest.MonkeyPatch, n_renames: int
+) -> None:
+    old = CandidatePool.open(untagged).identity
+    done, rename = [], os.replace
+
+    def stop(*paths: Any) -> None:
+        if len(done) == n_renames:
+            raise KeyboardInterrupt
+        done.append(paths)
+        rename(*paths)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", stop)
+        if n_renames < 3:
+            with pytest.raises(KeyboardInterrupt):
+                tag(Tag(untagged, "rules"))
+        else:
+            tag(Tag(untagged, "rules"))
+    found = CandidatePool.open(untagged)
+    assert found.manifest["vocabulary_sha256"] == found.vocabulary.sha256
+    assert (found.vocabulary.tags is None) == (found.manifest["tagger"] == "none") == (found.identity == old)
+    again = tag(Tag(untagged, "none"))
+    assert again.identity == old
+    assert again.vocabulary.tags is None
+    assert not (untagged / "vocabulary.next.tsv").exists()
+
+
+def test_the_verb_tag_says_how_many_word_types_have_each_tag(
+    untagged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["tag", str(untagged), "--tagger", "rules"])
+    out = capsys.readouterr().out
+    assert "tagged by rules" in out
+    assert "NUM" in out
+    assert "Next: swag-af filter" in out
+
+
+# ------------------------------------------------------------------------------- scale and real data
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times the rows, traced: the peak of live Python and numpy memory stays."""
+    import tracemalloc
+
+    monkeypatch.setattr(tables, "BLOCK_CANDIDATES", 1 << 10)
+    peaks = []
+    for n in (500, 2_000):
+        rows = [ROWS[0] | {"sent1": f"{i}."} for i in range(n)]
+        source = write_rows(tmp_path / f"{n}.jsonl", rows)
+        del rows
+        tracemalloc.start()
+        pool(Pool((source,), tmp_path / f"pool-{n}", tagger="none"))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+REAL = {
+    "swag": (SHARED / "swag" / "swag_questions.jsonl", "swag"),
+    "hellaswag": (SHARED / "hellaswag" / "hellaswag_val_rows_0-4999.jsonl", "hellaswag"),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("path", "layout"), REAL.values(), ids=REAL.keys())
+def test_every_row_of_a_real_dataset_loads(tmp_path: Path, path: Path, layout: str) -> None:
+    if not path.exists():
+        pytest.skip("no such file at ../shared/data")
+    made = pool(Pool((path,), tmp_path / "pool", tagger="none"))
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert made.manifest["made_by"]["sources"][0]["layout"] == layout
+    assert [context.gold for context in made.contexts] == [r["endings"][r["label"]] for r in records]
+    joined = [f"{context.sent1} {context.start}".split() for context in made.contexts]
+    assert joined == [r.get("startphrase", r.get("ctx")).split() for r in records]
+    assert made.counts.tolist() == [len(r["endings"]) for r in records]

@@ -1,0 +1,449 @@
+"""Filters that read text: what they find, what they leave alone, and how each says what it lacks."""
+
+import json
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from swag_af.data.contexts import Context
+from swag_af.data.errors import InputError
+from swag_af.data.pool import CandidatePool
+from swag_af.filters import SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
+from swag_af.filters.fast_text import FastTextFilter
+from swag_af.filters.texts import endings, second_sentence_tokens, second_sentences
+from swag_af.options import parse_schedule
+
+N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
+CHANCE = 1 / N_COLUMNS
+FOUR_SIGMA = 4 * np.sqrt(CHANCE * (1 - CHANCE) / N_TEST)
+STRANGE = ("two\nlines\r\nhere", "\u2028", "naïve café 日本語 🙂", "__label__gold </s> \ue000gold", "a\tb\x00c", "-")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def words(rng, n):
+    return " ".join(f"{chr(97 + k % 20)}{'aeiou'[k // 20]}b" for k in rng.integers(0, 40, n))
+
+
+def pool_of(*, sent1=lambda rng: "someone waits .", ending=lambda rng, gold: words(rng, 4), n=N_TRAIN + N_TEST):
+    """A pool whose endings are `ending(rng, gold)`, made distinct by a number that tells nothing; noisy features."""
+    rng = np.random.default_rng(0)
+    contexts, negatives, features = [], [], []
+    for i in range(n):
+        gold, *others = (f"{i}{j}" for j in rng.permutation(N_COLUMNS))
+        contexts.append(Context(sent1(rng), words(rng, 2), f"{ending(rng, True)} {gold} ."))
+        negatives.append([f"{ending(rng, False)} {other} ." for other in others])
+        features.append(rng.normal(size=(N_COLUMNS, 8)))
+    return CandidatePool.from_texts(contexts, negatives, features=features, tagger="rules")
+
+
+@pytest.fixture(scope="module")
+def tell_tale():
+    """Gold smiles and nothing else does."""
+    return pool_of(ending=lambda rng, gold: f"{words(rng, 2)} {'smiles' if gold else 'frowns'} {words(rng, 1)}")
+
+
+@pytest.fixture(scope="module")
+def no_signal():
+    return pool_of()
+
+
+@pytest.fixture(scope="module")
+def strange():
+    """Texts that could break a line, a label or a tokenizer; some starts are empty."""
+    contexts = [Context(text, "" if i % 2 else text, f"{text} {i}0") for i, text in enumerate(STRANGE * 2)]
+    negatives = [[f"{text} {i}{j}" for j in (1, 2, 3)] for i, text in enumerate(STRANGE * 2)]
+    return CandidatePool.from_texts(contexts, negatives, tagger="rules")
+
+
+def view_of(pool, rows=None):
+    rows = np.arange(len(pool)) if rows is None else rows
+    return pool.view(rows, np.tile(np.arange(N_COLUMNS), (len(rows), 1)))
+
+
+def fitted(filter, pool, n=N_TRAIN, seed=1):
+    filter.fit(view_of(pool, np.arange(n)), rng=np.random.default_rng(seed))
+    return filter
+
+
+def held_out_accuracy(pool, filter):
+    scores = fitted(filter, pool).score(view_of(pool, np.arange(N_TRAIN, N_TRAIN + N_TEST)))
+    best = scores == scores.max(axis=1, keepdims=True)
+    return float((best[:, 0] / best.sum(axis=1)).mean())  # a tie is a guess among the tied
+
+
+# ------------------------------------------------------------------------------------ a pretrained encoder
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789."
+VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "smiles", "frowns", *LETTERS, *(f"##{x}" for x in LETTERS))
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory):
+    """A folder with a BERT of two layers, its weights random, and its WordPiece tokenizer."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=64,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertModel(config).save_pretrained(folder)
+    return str(folder)
+
+
+def tiny_transformer(folder, **settings):
+    quick = {"device": "cpu", "learning_rate": 3e-3, "max_length": 48}
+    return TransformerFilter(model=folder, **(quick | settings))
+
+
+@pytest.fixture(params=["sklearn", "ngrams", "fasttext", "transformer"])
+def make(request):
+    """Every text filter, as a function that makes one."""
+    if request.param == "sklearn":
+        return lambda: SklearnFilter(make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    if request.param == "fasttext":
+        pytest.importorskip("fasttext")
+    if request.param == "transformer":
+        folder = request.getfixturevalue("tiny_bert")
+        return lambda: tiny_transformer(folder)
+    return lambda: make_filter(request.param)
+
+
+# ---------------------------------------------------------------------------------------- all text filters
+
+
+def test_every_text_filter_keeps_the_contract(make):
+    check_filter(make)
+
+
+def test_every_text_filter_finds_a_word_that_only_gold_has(make, tell_tale):
+    assert held_out_accuracy(tell_tale, make()) > 0.9
+
+
+def test_no_text_filter_finds_what_is_not_there(make, no_signal):
+    assert abs(held_out_accuracy(no_signal, make()) - CHANCE) < FOUR_SIGMA
+
+
+def test_line_ends_labels_and_foreign_letters_are_text_like_any_other(make, strange):
+    scores = fitted(make(), strange, n=len(strange)).score(view_of(strange))
+    assert scores.shape == (len(strange), N_COLUMNS)
+    assert np.isfinite(scores).all()
+
+
+def test_a_text_filter_that_is_not_fitted_says_so(make, no_signal):
+    with pytest.raises(InputError, match="not been fitted"):
+        make().score(view_of(no_signal))
+
+
+def test_a_view_without_negatives_cannot_be_fitted(make, no_signal):
+    with pytest.raises(InputError, match="2 candidates"):
+        make().fit(no_signal.view(np.arange(9), np.zeros((9, 1), int)), rng=np.random.default_rng(0))
+
+
+def test_the_same_rng_gives_the_same_bits_whatever_was_computed_before(make, tell_tale):
+    test = view_of(tell_tale, np.arange(N_TRAIN, N_TRAIN + 40))
+    one = fitted(make(), tell_tale, n=60).score(test)
+    for size in (10, 1_000, 10_000, 100_000, 1_000_000) * 3:
+        _ = np.full(size, np.nan)  # memory that a fit may be given next
+    torch.manual_seed(9)
+    assert np.array_equal(fitted(make(), tell_tale, n=60).score(test), one)
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+
+def test_the_three_readings_are_of_start_and_ending_row_by_row():
+    contexts = [Context("Someone waits.", "The Man", "doesn't smile."), Context("They sing.", "", "Then leave.")]
+    pool = CandidatePool.from_texts(contexts, [["Runs off."], ["Stays."]], tagger="rules")
+    view = pool.view(np.arange(2), np.array([[1, 0], [0, 1]]))
+    assert endings(view) == ["Runs off.", "doesn't smile.", "Then leave.", "Stays."]
+    assert second_sentences(view) == ["The Man Runs off.", "The Man doesn't smile.", "Then leave.", "Stays."]
+    assert second_sentence_tokens(view) == [
+        "the man runs off .",
+        "the man does n't smile .",
+        "then leave .",
+        "stays .",
+    ]
+
+
+# --------------------------------------------------------------------------------------------- scikit-learn
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(CountVectorizer(), MultinomialNB()),
+        make_pipeline(TfidfVectorizer(analyzer="char", ngram_range=(2, 3)), Ridge()),
+        make_pipeline(CountVectorizer(), RandomForestClassifier(20)),
+    ],
+    ids=["probability", "prediction", "random_state"],
+)
+def test_classifiers_and_regressors_of_every_kind_keep_the_contract_and_learn(estimator, tell_tale):
+    check_filter(SklearnFilter(estimator))
+    assert held_out_accuracy(tell_tale, SklearnFilter(estimator)) > 0.9
+
+
+def test_the_estimator_that_is_passed_stays_as_it_was(tell_tale):
+    estimator = make_pipeline(TfidfVectorizer(), SGDClassifier(random_state=3))
+    before = repr(estimator)
+    fitted(SklearnFilter(estimator), tell_tale)
+    assert repr(estimator) == before
+    assert not hasattr(estimator[0], "vocabulary_")
+    assert not hasattr(estimator[1], "coef_")
+
+
+def test_every_random_state_comes_from_the_rng(tell_tale):
+    view = view_of(tell_tale, np.arange(20))
+    filters = [
+        SklearnFilter(make_pipeline(CountVectorizer(), RandomForestClassifier(5, random_state=state)))
+        for state in (None, 3)
+    ]
+    one, other = (fitted(filter, tell_tale, n=40).score(view) for filter in filters)
+    assert np.array_equal(one, other)
+    assert not np.array_equal(fitted(filters[0], tell_tale, n=40, seed=2).score(view), one)
+
+
+def test_features_are_read_as_a_table(no_signal):
+    rng = np.random.default_rng(5)
+    texts = [row[1:] for row in view_of(no_signal).texts]
+    shifted = [rng.normal(size=(N_COLUMNS, 8)) + 4 * (np.arange(N_COLUMNS) == 0)[:, None] for _ in texts]
+    pool = CandidatePool.from_texts(no_signal.contexts, texts, features=shifted, tagger="rules")
+    filter = SklearnFilter(make_pipeline(StandardScaler(), LogisticRegression()), of="features")
+    assert filter.requires == ("features",)
+    check_filter(filter)
+    assert held_out_accuracy(pool, filter) > 0.9
+    assert abs(held_out_accuracy(no_signal, filter) - CHANCE) < FOUR_SIGMA
+
+
+def test_a_filter_on_features_says_when_the_pool_has_none(strange):
+    with pytest.raises(InputError, match="no table features"):
+        fitted(SklearnFilter(LogisticRegression(), of="features"), strange, n=4)
+
+
+def test_an_estimator_of_endings_sees_no_start(no_signal):
+    by_ending = SklearnFilter(make_pipeline(CountVectorizer(), LogisticRegression()), of="ending")
+    seen = fitted(by_ending, no_signal, n=5)._fitted[0].get_feature_names_out()
+    assert set(seen) == {word for text in endings(view_of(no_signal, np.arange(5))) for word in text.split()} - {"."}
+
+
+def test_an_estimator_can_be_given_any_function_of_the_view(no_signal):
+    seen = []
+
+    def ending_lengths(view):
+        seen.append(view.shape)
+        return view.lengths.reshape(-1, 1)
+
+    filter = SklearnFilter(LogisticRegression(), of=ending_lengths, requires=("counts",))
+    fitted(filter, no_signal, n=10).score(view_of(no_signal, np.arange(3)))
+    assert seen == [(10, N_COLUMNS), (3, N_COLUMNS)]
+    assert filter.requires == ("counts",)
+
+
+@pytest.mark.parametrize(
+    ("filter", "message"),
+    [
+        (SklearnFilter(LogisticRegression(), of="paragraph"), "of='paragraph' is none of second_sentence, ending, tok"),
+        (SklearnFilter(LogisticRegression(), of=lambda view: [1, 2]), "gave 2 rows for 32 candidates"),
+        (SklearnFilter("logistic"), "str is no scikit-learn estimator"),
+        (SklearnFilter(make_pipeline(CountVectorizer(min_df=99), LogisticRegression())), "cannot be fitted: max_df"),
+    ],
+)
+def test_what_cannot_be_fitted_is_said_in_one_line(filter, message, no_signal):
+    with pytest.raises(InputError, match=message) as caught:
+        fitted(filter, no_signal, n=8)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_settings_tell_estimators_apart_and_fit_into_a_run_folder():
+    def settings(**arguments):
+        filter = SklearnFilter(make_pipeline(TfidfVectorizer(**arguments), LogisticRegression()), of=endings)
+        return json.dumps(filter.settings())
+
+    assert settings() == settings()
+    assert settings() != settings(ngram_range=(1, 2))
+    assert "swag_af.filters.texts:endings" in settings()
+
+
+def test_settings_of_the_ngrams_out_of_range_are_refused(no_signal):
+    with pytest.raises(InputError, match="strength above 0"):
+        fitted(make_filter("ngrams", strength=0.0), no_signal, n=8)
+
+
+# ------------------------------------------------------------------------------------------------- fastText
+
+
+def test_fasttext_scores_are_the_log_odds_of_its_own_probabilities(tell_tale):
+    pytest.importorskip("fasttext")
+    filter = fitted(FastTextFilter(epochs=2), tell_tale)
+    view = view_of(tell_tale, np.arange(30))
+    model, _ = filter._fitted
+    labels, probabilities = model.predict(second_sentence_tokens(view), k=2)
+    gold = np.array([p[label.index("\ue000gold")] for label, p in zip(labels, probabilities, strict=True)])  # (q,)
+    inside = (gold > 0.01) & (gold < 0.99)
+    assert inside.any()
+    expected = np.log(gold / (1 - gold))
+    assert np.allclose(filter.score(view).reshape(-1)[inside], expected[inside], atol=0.02)
+
+
+def test_fasttext_does_not_tie_where_its_probabilities_do(tell_tale):
+    pytest.importorskip("fasttext")
+    filter = fitted(FastTextFilter(learning_rate=1.0, epochs=100), tell_tale)
+    scores = filter.score(view_of(tell_tale, np.arange(N_TRAIN)))
+    assert len(np.unique(scores)) > 0.95 * scores.size
+
+
+def test_settings_of_fasttext_out_of_range_are_refused(no_signal):
+    pytest.importorskip("fasttext")
+    with pytest.raises(InputError, match="1 or more"):
+        fitted(make_filter("fasttext", dim=0), no_signal, n=8)
+
+
+# ---------------------------------------------------------------------------------------------- transformer
+
+
+def test_only_a_filter_that_sees_the_context_finds_what_stands_there(tiny_bert):
+    """Gold does what the context says, its negatives do the other thing; over all rows both are as frequent."""
+    contexts, negatives = [], []
+    for i in range(2 * (N_TRAIN + N_TEST)):
+        does, does_not = ("smiles", "frowns") if i % 2 else ("frowns", "smiles")
+        contexts.append(Context(does, "a", f"{does} {LETTERS[i % 26]}"))
+        negatives.append([f"{does_not} {LETTERS[(i + j) % 26]}" for j in range(1, N_COLUMNS)])
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="rules")
+    train, test = np.arange(2 * N_TRAIN), np.arange(2 * N_TRAIN, len(pool))
+    right = {}
+    for sees in (False, True):
+        filter = tiny_transformer(tiny_bert, see_context=sees, max_epochs=12, patience=12)
+        filter.fit(view_of(pool, train), rng=np.random.default_rng(0))
+        scores = filter.score(view_of(pool, test))
+        right[sees] = (scores[:, 0] > scores[:, 1:].max(1)).mean()
+    assert right[False] < 0.6
+    assert right[True] > 0.9
+
+
+def test_the_transformer_keeps_its_best_epoch_and_leaves_torch_as_it_was(tiny_bert, no_signal):
+    before = torch.get_rng_state()
+    filter = fitted(tiny_transformer(tiny_bert, max_epochs=6), no_signal, n=60)
+    assert torch.equal(torch.get_rng_state(), before)
+    stop = np.random.default_rng(1).permutation(60)[:8]
+    scores = torch.from_numpy(filter.score(view_of(no_signal, stop)))
+    kept = float(torch.nn.functional.cross_entropy(scores, torch.zeros(8, dtype=torch.long)))
+    assert kept == pytest.approx(min(filter.held_out_losses), abs=1e-5)
+    assert not filter._fitted[0].training
+
+
+def test_a_candidate_longer_than_the_model_is_cut(tiny_bert):
+    pool = pool_of(sent1=lambda rng: words(rng, 90), ending=lambda rng, gold: words(rng, 60), n=12)
+    scores = fitted(tiny_transformer(tiny_bert, max_epochs=1, max_length=128), pool, n=8).score(view_of(pool))
+    assert np.isfinite(scores).all()
+
+
+def test_training_in_bfloat16_gives_float32_scores(tiny_bert, tell_tale):
+    filter = tiny_transformer(tiny_bert, precision="bfloat16")
+    assert held_out_accuracy(tell_tale, filter) > 0.9
+    assert filter.score(view_of(tell_tale, np.arange(2))).dtype == np.float32
+
+
+def test_loading_a_model_again_and_again_says_nothing(tiny_bert, no_signal, capfd):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(tiny_transformer(tiny_bert, max_epochs=1), no_signal, n=8).score(view_of(no_signal, np.arange(2)))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_that_is_not_there_is_named_in_one_line(tmp_path, no_signal, tiny_bert):
+    (tmp_path / "empty").mkdir()
+    for missing in (tmp_path / "none", tmp_path / "empty"):
+        with pytest.raises(InputError, match="no model that can be read") as caught:
+            fitted(TransformerFilter(model=str(missing)), no_signal, n=8)
+        assert str(missing) in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("lost", ["tokenizer", "weights"])
+def test_a_model_that_is_not_whole_is_named_in_one_line(lost, tmp_path, no_signal, tiny_bert):
+    for path in Path(tiny_bert).iterdir():
+        if path.name == "config.json" or ("model" if lost == "tokenizer" else "token") in path.name:
+            shutil.copy(path, tmp_path)
+    with pytest.raises(InputError, match="no model that can be read") as caught:
+        fitted(TransformerFilter(model=str(tmp_path), device="cpu"), no_signal, n=8)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_without_a_multiple_choice_head_is_refused(tmp_path, no_signal):
+    transformers = pytest.importorskip("transformers")
+    transformers.T5Config().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="t5 has no multiple-choice head"):
+        fitted(TransformerFilter(model=str(tmp_path)), no_signal, n=8)
+
+
+@pytest.mark.parametrize("wrong", [{"max_epochs": 0}, {"max_length": 3}, {"precision": "float16"}])
+def test_settings_of_the_transformer_out_of_range_are_refused(wrong, tiny_bert):
+    with pytest.raises(InputError, match="filter transformer"):
+        tiny_transformer(tiny_bert, **wrong).check()
+
+
+# ---------------------------------------------------------------------------------------- names, packages
+
+
+def test_a_schedule_names_a_model_in_brackets(tiny_bert):
+    ((name, n_iterations),) = parse_schedule(f"transformer[{tiny_bert}]:5")
+    filter = make_filter(name)
+    assert (filter.name, filter.model, n_iterations) == ("transformer", tiny_bert, 5)
+    assert make_filter("transformer", model="a[b]").model == make_filter("transformer[a[b]]").model == "a[b]"
+
+
+def test_a_transformer_without_a_model_says_how_to_name_one():
+    with pytest.raises(InputError, match=r"needs its model.*transformer\[path/to/model\]:10"):
+        make_filter("transformer")
+    with pytest.raises(InputError, match=r"Did you mean transformer\?.*transformer\[\.\.\.\]"):
+        make_filter("transfomer[x]")
+
+
+def test_brackets_on_a_filter_that_takes_none_are_refused():
+    with pytest.raises(InputError, match=r"takes nothing in brackets, so not ngrams\[3\]"):
+        make_filter("ngrams[3]")
+
+
+def test_the_names_that_stand_alone_can_all_be_made():
+    assert {"ngrams", "fasttext"} <= set(filter_names())
+    assert "transformer" not in filter_names()
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "filter"),
+    [("fasttext", "fasttext", FastTextFilter()), ("transformers", "hf", TransformerFilter(model="x"))],
+)
+def test_a_missing_package_is_answered_with_the_command_that_installs_it(
+    package, extra, filter, monkeypatch, no_signal
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=rf"{package} is not installed.*pip install 'swag-af\[{extra}\]'") as caught:
+        fitted(filter, no_signal, n=8)
+    assert "\n" not in str(caught.value)
