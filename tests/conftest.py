@@ -1,7 +1,10 @@
 """Shared by the tests: a small pool in memory, a tiny contexts file, and filters that cost nothing."""
 
+import os
 import zlib
 from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: at these sizes more threads wait longer than they work
 
 import numpy as np
 import pytest
