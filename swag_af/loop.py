@@ -21,7 +21,7 @@ from swag_af.data.pool import CandidatePool, View
 from swag_af.data.progress import Advance, progress
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
-from swag_af.options import DEFAULT_AUDIT, AFOptions, parse_names, parse_schedule
+from swag_af.options import DEFAULT_AUDIT, AFOptions, parse_names, parse_schedule, with_policy
 from swag_af.options import Filter as FilterVerb
 from swag_af.plot import plot_run
 from swag_af.replacement import Replacements, draw_keys, replace
@@ -41,6 +41,7 @@ SCORED_AT_ONCE = 200_000
 def run_filter(options: FilterVerb) -> Run:
     """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)
+    af = with_policy(options.af, options.policy)
     audit_names = parse_names("--audit", options.audit)
     if audit_names != DEFAULT_AUDIT:
         usable_filters(pool, audit_names)  # what was named by hand must be there before any work
@@ -52,7 +53,7 @@ def run_filter(options: FilterVerb) -> Run:
 
     def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
         due = due_iterations(run, options.audit_every, ended=ended)
-        audit_run(run, due, audit_names, seed=options.af.seed, device=options.device, forgiving=True, advance=advance)
+        audit_run(run, due, audit_names, seed=af.seed, device=options.device, forgiving=True, advance=advance)
 
     def after_iteration(run: Run) -> None:
         if options.audit_every and run.n_finished % options.audit_every == 0:
@@ -60,7 +61,7 @@ def run_filter(options: FilterVerb) -> Run:
         _draw_now_and_then(run)
 
     made_by = {"verb": "filter", "options": asdict(options)}
-    run = filter_pool(pool, phases, options.af, out=options.out, after_iteration=after_iteration, made_by=made_by)
+    run = filter_pool(pool, phases, af, out=options.out, after_iteration=after_iteration, made_by=made_by)
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
     with progress("audit", n_audits, "audits") as advance:
         audit_what_is_due(run, ended=True, advance=advance)

@@ -1,6 +1,6 @@
 """The options of the verbs from `filter` on, and of its Python twin `filter_pool`. Imports nothing heavy."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -56,6 +56,30 @@ class AFOptions:
         )
 
 
+POLICIES: dict[str, dict[str, str]] = {
+    "paper": {"rule": "paper", "pick": "random", "swaps": "always"},
+    "released": {"rule": "released", "pick": "random", "swaps": "always"},
+    "hardest": {"rule": "paper", "pick": "hardest", "swaps": "always"},
+    "hellaswag": {"rule": "paper", "pick": "random", "swaps": "gap"},
+}
+"""What `--policy NAME` sets: Algorithm 1 of Zellers et al. 2018, its released code, lowest scored out and highest in,
+and the swaps of Zellers et al. 2019."""
+
+
+def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
+    """`options` with what the policy sets; InputError when they say otherwise themselves."""
+    if policy is None:
+        return options
+    if policy not in POLICIES:
+        raise InputError(f"--policy {policy}: there are {', '.join(POLICIES)}.")
+    default = AFOptions()
+    for name, value in POLICIES[policy].items():
+        given = getattr(options, name)
+        if given not in (getattr(default, name), value):
+            raise InputError(f"--policy {policy} means --{name} {value}, not {given}. Give one of the two.")
+    return replace(options, **POLICIES[policy])  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class Filter:
     """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
@@ -67,7 +91,7 @@ class Filter:
     Try:
       swag-af filter pool --iterations 140 --out run
       swag-af filter pool --out quick --schedule mlp:20,ensemble:5
-      swag-af filter pool --out released --rule released --seed 1
+      swag-af filter pool --out released --policy released --seed 1
       swag-af filter pool --out watched --audit-every 10
     """
 
@@ -78,6 +102,8 @@ class Filter:
     schedule: str = "mlp:100,ensemble:40"
     """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT. A filter that takes something has it in
     brackets: transformer[path/to/model]:5."""
+    policy: Literal["paper", "released", "hardest", "hellaswag"] | None = None
+    """Sets --rule, --pick and --swaps together."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where filters with networks compute; bits repeat on a CPU, and are not promised to on a GPU."""
     audit: str = ",".join(DEFAULT_AUDIT)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from swag_af.data.errors import InputError
 from swag_af.data.pool import CandidatePool
 from swag_af.loop import filter_pool, n_swaps
-from swag_af.options import AFOptions
+from swag_af.options import AFOptions, with_policy
 from swag_af.splits import check_split, groups_of, hold_out
 
 
@@ -79,6 +79,18 @@ def test_swaps_stop_near_chance_as_in_hellaswag(n_wins, expected):
 
 def test_a_tie_is_half_a_win():
     assert n_swaps(np.zeros((10, 4)), AFOptions(swaps="gap")) == 0
+
+
+def test_a_policy_sets_three_options_together():
+    assert with_policy(AFOptions(seed=3), "hellaswag") == AFOptions(seed=3, swaps="gap")
+    assert with_policy(AFOptions(), "released") == AFOptions(rule="released")
+    assert with_policy(AFOptions(pick="hardest"), "hardest") == AFOptions(pick="hardest")
+    assert with_policy(AFOptions(pick="hardest"), None) == AFOptions(pick="hardest")
+
+
+def test_a_policy_and_an_option_that_contradict_are_refused():
+    with pytest.raises(InputError, match="--policy hellaswag means --rule paper, not released"):
+        with_policy(AFOptions(rule="released"), "hellaswag")
 
 
 @pytest.mark.parametrize("pick", ["random", "hardest"])
