@@ -29,8 +29,8 @@ from swag_af.lm.reader import OutputLayer, Reader
 from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
 
 HIDDEN, N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, N_CONTEXT, STOP = 512, 1023, 5, 25, 20, 4
-LAZY_SHARE = 0.03
-"""Of the candidates, how many a whole run of 140 iterations asks features of (docs/RESULTS.md: 1 to 3 %)."""
+LAZY_SHARE = 0.3
+"""Of the candidates, how many a whole run of 140 iterations asks features of (docs/PERFORMANCE.md)."""
 
 
 def main() -> None:
