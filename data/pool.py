@@ -254,6 +254,20 @@ class CandidatePool:
         """The endings of an assignment (N, A), gold first in every row."""
         return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
 
+    def with_table(self, name: str, changes: Mapping[str, Any]) -> "CandidatePool":
+        """The pool on disk with one more table, whose files stand in its shards already; `changes` to its manifest.
+
+        The new table makes it another pool. Killed before the end, it stays the old one.
+        """
+        assert self.path is not None
+        tables, entries = [*self.tables, name], []
+        for entry in self.manifest["shards"]:
+            shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"])
+            sha256 = shard_hash(shard.contexts, {table: shard.load(table) for table in tables})
+            entries.append({**entry, "sha256": sha256})
+        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": tables, "shards": entries})
+        return CandidatePool.open(self.path)
+
     def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
 

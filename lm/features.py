@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from swag_af.data.pool import FEATURES
-from swag_af.data.vocabulary import EOS
+from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.reader import LIVE_TILES, Distributions, Frontier, Reader, children, read_prompts, with_rows
 from swag_af.lm.sample import SampledRow
 
@@ -38,10 +38,10 @@ def forward_features(row: SampledRow, sent1: Sequence[int], start: Sequence[int]
 
 @dataclass(frozen=True)
 class Endings:
-    """Endings of one context, to be read backwards."""
+    """Endings of one context, to be read."""
 
     context: Sequence[int]
-    """Ids of all that comes before the ending, at least one."""
+    """Ids of all that comes before the ending."""
     tokens: np.ndarray
     """(m, L) ids of the endings, 0 beyond each length; L is the same for all contexts of a call."""
     lengths: np.ndarray
@@ -56,12 +56,35 @@ def backward_features(
     The first is the ending read by itself, the second the context read after it, each per token and from right to
     left. About `live_rows` endings are read at a time. Each value depends on its own ending and context alone.
     """
-    return _Scorer(reader, live_rows).run(iter(endings))
+    for item, nats in _Scorer(reader, live_rows, backward=True).run(iter(endings)):
+        yield item, nats[:, :2]
+
+
+def all_features(
+    forward: Reader, backward: Reader, texts: Sequence[tuple[Sequence[int], Sequence[int], Endings]]
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield, for every `(sent1, start, endings)`, its position and its (m, F) features: for endings made elsewhere."""
+    back = dict(backward_features(backward, (endings for *_, endings in texts)))
+    for item, nats in _Scorer(forward, None, backward=False).run(endings for *_, endings in texts):
+        sent1, start, endings = texts[item]
+        n = len(endings.lengths)
+        columns = {
+            "context_alone": nats[:, 0],
+            "ending_given_context": nats[:, 1],
+            "last_token": nats[:, 2],
+            "ending_alone": back[item][:, 0],
+            "context_given_ending": back[item][:, 1],
+            "ending_length": endings.lengths,
+            "start_length": np.full(n, len(start)),
+            "sent1_length": np.full(n, len(sent1)),
+        }
+        yield item, np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
 
 
 @dataclass
 class _Rows:
-    """`D` endings that are being read, each as one sequence: the ending, then its context, from right to left."""
+    """`D` endings that are being read, each as one sequence: the ending, then its context, from right to left, or the
+    context, then the ending, from left to right."""
 
     item: Tensor
     """(D,) whose ending it is."""
@@ -69,18 +92,20 @@ class _Rows:
     """(D,) which of that item's."""
     sequence: Tensor
     """(D, T) 0 beyond each length."""
-    ending_length: Tensor
-    """(D,)"""
+    first_length: Tensor
+    """(D,) tokens of whichever comes first."""
     length: Tensor
     """(D,) of the whole sequence."""
     depth: Tensor
     """(D,) tokens scored so far."""
     node: Tensor
     """(D,) where it stands in the frontier."""
-    alone: Tensor
-    """(D,) nats of the ending so far."""
-    given: Tensor
-    """(D,) nats of the context so far."""
+    first: Tensor
+    """(D,) nats of it so far."""
+    second: Tensor
+    """(D,) nats so far of what comes after it."""
+    last: Tensor
+    """(D,) nats of the latest token."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -100,28 +125,31 @@ class _Rows:
 
     def add(self, nats: Tensor) -> None:
         """The nats (D,) of every row's next token."""
-        in_ending = self.depth < self.ending_length
-        self.alone += torch.where(in_ending, nats, 0.0)
-        self.given += torch.where(in_ending, 0.0, nats)
+        in_first = self.depth < self.first_length
+        self.first += torch.where(in_first, nats, 0.0)
+        self.second += torch.where(in_first, 0.0, nats)
+        self.last = nats
         self.depth += 1
 
 
 class _Scorer:
     """All endings that are being read. A round takes each of them a token on."""
 
-    def __init__(self, reader: Reader, live_rows: int | None):
+    def __init__(self, reader: Reader, live_rows: int | None, *, backward: bool):
         self.reader = reader
+        self.backward = backward
         self.device = reader.device
         self.n_types = reader.output.n_types
         self.live_rows = live_rows or LIVE_TILES[reader.device.type] * reader.tile
         self.frontier = Frontier(reader)
         self.made: dict[int, np.ndarray] = {}
-        """The (m, 2) columns of the items at work, NaN where still to come."""
+        """Of the items at work (m, 3): nats a token of the first part and of the second, nats of the last token; NaN
+        where still to come."""
 
     def run(self, endings: Iterator[Endings]) -> Iterator[tuple[int, np.ndarray]]:
         numbered = enumerate(endings)
         with torch.inference_mode():
-            self.root_state, self.root_logits, _ = read_prompts(self.reader, [[EOS]])  # 1 row each
+            self.root_state, self.root_logits, _ = read_prompts(self.reader, [[EOS if self.backward else BOS]])
         nothing = self._rows(-1, Endings((), np.zeros((0, 1), np.int64), np.zeros(0, np.int64)))
         rows = nothing
         while True:
@@ -131,10 +159,11 @@ class _Scorer:
             if not len(new) + len(rows):
                 return
             with torch.inference_mode():
-                rows = self._advance(new, rows)
-                is_done = rows.depth == rows.length
-                finished, rows = rows.take(is_done), rows.take(~is_done)
-            yield from self._finish(finished)
+                given = Distributions.of(self.root_logits.clone())
+                new.add(given.nats(new.node, new.token(new.depth)))
+                at_once, new = self._part(new)
+                finished, rows = self._part(self._advance(new, rows))
+            yield from self._finish(at_once.join(finished))
 
     def _rows(self, item: int, endings: Endings) -> _Rows:
         """One item's endings, with nothing read."""
@@ -143,32 +172,38 @@ class _Scorer:
         n, n_context = len(lengths), len(endings.context)
         forward = torch.cat((torch.tensor(endings.context, dtype=torch.long).expand(n, n_context), tokens), dim=1)
         whole = lengths + n_context
-        at = whole[:, None] - 1 - torch.arange(forward.shape[1])  # (m, T)
+        at = torch.arange(forward.shape[1]).expand(n, -1)
+        if self.backward:
+            at = whole[:, None] - 1 - at  # (m, T)
         sequence = torch.where(at >= 0, forward.gather(1, at.clamp(min=0)), 0)
         if n:
-            self.made[item] = np.full((n, len(BACKWARD)), np.nan, np.float32)
+            self.made[item] = np.full((n, 3), np.nan, np.float32)
         return _Rows(
             item=torch.full((n,), item, device=self.device),
             number=torch.arange(n, device=self.device),
             sequence=sequence.to(self.device),
-            ending_length=lengths.to(self.device),
+            first_length=(lengths if self.backward else torch.full_like(lengths, n_context)).to(self.device),
             length=whole.to(self.device),
             depth=torch.zeros(n, dtype=torch.long, device=self.device),
             node=torch.zeros(n, dtype=torch.long, device=self.device),
-            alone=torch.zeros(n, device=self.device),
-            given=torch.zeros(n, device=self.device),
+            first=torch.zeros(n, device=self.device),
+            second=torch.zeros(n, device=self.device),
+            last=torch.zeros(n, device=self.device),
         )
 
+    def _part(self, rows: _Rows) -> tuple[_Rows, _Rows]:
+        """Those that are through, and those that go on."""
+        is_done = rows.depth == rows.length
+        return rows.take(is_done), rows.take(~is_done)
+
     def _advance(self, new: _Rows, old: _Rows) -> _Rows:
-        """The nats of one more token for every row, of the first two for `new` ones."""
-        root = Distributions.of(self.root_logits.clone())
-        new.add(root.nats(new.node, new.token(new.depth)))
+        """The nats of one more token for every row; `new` ones go on from the root."""
         first, of_new = children(new.node, new.token(new.depth - 1), self.n_types)
         later, of_old = children(old.node, old.token(old.depth - 1), self.n_types)
         new.node, old.node = of_new, of_old + len(first)
         rows = new.join(old)
         rows = rows.take(rows.node.argsort(stable=True))
-        wanted, nats = rows.token(rows.depth), torch.zeros_like(rows.alone)
+        wanted, nats = rows.token(rows.depth), torch.zeros_like(rows.first)
         roots = [piece.expand(len(first), -1) for piece in self.root_state]
         steps = self.frontier.advance(torch.cat((first.tokens, later.tokens)), later.parents, roots)
         for nodes, part, top in with_rows(steps, rows.node, self.reader.tile):
@@ -180,10 +215,11 @@ class _Scorer:
     def _finish(self, finished: _Rows) -> Iterator[tuple[int, np.ndarray]]:
         """Note the values of rows that are through; yields the items that are now complete."""
         items, numbers = finished.item.cpu().numpy(), finished.number.cpu().numpy()
-        alone = (finished.alone / finished.ending_length).cpu().numpy()
-        given = (finished.given / (finished.length - finished.ending_length)).cpu().numpy()
+        first = finished.first / finished.first_length.clamp(min=1)  # a context may be empty
+        second = finished.second / (finished.length - finished.first_length).clamp(min=1)
+        values = torch.stack((first, second, finished.last), dim=1).cpu().numpy()
         for item in np.unique(items).tolist():
             here = items == item
-            self.made[item][numbers[here]] = np.stack((alone[here], given[here]), axis=1)
+            self.made[item][numbers[here]] = values[here]
             if not np.isnan(self.made[item]).any():
                 yield item, self.made.pop(item)

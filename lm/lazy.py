@@ -1,6 +1,8 @@
-"""Features that were left for later: the backward model reads the candidates that a filter asks for, when it does.
+"""Features that are computed for pools as they stand: those left for later, and those of endings made elsewhere.
 
-The values are those that `generate --features full` writes, bit for bit on a CPU, and are kept in the pool's table.
+`generate --features lazy` leaves two columns to be computed for the candidates that a filter asks for, when it does;
+the values are those of `--features full`, bit for bit on a CPU, and are kept in the pool's table. A pool of texts has no
+such table; `features` adds it.
 """
 
 import os
@@ -10,20 +12,28 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_manifest
-from swag_af.data.pool import CandidatePool
+from swag_af.data.files import read_manifest, write_array
+from swag_af.data.pool import FEATURES, SHARDS, CandidatePool, check_finite
 from swag_af.data.progress import progress
 from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
 from swag_af.lm.candidates import load_readers
-from swag_af.lm.features import Endings, backward_features
+from swag_af.lm.features import Endings, all_features, backward_features
 from swag_af.lm.options import Features
 from swag_af.lm.reader import Reader
 from swag_af.lm.store import fold_path, is_trained, pick_device
 
 
 def features(options: Features) -> CandidatePool:
-    """Compute every feature that is still missing; returns the pool."""
-    pool = with_features(CandidatePool.open(options.pool), options.lms)
+    """Compute every feature that is still missing; returns the pool.
+
+    A pool of texts gets its table from the models in `options.lms`, each row from the model of its fold, and is another
+    pool then: runs begun on it before are refused.
+    """
+    pool = CandidatePool.open(options.pool)
+    if "features" not in pool.tables:
+        return _add_features(pool, options.lms)
+    pool = with_features(pool, options.lms)
     missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
     with progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance:
         for rows in np.array_split(missing, max(1, len(missing) // 16)):
@@ -41,6 +51,46 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
     if pool.lazy_features and pool.filler is None and pool.path is not None:
         pool.filler = _Filler(pool, lms or Path(os.path.normpath(pool.path / pool.manifest["lms_path"])))
     return pool
+
+
+def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
+    """Write a features table into every shard, then the manifest that tells of it."""
+    assert pool.path is not None
+    if lms is None:
+        raise InputError(
+            f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
+        )
+    known = Vocabulary.load(lms / "vocabulary.tsv")
+    ids = np.array(known.ids(pool.vocabulary.tokens))  # (V,) of the models, by those of the pool
+    ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
+    device = pick_device("auto")
+    with progress("features", len(pool), "contexts") as advance:
+        first = 0
+        for entry in pool.manifest["shards"]:
+            rows = np.arange(first, first + entry["n_rows"])
+            first += entry["n_rows"]
+            table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
+            folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
+            for fold in np.unique(folds).tolist():
+                readers = load_readers(lms, fold, device=device, precision="bf16" if device == "cuda" else "fp32")
+                mine = np.flatnonzero(folds == fold)
+                texts = [_texts(pool, int(rows[i]), known, ids) for i in mine]
+                for item, values in all_features(readers.forward, readers.backward, texts):
+                    table[mine[item], : len(values)] = values
+                    advance(1)
+            check_finite(table, str(lms), rows=rows)
+            write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
+    return pool.with_table(
+        "features", {"features_by": {"lms": str(lms), "corpus": read_manifest(lms, "lm")["corpus_sha256"]}}
+    )
+
+
+def _texts(pool: CandidatePool, row: int, known: Vocabulary, ids: np.ndarray) -> tuple[list[int], list[int], Endings]:
+    context, here = pool.contexts[row], np.array([row])
+    sent1, start = known.ids(tokenize(context.sent1)), known.ids(tokenize(context.start))
+    columns = np.arange(pool.counts[row])[None]
+    tokens, lengths = (pool.gather(name, here, columns)[0] for name in ("tokens", "lengths"))
+    return sent1, start, Endings([*sent1, *start], np.where(tokens == PAD, PAD, ids[tokens]), lengths)
 
 
 class _Filler:

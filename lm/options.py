@@ -185,16 +185,18 @@ class Generate:
 
 @dataclass(frozen=True)
 class Features:
-    """Compute the features that `swag-af generate --features lazy` left for later, for every candidate of a pool.
+    """Compute the language models' features for every candidate of a pool that lacks them.
 
-    Filtering does so by itself for the candidates that it looks at; this is for pools that are to be complete, or to
-    be moved away from their language models.
+    For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;
+    this makes them complete, so that they no longer need their models. A pool of texts, as `swag-af pool` makes it,
+    gets its features from the models in --lms, trained on its own contexts or others.
 
     Try:
       swag-af features pool
+      swag-af features mine --lms lms
     """
 
     pool: Path
-    """A pool of `swag-af generate`."""
+    """The pool folder."""
     lms: Path | None = None
-    """The folder of the language models, where it is not the one that the pool was made with."""
+    """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""

@@ -303,3 +303,21 @@ def test_missing_folds_are_trained_first(contexts_path, tmp_path):
     assert {context.fold for context in pool.contexts} == {1}
     assert (tmp_path / "lms" / "fold-1" / "weights.safetensors").exists()
     assert not (tmp_path / "lms" / "fold-0").exists()
+
+
+def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_path, lms, tmp_path):
+    made = generate(options_for(contexts_path, lms, tmp_path / "made"))
+    texts = [[made.text(row, k) for k in range(1, 3 + row)] for row in range(10)]  # ragged
+    mine = CandidatePool.from_texts(made.contexts, texts).save(tmp_path / "mine")
+    with pytest.raises(InputError, match="swag-af features"):
+        mine.gather("features", np.arange(1))
+    with pytest.raises(InputError, match="--lms"):
+        features(Features(tmp_path / "mine"))
+    with_table = features(Features(tmp_path / "mine", lms))
+    assert with_table.identity != mine.identity
+    expected = made.gather("features", np.arange(10))
+    got = with_table.gather("features", np.arange(10))
+    for row in range(10):
+        np.testing.assert_allclose(got[row, : 3 + row], expected[row, : 3 + row], rtol=1e-4)
+        assert (got[row, 3 + row :] == 0).all()
+    assert features(Features(tmp_path / "mine", lms)).identity == with_table.identity
