@@ -1,7 +1,7 @@
 """Features that are computed for pools as they stand: those left for later, and those of endings made elsewhere.
 
 `generate --features lazy` leaves two columns to be computed for the candidates that a filter asks for, when it does;
-the values are those of `--features full`, bit for bit on a CPU, and are kept in the pool's table. A pool of texts has no
+the values are those of `--features full`, bit for bit on a CPU, and are kept in the table. A pool of texts has no
 such table; `features` adds it.
 """
 
