@@ -117,8 +117,9 @@ class CNN(Network):
         assert batch.words is not None
         distinct, ids = _distinct(2 * batch.words + _indicator(batch), 2 * len(self.embed.weight))
         inputs = torch.cat([self.embed(distinct // 2), self.indicate(distinct % 2)], dim=1)
-        inputs = F.pad(inputs, (0, 0, 1, 0))  # (1 + D, 200), row 0 zero
-        table = linear(inputs, self.filters.T).view(len(inputs), -1, self.N_FILTERS)  # (1 + D, 14, 128)
+        # row 0 is zero; so are rows at the end, which keep the numbers of rows few that kernels are compiled for
+        inputs = F.pad(inputs, (0, 0, 1, -(1 + len(inputs)) % 256))  # (1 + D or more, 200)
+        table = linear(inputs, self.filters.T).view(len(inputs), -1, self.N_FILTERS)  # (1 + D or more, 14, 128)
         pooled = window_max_pool(table, ids, batch.lengths, self.WIDTHS)  # (b, 512)
         representation = (pooled + self.bias).relu()
         return representation, self.head(representation).squeeze(1)

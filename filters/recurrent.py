@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 
 from swag_af.data.products import PackedLinear, multiply
 
@@ -67,7 +68,7 @@ class _LstmMaxPool(torch.autograd.Function):
             gate = gates[:, now] if keep else _lookup(rows, index[:, begin : begin + n])
             if step:
                 for direction, product in enumerate(recurrent):
-                    gate[direction] += product(outputs[direction, before])
+                    gate[direction] += _product(product, outputs[direction], before)
             gate.sigmoid_()
             update = gate[..., 3 * hidden :].mul_(2).sub_(1)
             enter, forget, leave = gate[..., : 3 * hidden].split(hidden, dim=2)  # (d, n, H) each
@@ -136,9 +137,18 @@ def _through_time(
         _tanh_backward(above_update, update)
         if step:
             for direction, product in enumerate(recurrent):
-                grad[direction] = product(gate[direction])
+                grad[direction] = _product(product, gates[direction], now)
         end -= n
     return gates, _weight_gradient(outputs, gates, alive)
+
+
+def _product(product: PackedLinear, table: torch.Tensor, rows: slice) -> torch.Tensor:
+    """`product` of the `rows` of a table, made for a multiple of 16 rows where there are so many.
+
+    The kernels keep what they compile for each number of rows: all numbers up to 160 took half a gigabyte.
+    """
+    n = rows.stop - rows.start
+    return product(table[rows.start : rows.start + -(-n // 16) * 16])[:n]
 
 
 def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: list[int]) -> torch.Tensor:
@@ -146,8 +156,12 @@ def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: lis
     begins = [0, *accumulate(alive)]
     before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)] or [_NONE])
     before = before.to(outputs.device)
+    more = (0, 0, 0, -len(before) % 256)  # few different numbers of rows, as in `_product`
     return torch.stack(
-        [multiply(output[before].T, grad[alive[0] :].T) for output, grad in zip(outputs, grad_gates, strict=True)]
+        [
+            multiply(F.pad(output[before], more).T, F.pad(grad[alive[0] :], more).T)
+            for output, grad in zip(outputs, grad_gates, strict=True)
+        ]
     )
 
 
