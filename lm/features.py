@@ -6,7 +6,7 @@ forward model says is known once an ending is sampled; the backward model reads 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from swag_af.data.pool import FEATURES
 from swag_af.data.vocabulary import BOS, EOS
-from swag_af.lm.reader import LIVE_TILES, Distributions, Frontier, Reader, children, read_prompts, with_rows
+from swag_af.lm.reader import LIVE_TILES, Columns, Distributions, Frontier, Reader, children, read_prompts, with_rows
 from swag_af.lm.sample import SampledRow
 
 BACKWARD = tuple(FEATURES.index(name) for name in ("ending_alone", "context_given_ending"))
@@ -82,7 +82,7 @@ def all_features(
 
 
 @dataclass
-class _Rows:
+class _Rows(Columns):
     """`D` endings that are being read, each as one sequence: the ending, then its context, from right to left, or the
     context, then the ending, from left to right."""
 
@@ -107,17 +107,11 @@ class _Rows:
     last: Tensor
     """(D,) nats of the latest token."""
 
-    def __len__(self) -> int:
-        return len(self.item)
-
-    def take(self, index: Tensor | slice) -> "_Rows":
-        return _Rows(*(getattr(self, field.name)[index] for field in fields(self)))
-
     def join(self, other: "_Rows") -> "_Rows":
         width = max(self.sequence.shape[1], other.sequence.shape[1])
         for rows in (self, other):
             rows.sequence = torch.nn.functional.pad(rows.sequence, (0, width - rows.sequence.shape[1]))
-        return _Rows(*(torch.cat((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
+        return super().join(other)
 
     def token(self, depth: Tensor) -> Tensor:
         """(D,) the token at `depth` (D,) of each."""

@@ -10,7 +10,8 @@ blocks.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -155,6 +156,22 @@ class Frontier:
             top = reader.step(reader.projections[rows[tile]], state, [piece[tile] for piece in after])
             yield slice(at, last), top
         self.states = after
+
+
+@dataclass
+class Columns:
+    """A base for dataclasses of tensors that all have a row for each of the same things."""
+
+    def __len__(self) -> int:
+        return len(getattr(self, fields(self)[0].name))
+
+    def take(self, index: Tensor | slice) -> Self:
+        """The rows that `index` picks."""
+        return type(self)(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def join(self, other: Self) -> Self:
+        """These rows, then those of `other`."""
+        return type(self)(*(torch.cat((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ out not to be needed. Scoring by the backward model happens elsewhere.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from swag_af.data.vocabulary import BOS
-from swag_af.lm.reader import LIVE_TILES, Distributions, Frontier, Reader, children, read_prompts, with_rows
+from swag_af.lm.reader import LIVE_TILES, Columns, Distributions, Frontier, Reader, children, read_prompts, with_rows
 
 _GOLD = -1
 """The number of the draw that takes gold's tokens instead of sampling."""
@@ -77,7 +77,7 @@ def sample_rows(
 
 
 @dataclass
-class _Draws:
+class _Draws(Columns):
     """`D` endings in the making; column d of `tokens` and `uniforms` belongs to the d-th token."""
 
     slot: Tensor
@@ -96,15 +96,6 @@ class _Draws:
     """(D,) of all tokens so far."""
     last: Tensor
     """(D,) of the latest token."""
-
-    def __len__(self) -> int:
-        return len(self.slot)
-
-    def take(self, index: Tensor | slice) -> "_Draws":
-        return _Draws(*(getattr(self, field.name)[index] for field in fields(self)))
-
-    def join(self, other: "_Draws") -> "_Draws":
-        return _Draws(*(torch.cat((getattr(self, f.name), getattr(other, f.name))) for f in fields(self)))
 
     def latest(self) -> Tensor:
         """(D,) the last token of each."""
