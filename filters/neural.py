@@ -9,7 +9,7 @@ same number of threads).
 import contextlib
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -99,26 +99,48 @@ class NeuralFilter(ABC):
     ) -> None:
         device = next(network.parameters()).device
         adam = Adam(network, self.learning_rate, self.weight_decay)
-        self.held_out_losses = []
-        best = copy.deepcopy(network.state_dict())
-        best_epoch = 0
         n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
-        for epoch in range(self.max_epochs):
-            network.train()
+
+        def run_epoch() -> None:
             for rows in np.array_split(rng.permutation(train), n_batches):
                 network.zero_grad()
                 logits = _logits(network, sequences, rows, n_assigned, device)
-                loss = torch.stack([_cross_entropy(logit) for logit in logits.values()]).sum()
+                loss = torch.stack([cross_entropy(logit) for logit in logits.values()]).sum()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
                 adam.step()
-            self.held_out_losses.append(_held_out_loss(network, sequences, stop, n_assigned, device))
-            if self.held_out_losses[-1] <= min(self.held_out_losses):
-                best, best_epoch = copy.deepcopy(network.state_dict()), epoch
-            elif epoch - best_epoch >= self.patience:
-                break
-        network.load_state_dict(best)
-        network.eval()
+
+        self.held_out_losses = train_while_better(
+            network,
+            run_epoch,
+            lambda: _held_out_loss(network, sequences, stop, n_assigned, device),
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+        )
+
+
+def train_while_better(
+    network: torch.nn.Module,
+    run_epoch: Callable[[], None],
+    held_out_loss: Callable[[], float],
+    *,
+    max_epochs: int,
+    patience: int,
+) -> list[float]:
+    """Train until the held-out loss has not fallen for `patience` epochs; keep the best weights, return the losses."""
+    losses: list[float] = []
+    best, best_epoch = copy.deepcopy(network.state_dict()), 0
+    for epoch in range(max_epochs):
+        network.train()
+        run_epoch()
+        losses.append(held_out_loss())
+        if losses[-1] <= min(losses):
+            best, best_epoch = copy.deepcopy(network.state_dict()), epoch
+        elif epoch - best_epoch >= patience:
+            break
+    network.load_state_dict(best)
+    network.eval()
+    return losses
 
 
 class Adam:
@@ -199,9 +221,9 @@ def _logits(
     return {name: logit[batch.back].reshape(len(rows), n_assigned) for name, logit in network.logits(batch).items()}
 
 
-def _cross_entropy(logits: torch.Tensor) -> torch.Tensor:
+def cross_entropy(logits: torch.Tensor) -> torch.Tensor:
     """Mean over rows of gold's negative log share among the A candidates."""
-    return F.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))
+    return F.cross_entropy(logits.float(), torch.zeros(len(logits), dtype=torch.long, device=logits.device))
 
 
 @torch.inference_mode()
@@ -213,7 +235,7 @@ def _held_out_loss(
     total = 0.0
     for part in np.array_split(rows, -(-len(rows) // 128)):
         *_, decision = _logits(network, sequences, part, n_assigned, device).values()
-        total += float(_cross_entropy(decision)) * len(part)
+        total += float(cross_entropy(decision)) * len(part)
     return total / len(rows)
 
 

@@ -7,7 +7,7 @@ Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` candida
 """
 
 import contextlib
-import copy
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,11 +16,18 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool import View
-from swag_af.filters.neural import Adam, batch_size, pick_device, seeded, stopping_size
+from swag_af.filters.neural import (
+    Adam,
+    batch_size,
+    cross_entropy,
+    pick_device,
+    seeded,
+    stopping_size,
+    train_while_better,
+)
 from swag_af.filters.texts import second_sentences
 
 
@@ -127,31 +134,29 @@ class TransformerFilter:
     ) -> None:
         device = next(network.parameters()).device
         adam = Adam(network, self.learning_rate, weight_decay=0.0)
-        self.held_out_losses = []
-        best = copy.deepcopy(network.state_dict())
-        best_epoch = step = 0
         n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
-        for epoch in range(self.max_epochs):
-            network.train()
+        steps = itertools.count()
+
+        def run_epoch() -> None:
             for rows in np.array_split(rng.permutation(train), n_batches):
                 network.zero_grad()
                 with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
                     logits = _row_logits(network, tokenizer, candidates, rows, n_assigned, device)
-                _cross_entropy(logits).backward()
+                cross_entropy(logits).backward()
                 for parameter in network.parameters():  # some encoders hold weights that this task leaves out
                     if parameter.grad is None:
                         parameter.grad = torch.zeros_like(parameter)
                 torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
-                adam.learning_rate = self.learning_rate * _rate(step, self.max_epochs * n_batches)
+                adam.learning_rate = self.learning_rate * _rate(next(steps), self.max_epochs * n_batches)
                 adam.step()
-                step += 1
-            self.held_out_losses.append(_held_out_loss(network, tokenizer, candidates, stop, n_assigned, device))
-            if self.held_out_losses[-1] <= min(self.held_out_losses):
-                best, best_epoch = copy.deepcopy(network.state_dict()), epoch
-            elif epoch - best_epoch >= self.patience:
-                break
-        network.load_state_dict(best)
-        network.eval()
+
+        self.held_out_losses = train_while_better(
+            network,
+            run_epoch,
+            lambda: _held_out_loss(network, tokenizer, candidates, stop, n_assigned, device),
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+        )
 
 
 WARM_UP = 0.1
@@ -185,11 +190,6 @@ def _logits(network: Any, tokenizer: Any, batch: list[dict[str, list[int]]], dev
     return logits[:, 0]
 
 
-def _cross_entropy(logits: torch.Tensor) -> torch.Tensor:
-    """Mean over rows of gold's negative log share among the A candidates."""
-    return F.cross_entropy(logits.float(), torch.zeros(len(logits), dtype=torch.long, device=logits.device))
-
-
 @torch.inference_mode()
 def _held_out_loss(
     network: Any,
@@ -203,7 +203,7 @@ def _held_out_loss(
     total = 0.0
     for part in np.array_split(rows, -(-len(rows) // 16)):
         logits = _row_logits(network, tokenizer, candidates, part, n_assigned, device)
-        total += float(_cross_entropy(logits)) * len(part)
+        total += float(cross_entropy(logits)) * len(part)
     return total / len(rows)
 
 

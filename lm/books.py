@@ -7,7 +7,7 @@ which learns the abbreviations from the books themselves. This module does not t
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -172,7 +172,7 @@ def _is_heading(paragraph: str) -> bool:
     return short and (paragraph[-1].isalnum() or _CHAPTER.match(paragraph) is not None)
 
 
-def _sentence_splitter(paragraphs: Sequence[str]):  # type: ignore[no-untyped-def]
+def _sentence_splitter(paragraphs: Sequence[str]) -> Callable[[str], list[str]]:
     """A function from a paragraph to its sentences, by Punkt trained on all of them (Kiss and Strunk 2006)."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer, PunktTrainer
 
@@ -180,7 +180,8 @@ def _sentence_splitter(paragraphs: Sequence[str]):  # type: ignore[no-untyped-de
     trainer.train("\n\n".join(paragraphs), finalize=True)
     learnt = trainer.get_params()
     learnt.abbrev_types |= TITLES
-    return PunktSentenceTokenizer(learnt).tokenize
+    tokenizer = PunktSentenceTokenizer(learnt)
+    return lambda paragraph: list(tokenizer.tokenize(paragraph))
 
 
 def _unfit(first: Sequence[int], second: Sequence[int]) -> str | None:

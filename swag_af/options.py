@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from swag_af.data.errors import InputError, check_faults
 
@@ -56,7 +56,7 @@ class AFOptions:
         )
 
 
-POLICIES: dict[str, dict[str, str]] = {
+POLICIES: dict[str, dict[str, Any]] = {
     "paper": {"rule": "paper", "pick": "random", "swaps": "always"},
     "released": {"rule": "released", "pick": "random", "swaps": "always"},
     "hardest": {"rule": "paper", "pick": "hardest", "swaps": "always"},
@@ -77,7 +77,7 @@ def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
         given = getattr(options, name)
         if given not in (getattr(default, name), value):
             raise InputError(f"--policy {policy} means --{name} {value}, not {given}. Give one of the two.")
-    return replace(options, **POLICIES[policy])  # type: ignore[arg-type]
+    return replace(options, **POLICIES[policy])
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import os
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: at these sizes more threads wait longer than they work
 
@@ -16,6 +17,9 @@ from swag_af.data.pool import FEATURES, CandidatePool, View
 from swag_af.data.splitters import load_splitter
 from swag_af.filters import registry
 from swag_af.lm.options import LMOptions, TrainLM
+
+if TYPE_CHECKING:
+    from swag_af.lm.network import BidirectionalLM
 
 
 class HashFilter:
@@ -89,6 +93,26 @@ def pool_folder(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("pools") / "pool"
     pool.save(folder)
     return folder
+
+
+N_TYPES = 12
+STOP = 4
+"""The id of the only sentence end in the toy vocabulary of `N_TYPES`."""
+
+
+@pytest.fixture(scope="session")
+def model() -> "BidirectionalLM":
+    """An untrained model of that vocabulary that is far from uniform; not to be changed."""
+    import torch
+
+    from swag_af.lm.network import BidirectionalLM
+
+    torch.manual_seed(0)
+    made = BidirectionalLM(N_TYPES, 16, 2).eval()
+    with torch.no_grad():
+        made.embedding.mul_(12)
+        made.output_bias[STOP] += 0.8
+    return made
 
 
 TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from conftest import TINY
+from conftest import STOP, TINY
 
 from swag_af.data.contexts import read_contexts
 from swag_af.data.errors import FormatError, InputError
@@ -16,20 +16,6 @@ from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.options import TrainLM
 from swag_af.lm.store import load_fold
 from swag_af.lm.train import perplexity, train_lm
-
-N_TYPES = 12
-STOP = 4
-"""The id of the only sentence end in the toy vocabulary of `N_TYPES`."""
-
-
-@pytest.fixture(scope="module")
-def model() -> BidirectionalLM:
-    torch.manual_seed(0)
-    made = BidirectionalLM(N_TYPES, 16, 2).eval()
-    with torch.no_grad():
-        made.embedding.mul_(12)
-        made.output_bias[STOP] += 0.8
-    return made
 
 
 def test_a_stack_carries_its_state_across_calls(model):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import slow_lm
 import torch
+from conftest import N_TYPES, STOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,25 +12,11 @@ from swag_af.data.pool import FEATURES
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
 from swag_af.lm import reader as reader_module
 from swag_af.lm.features import BACKWARD, Endings, backward_features, forward_features
-from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.reader import BLOCK, Distributions, OutputLayer, Reader, children, read_prompts
 from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
 
-N_TYPES = 12
-STOP = 4
-"""The id of the only sentence end in the toy vocabulary of `N_TYPES`."""
 CONTEXTS = ([5, 9, 8], [7], [11, 11, 6, 5, 9])
 GOLD = (6, 7, STOP)
-
-
-@pytest.fixture(scope="module")
-def model() -> BidirectionalLM:
-    torch.manual_seed(0)
-    made = BidirectionalLM(N_TYPES, 16, 2).eval()
-    with torch.no_grad():
-        made.embedding.mul_(12)
-        made.output_bias[STOP] += 0.8
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -30,14 +30,6 @@ FOUR_SIGMA = 4 * np.sqrt(CHANCE * (1 - CHANCE) / N_TEST)
 STRANGE = ("two\nlines\r\nhere", "\u2028", "naïve café 日本語 🙂", "__label__gold </s> \ue000gold", "a\tb\x00c", "-")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def words(rng, n):
     return " ".join(f"{chr(97 + k % 20)}{'aeiou'[k // 20]}b" for k in rng.integers(0, 40, n))
 
