@@ -283,6 +283,8 @@ class CandidatePool:
                 for number, shard in enumerate(self._shards)
             ]
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            if self.path is not None and "lms_path" in made_by:  # relative to the pool
+                made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
             finish_pool(temporary, self.vocabulary, entries, made_by)
         return CandidatePool.open(path)
 

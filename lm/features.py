@@ -137,8 +137,9 @@ class _Scorer:
         self.live_rows = live_rows or LIVE_TILES[reader.device.type] * reader.tile
         self.frontier = Frontier(reader)
         self.made: dict[int, np.ndarray] = {}
-        """Of the items at work (m, 3): nats a token of the first part and of the second, nats of the last token; NaN
-        where still to come."""
+        """Of the items at work (m, 3): nats a token of the first part and of the second, nats of the last token."""
+        self.n_left: dict[int, int] = {}
+        """How many of their rows are still to come."""
 
     def run(self, endings: Iterator[Endings]) -> Iterator[tuple[int, np.ndarray]]:
         numbered = enumerate(endings)
@@ -171,7 +172,7 @@ class _Scorer:
             at = whole[:, None] - 1 - at  # (m, T)
         sequence = torch.where(at >= 0, forward.gather(1, at.clamp(min=0)), 0)
         if n:
-            self.made[item] = np.full((n, 3), np.nan, np.float32)
+            self.made[item], self.n_left[item] = np.empty((n, 3), np.float32), n
         return _Rows(
             item=torch.full((n,), item, device=self.device),
             number=torch.arange(n, device=self.device),
@@ -215,5 +216,7 @@ class _Scorer:
         for item in np.unique(items).tolist():
             here = items == item
             self.made[item][numbers[here]] = values[here]
-            if not np.isnan(self.made[item]).any():
+            self.n_left[item] -= int(here.sum())
+            if not self.n_left[item]:
+                del self.n_left[item]
                 yield item, self.made.pop(item)

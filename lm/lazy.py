@@ -48,7 +48,7 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
     `lms` is the folder of its language models, by default where it was when the pool was made. Raises InputError
     when the models are not there or are others.
     """
-    if pool.lazy_features and pool.filler is None and pool.path is not None:
+    if pool.filler is None and pool.path is not None and pool.lazy_features and pool.missing_features().any():
         pool.filler = _Filler(pool, lms or Path(os.path.normpath(pool.path / pool.manifest["lms_path"])))
     return pool
 

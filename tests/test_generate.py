@@ -214,6 +214,30 @@ def test_lazy_features_without_their_models_say_where_they_should_be(contexts_pa
         with_features(CandidatePool.open(tmp_path / "pool"), tmp_path / "elsewhere")
 
 
+def test_a_lazy_pool_made_complete_needs_its_models_no_more(contexts_path, lms, tmp_path):
+    shutil.copytree(lms, tmp_path / "lms")
+    generate(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", features="lazy"))
+    features(Features(tmp_path / "pool"))
+    shutil.rmtree(tmp_path / "lms")
+    pool = with_features(CandidatePool.open(tmp_path / "pool"))
+    assert np.isfinite(pool.gather("features", np.arange(10))).all()
+
+
+def test_a_lazy_pool_saved_elsewhere_finds_its_models(contexts_path, lms, tmp_path):
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool", features="lazy"))
+    copy = with_features(pool.save(tmp_path / "deep" / "er" / "copy"))
+    assert np.isfinite(copy.gather("features", np.arange(2))).all()
+
+
+def test_models_that_give_no_numbers_are_named(contexts_path, lms, tmp_path, monkeypatch):
+    from swag_af.lm.reader import Distributions
+
+    nats = Distributions.nats
+    monkeypatch.setattr(Distributions, "nats", lambda *arguments: nats(*arguments) * np.nan)
+    with pytest.raises(InputError, match="NaN or infinity"):
+        generate(options_for(contexts_path, lms, tmp_path / "pool"))
+
+
 def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_path):
     options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, limit=20)
     made = estimate(options)
