@@ -1,9 +1,28 @@
 """Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
-Reading order, each file importing only those before it: `options`, `splits`, `replacement`, `runs`, `audit`, `plot`,
-`summary`, `release`, `report_charts`, `report_page`, `report`, `loop`, `show`, `demo`, `verbs`, `cli`. Below stand
-`swag_af.lm` and `swag_af.filters`, which do not know each other, and `swag_af.data` below both. The names here are
-loaded when first used; importing swag_af imports neither torch nor spaCy.
+Reading order (each file or folder imports only those named before it):
+
+    options        the options of the verbs from `filter` on
+    splits         whole videos held out and dealt into folds
+    replacement    which distractors leave and which candidates enter
+    runs           a run: start, replacements, log
+    verdicts       items that people judge, and what they say of them
+    audit          how well filters that took no part still find gold
+    plot           curves as PNG and SVG
+    summary        numbers and tables of runs, as text
+    release        a run to a dataset
+    verify         people judge the endings of a run
+    report_charts  the charts of a report
+    report_page    the page around them
+    report         the verb `report`
+    loop           the verb `filter`: split, fit, score, replace
+    show           the verb `show`
+    demo           the verb `demo`
+    verbs          what each verb prints
+    cli            the command line
+
+Below stand `swag_af.lm` and `swag_af.filters`, which do not know each other, and `swag_af.data` below both. The names
+here are loaded when first used; importing swag_af imports neither torch nor spaCy.
 """
 
 from importlib import import_module

@@ -79,7 +79,7 @@ def _filter(folder: Path, seed: int) -> None:
 
 
 def _release(folder: Path, seed: int) -> None:
-    from swag_af.release import release
+    from swag_af.release.build import release
 
     release(_release_options(folder, seed))
 
@@ -90,7 +90,7 @@ def _release_options(folder: Path, seed: int) -> Release:
 
 def _tell(folder: Path, seconds: float, seed: int) -> str:
     from swag_af.data.contexts import read_contexts_manifest
-    from swag_af.release import display, make_questions
+    from swag_af.release.build import display, make_questions
     from swag_af.runs import open_run
 
     run = open_run(folder / "run")

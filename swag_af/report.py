@@ -33,7 +33,7 @@ from swag_af.plot import (
     smooth,
     within_phases,
 )
-from swag_af.release import display
+from swag_af.release.build import display
 from swag_af.report_charts import (
     Frame,
     Series,

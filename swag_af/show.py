@@ -14,7 +14,7 @@ from swag_af.data.files import MANIFEST, check_manifest, read_json
 from swag_af.data.pool import CandidatePool
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.options import Show
-from swag_af.release import display
+from swag_af.release.build import display
 from swag_af.report import REPORT
 from swag_af.runs import open_run
 from swag_af.summary import drop_lines, perplexity_rows, question_lines, run_lines, table

@@ -129,8 +129,8 @@ def report(options: Report) -> None:
 
 def release(options: Release) -> None:
     """Print the sizes of the splits."""
-    from swag_af.release import SPLITS
-    from swag_af.release import release as make
+    from swag_af.release.build import SPLITS
+    from swag_af.release.build import release as make
 
     sizes = Counter(question.split for question in make(options))
     _say(f"{sum(sizes.values()):,} questions: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS))

@@ -18,7 +18,7 @@ from swag_af.data.files import read_manifest, sha256_file
 from swag_af.data.pool import CandidatePool
 from swag_af.loop import filter_pool
 from swag_af.options import AFOptions, Release
-from swag_af.release import SPLITS, Question, release, split_by_video
+from swag_af.release.build import SPLITS, Question, release, split_by_video
 from swag_af.runs import Run, open_run
 
 SWAG_COLUMNS = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
@@ -44,7 +44,7 @@ def made(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, l
 @pytest.fixture
 def no_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     """The curve takes most of the time; `made` draws it once."""
-    monkeypatch.setattr("swag_af.release.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

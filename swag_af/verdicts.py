@@ -1,0 +1,232 @@
+"""Items that people judge, and what they say of them: the one form in which verdicts travel.
+
+    verdicts.jsonl    a line a verdict: item, row, round, columns, annotator, ratings, best, second, seconds, pool
+
+An item is a context with some of its assigned endings, gold first here; whoever shows it draws an order of its own.
+Asking people, statistics over them, and releasing a dataset happen elsewhere.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_jsonl, write_jsonl
+
+Rating = Literal["likely", "unlikely", "gibberish"]
+RATINGS: tuple[Rating, ...] = get_args(Rating)
+
+N_ENDINGS = 6
+"""Endings an item, gold included (Zellers et al. 2018, 3.5)."""
+TOO_FEW = 3
+"""An item with this many endings that are not gibberish, or fewer, is no example (Zellers et al. 2018, 3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One context and the endings shown with it."""
+
+    row: int
+    """Row of the pool."""
+    columns: tuple[int, ...]
+    """Candidates of that row; the first is 0, gold."""
+    round: int = 0
+    """How often the item was refilled."""
+
+    @property
+    def id(self) -> str:
+        """Unique in a run: the row, and the round."""
+        return f"{self.row}-{self.round}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one annotator says of one item."""
+
+    item: Item
+    annotator: str
+    ratings: tuple[Rating, ...]
+    """One for each of the item's columns."""
+    best: int
+    """Place in the item's columns of the best ending; 0 is gold."""
+    second: int
+    """Place of the second best."""
+    seconds: float = 0.0
+    """How long it took, as far as known."""
+
+    @property
+    def gold_in_top2(self) -> bool:
+        """Whether gold is best or second best."""
+        return 0 in (self.best, self.second)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What all annotators together say of one item."""
+
+    item: Item
+    ratings: tuple[Rating, ...]
+    likelihoods: tuple[float, ...]
+    """Mean rating of each ending, likely 1, unlikely 0, gibberish -1: orders endings of one rating."""
+    best: int
+    second: int
+    n_annotators: int
+
+    @property
+    def n_sensible(self) -> int:
+        """Endings that are not gibberish."""
+        return sum(rating != "gibberish" for rating in self.ratings)
+
+
+def make_items(assignment: np.ndarray, *, seed: int, n_endings: int = N_ENDINGS) -> list[Item]:
+    """An item a row of `assignment` (N, A): gold and `n_endings - 1` of its negatives, or all where it has fewer.
+
+    A row's draw hangs on the seed and the row alone.
+    """
+    items = []
+    for row, columns in enumerate(assignment):
+        rng = np.random.default_rng((seed, row))
+        drawn = rng.permutation(columns[1:])[: n_endings - 1]
+        items.append(Item(row, (0, *(int(column) for column in drawn))))
+    return items
+
+
+def judge(verdicts: Sequence[Verdict]) -> list[Judgement]:
+    """Majority of all verdicts on each item, in order of row and round.
+
+    A rating is the commonest one, and of several commonest the middle one, or the worse of two. Best and second best
+    are the endings with most points, two for every best and one for every second best; ties go to the likelier
+    ending, then to the one that stands first.
+    """
+    of_item: dict[Item, list[Verdict]] = {}
+    for verdict in verdicts:
+        of_item.setdefault(verdict.item, []).append(verdict)
+    return [_majority(item, of_item[item]) for item in sorted(of_item, key=lambda item: (item.row, item.round))]
+
+
+def _majority(item: Item, verdicts: Sequence[Verdict]) -> Judgement:
+    votes = [Counter(verdict.ratings[i] for verdict in verdicts) for i in range(len(item.columns))]
+    likelihoods = [(v["likely"] - v["gibberish"]) / len(verdicts) for v in votes]
+    points = Counter[int]()
+    for verdict in verdicts:
+        points[verdict.best] += 2
+        points[verdict.second] += 1
+    order = sorted(range(len(item.columns)), key=lambda i: (-points[i], -likelihoods[i], i))
+    return Judgement(item, tuple(_commonest(v) for v in votes), tuple(likelihoods), order[0], order[1], len(verdicts))
+
+
+def _commonest(votes: Mapping[Rating, int]) -> Rating:
+    most = max(votes.values())
+    tied = [rating for rating in RATINGS if votes[rating] == most]
+    return tied[len(tied) // 2]
+
+
+def is_example(judgement: Judgement) -> bool:
+    """Whether enough of its endings are sensible (Zellers et al. 2018, 3.5)."""
+    return judgement.n_sensible > TOO_FEW
+
+
+def refill(judgement: Judgement, assigned: np.ndarray, shown: Iterable[int]) -> Item | None:
+    """The item with its gibberish, and negatives that outrank gold, replaced (Zellers et al. 2018, footnote 6).
+
+    Newcomers are the row's `assigned` negatives (A,) not in `shown`, in their order; None when there are too few of
+    them to make an example, or nothing is to be replaced.
+    """
+    item = judgement.item
+    kept = [
+        column
+        for i, column in enumerate(item.columns)
+        if i == 0 or (judgement.ratings[i] != "gibberish" and not _outranks_gold(judgement, i))
+    ]
+    spare = [int(column) for column in assigned if int(column) not in {*shown, *item.columns}]
+    columns = (*kept, *spare[: len(item.columns) - len(kept)])
+    if columns == item.columns or len(columns) <= TOO_FEW:
+        return None
+    return Item(item.row, columns, item.round + 1)
+
+
+def _outranks_gold(judgement: Judgement, i: int) -> bool:
+    return i == judgement.best or (i == judgement.second and judgement.best != 0)
+
+
+def write_verdicts(path: Path, verdicts: Iterable[Verdict], pool_identity: str) -> None:
+    """A line a verdict; each says which pool its rows and columns are of."""
+    write_jsonl(path, (as_record(verdict) | {"pool": pool_identity} for verdict in verdicts))
+
+
+def as_record(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as it stands in a line of JSON."""
+    return {
+        "item": verdict.item.id,
+        "row": verdict.item.row,
+        "round": verdict.item.round,
+        "columns": list(verdict.item.columns),
+        "annotator": verdict.annotator,
+        "ratings": list(verdict.ratings),
+        "best": verdict.best,
+        "second": verdict.second,
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]:
+    """The verdicts of a file, checked; InputError names the line that is not one, or is of another pool."""
+    verdicts = []
+    said: set[tuple[Item, str]] = set()
+    for number, record in read_jsonl(path):
+        where = f"{path}, line {number}"
+        verdict = _verdict_of(record, where)
+        if pool_identity is not None and record.get("pool", pool_identity) != pool_identity:
+            raise InputError(f"{where}: a verdict on another pool. Give the verdicts of this run.")
+        if (verdict.item, verdict.annotator) in said:
+            raise InputError(f"{where}: {verdict.annotator} judged item {verdict.item.id} before. Remove one of them.")
+        said.add((verdict.item, verdict.annotator))
+        verdicts.append(verdict)
+    if not verdicts:
+        raise InputError(f"{path}: no verdicts in it. `swag-af verify export` writes them.")
+    return verdicts
+
+
+def _verdict_of(record: Any, where: str) -> Verdict:
+    try:
+        item = Item(int(record["row"]), tuple(int(column) for column in record["columns"]), int(record["round"]))
+        verdict = Verdict(
+            item,
+            str(record["annotator"]),
+            tuple(record["ratings"]),
+            int(record["best"]),
+            int(record["second"]),
+            float(record.get("seconds", 0.0)),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{where}: not a verdict ({type(error).__name__}: {error}). Mend or remove it.") from None
+    return check_verdict(verdict, where)
+
+
+def check_verdict(verdict: Verdict, where: str) -> Verdict:
+    """The verdict, when it is one; InputError says what is amiss."""
+    columns, m = verdict.item.columns, len(verdict.item.columns)
+    amiss = (
+        "its first column is not gold, 0"
+        if columns[:1] != (0,)
+        else "its columns repeat, or are below 0"
+        if len(set(columns)) < m or min(columns) < 0
+        else "fewer than two endings"
+        if m < 2
+        else f"{len(verdict.ratings)} ratings for {m} endings"
+        if len(verdict.ratings) != m
+        else f"a rating that is none of {', '.join(RATINGS)}"
+        if not set(verdict.ratings) <= set(RATINGS)
+        else f"best and second are not two different places from 0 to {m - 1}"
+        if verdict.best == verdict.second or not {verdict.best, verdict.second} <= set(range(m))
+        else "no annotator"
+        if not verdict.annotator
+        else None
+    )
+    if amiss:
+        raise InputError(f"{where}: {amiss}. Mend or remove it.")
+    return verdict
