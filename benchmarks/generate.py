@@ -12,7 +12,6 @@ time, 2 x 1024 rows to the last step, `multinomial`, then all log-probabilities 
 
 import argparse
 import json
-import resource
 import time
 from collections.abc import Callable
 
@@ -27,6 +26,7 @@ from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
 from swag_af.lm.reader import OutputLayer, Reader
 from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
+from swag_af.loop import peak_memory_gb
 
 HIDDEN, N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, N_CONTEXT, STOP = 512, 1023, 5, 25, 20, 4
 LAZY_SHARE = 0.3
@@ -74,7 +74,7 @@ def _measure(n_types: int, arguments: argparse.Namespace) -> dict[str, float]:
     rates["features"] = max(plain, measure_products(HIDDEN, n_types, device))
     seconds["features"] = _seconds(lambda: list(backward_features(backward, items)))
     seconds["lazy"] = _seconds(lambda: list(backward_features(backward, few)))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_memory_gb()
 
     operations = token_operations(n_types, LMOptions(hidden=HIDDEN))
     n_tokens = sum(int(row.lengths.sum()) for row in rows.values())
@@ -176,7 +176,6 @@ def _reference(model: BidirectionalLM, prompt: Prompt, device: str) -> None:
     width = max(map(len, cut))
     padded = torch.tensor([[*row, *[0] * (width - len(row))] for row in cut], device=device)
     backwards = torch.cat((read[1:].expand(len(rows), -1), padded), dim=1).flip(1)
-    top, state = torch.full((len(rows),), EOS, device=device), None
     zeros = model.embedding.new_zeros(len(rows), HIDDEN)
     state = [(zeros, zeros) for _ in model.backward_lm.layers]
     last = torch.full((len(rows),), EOS, device=device)

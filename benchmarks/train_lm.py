@@ -18,7 +18,6 @@ last; with several sizes its figures are the worst of any, and `sizes` holds eac
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -34,9 +33,11 @@ from torch import Tensor, nn
 from swag_af.data.products import multiply
 from swag_af.data.vocabulary import SPECIAL_TOKENS
 from swag_af.lm.corpus import FoldCorpus, directions
+from swag_af.lm.estimate import training_operations
 from swag_af.lm.options import LMOptions
 from swag_af.lm.store import new_model
 from swag_af.lm.train import Training, quiet_lightning
+from swag_af.loop import peak_memory_gb
 
 BATCH = 32
 WORST: dict[str, Callable[..., float]] = {
@@ -93,7 +94,7 @@ def measure(n_types: int, options: argparse.Namespace) -> dict[str, float]:
     ours, reference = Ours(n_types, lm, options.batches), Reference(n_types, lm)
     sequences = draw_sequences(n_types, 4000, rng=rng)
     ours.rate(sequences, 0)  # warm: the first pages and the first kernels of every shape
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    peak = peak_memory_gb()
     reference.rate(sequences, rng=rng)
     found: dict[str, list[float]] = {"ours": [], "reference": [], "mm": [], "linear": []}
     for number in range(1, 1 + options.rounds):
@@ -101,7 +102,8 @@ def measure(n_types: int, options: argparse.Namespace) -> dict[str, float]:
         found["linear"].append(product_rate(multiply, options.hidden, n_types))
         found["ours"].append(ours.rate(sequences, number))
         found["reference"].append(reference.rate(sequences, rng=rng))
-    floor = max(found["mm"] + found["linear"]) / operations_per_token(options.hidden, lm.layers, n_types)
+    operations = 2 * training_operations(n_types, lm)  # both directions
+    floor = max(found["mm"] + found["linear"]) / operations
     tokens_per_second = median(found["ours"])
     return {
         "n_types": n_types,
@@ -109,13 +111,13 @@ def measure(n_types: int, options: argparse.Namespace) -> dict[str, float]:
         "threads": torch.get_num_threads(),
         "torch_mm_gflops": max(found["mm"]) / 1e9,
         "products_linear_gflops": max(found["linear"]) / 1e9,
-        "mflop_per_token": operations_per_token(options.hidden, lm.layers, n_types) / 1e6,
+        "mflop_per_token": operations / 1e6,
         "floor_tokens_per_second": floor,
         "tokens_per_second": tokens_per_second,
         "reference_tokens_per_second": median(found["reference"]),
         "ratio_to_floor": floor / tokens_per_second,
         "ratio_to_reference": median(a / b for a, b in zip(found["ours"], found["reference"], strict=True)),
-        "peak_memory_gb": peak / 1e9,
+        "peak_memory_gb": peak,
     }
 
 
@@ -136,13 +138,6 @@ def product_rate(product: Callable[[Tensor, Tensor], Tensor], hidden: int, n_typ
         product(x, weight)
         seconds.append(time.perf_counter() - begin)
     return 2 * 384 * hidden * n_types / min(seconds)
-
-
-def operations_per_token(hidden: int, n_layers: int, n_types: int) -> int:
-    """Of the products alone, both directions: the forward pass, and two products for each of its in the backward."""
-    output = 2 * hidden * n_types
-    layer = 2 * hidden * (6 + 5) * hidden  # from the input and from the state
-    return 2 * 3 * (output + n_layers * layer)
 
 
 class Ours:

@@ -56,9 +56,8 @@ def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabu
     for pair in pairs:
         if pair.video and fold_of.setdefault(pair.video, pair.fold) != pair.fold:
             raise InputError(
-                f"video {pair.video}: in folds {fold_of[pair.video]} and {pair.fold}, so a model would read "
-                "the endings "
-                "it is to compete with. Give all its contexts one fold."
+                f"video {pair.video}: in folds {fold_of[pair.video]} and {pair.fold}, so a model would read the "
+                "endings it is to compete with. Give all its contexts one fold."
             )
     return [
         Pair(

@@ -44,12 +44,18 @@ class Estimate:
 
 
 def token_operations(n_types: int, lm: LMOptions) -> float:
-    """Floating-point operations of one token through one direction and the output layer.
+    """Floating-point operations of sampling or scoring one token: one direction and the output layer.
 
     The first layer's input is projected once for each token type that is read at a time, which hardly counts.
     """
     H = lm.hidden
-    return 2.0 * H * n_types + 2.0 * H * H * (5 + 11 * (lm.layers - 1))
+    return 2.0 * H * (n_types + H * (5 + 11 * (lm.layers - 1)))
+
+
+def training_operations(n_types: int, lm: LMOptions) -> float:
+    """The same of learning from one token: a forward pass that projects every input, and twice as much backwards."""
+    H = lm.hidden
+    return 3 * 2.0 * H * (n_types + H * (6 + 5) * lm.layers)
 
 
 def estimate(options: Generate) -> Estimate:
@@ -72,11 +78,14 @@ def estimate(options: Generate) -> Estimate:
     seconds = GENERATE_OVER_FLOOR * per_token / per_second * len(job.contexts)
     lazy = options.features == "lazy"
     missing = missing_folds(job)
-    n_pairs = (len(job.every_context) + len(dropped)) * 0.8  # of five folds, four are learnt from
+    n_folds = 1 + max(context.fold for context in job.every_context)
+    n_pairs = (len(job.every_context) + len(dropped)) * (1 - 1 / n_folds)  # all folds but one are learnt from
     n_read = 2 * len(missing) * lm.epochs * n_pairs * (n_context + n_ending)
     widest = max(len(tokenize(c.start)) for c in sample)
-    bytes_a_row = K * (L * vocabulary.id_dtype().itemsize + np.dtype(smallest_uint(L)).itemsize + 4 * len(FEATURES))
-    bytes_a_row += (1 + widest) * vocabulary.id_dtype().itemsize + 400
+    bytes_a_row = K * (
+        L * np.dtype(vocabulary.id_dtype).itemsize + np.dtype(smallest_uint(L)).itemsize + 4 * len(FEATURES)
+    )
+    bytes_a_row += (1 + widest) * np.dtype(vocabulary.id_dtype).itemsize + 400
     return Estimate(
         n_contexts=len(job.contexts),
         n_shards=len(job.groups),
@@ -84,7 +93,7 @@ def estimate(options: Generate) -> Estimate:
         disk_bytes=float(bytes_a_row * len(job.contexts)),
         memory_bytes=_memory(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
-        seconds_to_train=TRAIN_OVER_FLOOR * 3 * per_token / per_second * n_read,
+        seconds_to_train=TRAIN_OVER_FLOOR * training_operations(V, lm) / per_second * n_read,
         seconds_to_generate=seconds * (forward + (0 if lazy else backward)),
         seconds_for_lazy_features=seconds * backward if lazy else 0.0,
     )

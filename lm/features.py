@@ -5,7 +5,7 @@ exponentiates and takes the log again, and its "ending alone" sums over more tok
 forward model says is known once an ending is sampled; the backward model reads it here, once, and then its context.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,17 +23,12 @@ BACKWARD = tuple(FEATURES.index(name) for name in ("ending_alone", "context_give
 
 def forward_features(row: SampledRow, sent1: Sequence[int], start: Sequence[int]) -> np.ndarray:
     """(K, F) float32, columns as `swag_af.data.pool.FEATURES` names them; those of the backward model are NaN."""
-    n = len(row.lengths)
-    columns = {
+    nats = {
         "ending_given_context": row.ending_nats / row.lengths,
-        "context_alone": np.full(n, row.context_nats / (len(sent1) + len(start))),
+        "context_alone": np.full(len(row.lengths), row.context_nats / (len(sent1) + len(start))),
         "last_token": row.last_token_nats,
-        "ending_length": row.lengths,
-        "start_length": np.full(n, len(start)),
-        "sent1_length": np.full(n, len(sent1)),
     }
-    nowhere = np.full(n, np.nan)
-    return np.stack([columns.get(name, nowhere) for name in FEATURES], axis=1).astype(np.float32)
+    return _table(nats, row.lengths, sent1, start)
 
 
 @dataclass(frozen=True)
@@ -67,18 +62,29 @@ def all_features(
     back = dict(backward_features(backward, (endings for *_, endings in texts)))
     for item, nats in _Scorer(forward, None, backward=False).run(endings for *_, endings in texts):
         sent1, start, endings = texts[item]
-        n = len(endings.lengths)
-        columns = {
+        read = {
             "context_alone": nats[:, 0],
             "ending_given_context": nats[:, 1],
             "last_token": nats[:, 2],
             "ending_alone": back[item][:, 0],
             "context_given_ending": back[item][:, 1],
-            "ending_length": endings.lengths,
-            "start_length": np.full(n, len(start)),
-            "sent1_length": np.full(n, len(sent1)),
         }
-        yield item, np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+        yield item, _table(read, endings.lengths, sent1, start)
+
+
+def _table(
+    nats: Mapping[str, np.ndarray], lengths: np.ndarray, sent1: Sequence[int], start: Sequence[int]
+) -> np.ndarray:
+    """(K, F) float32 from columns of nats (K,), NaN where there is none, and the three lengths."""
+    n = len(lengths)
+    columns = {
+        **nats,
+        "ending_length": lengths,
+        "start_length": np.full(n, len(start)),
+        "sent1_length": np.full(n, len(sent1)),
+    }
+    unknown = np.full(n, np.nan)
+    return np.stack([columns.get(name, unknown) for name in FEATURES], axis=1).astype(np.float32)
 
 
 @dataclass

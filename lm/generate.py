@@ -29,9 +29,10 @@ from swag_af.data.pool import (
     read_shard_entry,
     shard_path,
     smallest_uint,
+    tagged,
 )
 from swag_af.data.progress import Advance, progress
-from swag_af.data.taggers import Tagger, load_tagger, tag_word_types
+from swag_af.data.taggers import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.candidates import (
@@ -78,8 +79,7 @@ def make_shards(options: Generate) -> tuple[int, int]:
     plan = job.settings | {"lms": _weights(options.lms, job.contexts)}
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
-    vocabulary = Vocabulary.load(options.lms / "vocabulary.tsv")
-    vocabulary = vocabulary.with_tags(tag_word_types(vocabulary.spellings, job.tagger))
+    vocabulary = tagged(Vocabulary.load(options.lms / "vocabulary.tsv"), job.tagger)
     _Maker(job, vocabulary).make_shards()
     entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
     made = [entry for entry in entries if entry is not None]

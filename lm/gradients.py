@@ -5,7 +5,7 @@ cross-entropy, whose (M, V) logits never exist whole. They multiply through `pro
 is why these exist. On a GPU, under autocast and in other precisions the network takes torch's own path instead
 (`products.serves` says which); the tests hold the two equal.
 
-Letters: `T` steps, `B` sequences, `M` rows, `H` hidden units, `I` inputs, `O` outputs, `V` token types.
+Letters: `T` steps, `B` sequences, `M` rows, `H` hidden units, `V` token types.
 """
 
 from typing import Any

@@ -119,13 +119,11 @@ class BidirectionalLM(nn.Module):
         """(..., H) to (..., V)."""
         return nn.functional.linear(hidden, self.embedding, self.output_bias)
 
-    def loss(self, inputs: Tensor, targets: Tensor, direction: str) -> Tensor:
-        """Mean cross-entropy in nats a token; `inputs` and `targets` are (T, B) ids, target 0 counts for nothing."""
-        return self.losses({direction: (inputs, targets)})[0]
-
     def losses(self, batch: dict[str, tuple[Tensor, Tensor]]) -> tuple[Tensor, dict[str, Tensor]]:
         """The sum of the losses of the directions in `batch`, to learn from, and each by itself, without gradient.
 
+        A loss is the mean cross-entropy in nats a token. `batch` holds (T, B) ids to read and (T, B) targets for each
+        direction; target 0 counts for nothing.
         The directions read the same sequences and share the embedding, so they pass through it together.
         """
         inputs, targets = (torch.stack(tables) for tables in zip(*batch.values(), strict=True))  # (D, T, B)

@@ -56,6 +56,7 @@ class LMOptions:
                 ),
                 (not 0 < self.held_out < 1, f"--held-out {self.held_out}: between 0 and 1"),
                 (self.learning_rate <= 0, f"--learning-rate {self.learning_rate}: above 0"),
+                (self.weight_decay < 0, f"--weight-decay {self.weight_decay}: not below 0"),
                 (self.clip_norm <= 0, f"--clip-norm {self.clip_norm}: above 0"),
             ]
         )

@@ -33,7 +33,7 @@ BLOCK = 64
 _PROJECTIONS = {"cpu": 8192, "cuda": 1 << 20}
 """Token types whose first-layer input is kept: 100 MB at 512 hidden units."""
 
-State = list[Tensor]
+FlatState = list[Tensor]
 """An h and a c a layer, (n, H) each."""
 
 _N_SPECIAL = len(SPECIAL_TOKENS)
@@ -75,7 +75,7 @@ class Reader:
         self.is_known = torch.zeros(n_kept, dtype=torch.bool, device=self.device)
         self.projections = torch.empty(n_kept + 8 * self.tile, 6 * hidden, device=self.device)
 
-    def no_state(self, n: int) -> State:
+    def no_state(self, n: int) -> FlatState:
         """Of `n` rows that have read nothing."""
         return [torch.zeros(n, self.embedding.shape[1], device=self.device) for _ in range(2 * len(self.layers))]
 
@@ -137,7 +137,7 @@ class Frontier:
         self.states = reader.no_state(0)
         """Those after the last `advance`, in the order of its nodes; rows beyond them are padding."""
 
-    def advance(self, tokens: Tensor, parents: Tensor, roots: State) -> Iterator[tuple[slice, Tensor]]:
+    def advance(self, tokens: Tensor, parents: Tensor, roots: FlatState) -> Iterator[tuple[slice, Tensor]]:
         """Read `tokens` (n,) and yield, tile by tile, nodes and their top outputs (M, H), which may be padded.
 
         The first nodes continue the states `roots` (m rows), one each in order; the others continue those of
@@ -204,7 +204,7 @@ def with_rows(
         yield nodes, slice(at[i], at[i + 1]), top
 
 
-def read_prompts(reader: Reader, prompts: Sequence[Sequence[int]]) -> tuple[State, Tensor, Tensor]:
+def read_prompts(reader: Reader, prompts: Sequence[Sequence[int]]) -> tuple[FlatState, Tensor, Tensor]:
     """Read `n` sequences from the start: states and logits (n, W) at their ends, and (n,) nats.
 
     The nats are those of all tokens but the first of each.

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,9 @@ from swag_af.lm.store import (
 )
 
 Sequences = Sequence[tuple[int, ...]]
+
+Batch = dict[str, tuple[Tensor, Tensor]]
+"""For each direction the (T, B) ids that are read and those that follow them."""
 
 PRETRAINING = 1 << 20
 """Stands for the fold in the randomness of pretraining; no fold has this number."""
@@ -103,8 +107,9 @@ def _pretraining(options: TrainLM, vocabulary: Vocabulary) -> tuple["_Task | Non
     if is_finished(folder):
         return None, book_hashes(books)
     rng = np.random.default_rng((options.seed, PRETRAINING))
-    corpus = books_corpus(read_books(books, vocabulary), options.lm.held_out, rng=rng)
-    task = _Task(folder, PRETRAINING, corpus, options.lm.pretrain_epochs, None, "pretraining")
+    read = read_books(books, vocabulary)
+    corpus = books_corpus(read, options.lm.held_out, rng=rng)
+    task = _Task(folder, PRETRAINING, corpus, options.lm.pretrain_epochs, None, "pretraining", read.drops)
     return task, book_hashes(books)
 
 
@@ -119,6 +124,8 @@ class _Task:
     epochs: int
     start: Path | None
     label: str
+    drops: dict[str, int] | None = None
+    """Of the pretraining: the pairs that the books had and those left out, by reason."""
 
     @property
     def n_tokens(self) -> int:
@@ -178,7 +185,7 @@ def _train(
     if task.start is not None:
         report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
     if task.fold == PRETRAINING:
-        save_model(task.folder, "lm-pretrained", model, report)
+        save_model(task.folder, "lm-pretrained", model, report | {"drops": task.drops})
     else:
         report = {"fold": task.fold} | report
         save_model(task.folder, "lm-fold", model, report)
@@ -215,13 +222,13 @@ class Training(pl.LightningModule):
     def val_dataloader(self) -> DataLoader:
         return _loader(self.corpus.held_out, batches(self.corpus.held_out, self.options.batch_size, rng=None))
 
-    def training_step(self, batch: dict[str, tuple[Tensor, Tensor]], batch_index: int) -> Tensor:
+    def training_step(self, batch: Batch, batch_index: int) -> Tensor:
         torch.manual_seed(_torch_seed(self.seed, self.fold, 1 + self.current_epoch, batch_index))
         loss, _ = self.model.losses(batch)
         self.log("train_nll", loss.detach() / len(DIRECTIONS))
         return loss
 
-    def validation_step(self, batch: dict[str, tuple[Tensor, Tensor]], _: int) -> None:
+    def validation_step(self, batch: Batch, _: int) -> None:
         n_tokens = int((batch["forward"][1] != 0).sum())
         loss, each = self.model.losses(batch)
         for name, nats in each.items():
@@ -247,22 +254,26 @@ def perplexity(model: BidirectionalLM, sequences: Sequences, batch_size: int, de
     nats = dict.fromkeys(DIRECTIONS, 0.0)
     n_tokens = sum(map(len, sequences))
     for index in batches(sequences, batch_size, rng=None):
-        chosen = [sequences[i] for i in index]
-        batch = {
-            name: (torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device))
-            for name, (inputs, targets) in directions(chosen).items()
-        }
+        made = _batch(sequences, index)
+        batch = {name: (inputs.to(device), targets.to(device)) for name, (inputs, targets) in made.items()}
         for name, loss in model.losses(batch)[1].items():
-            nats[name] += float(loss) * sum(map(len, chosen))
+            nats[name] += float(loss) * sum(len(sequences[i]) for i in index)
     return {name: math.exp(total / n_tokens) if n_tokens else math.nan for name, total in nats.items()}
 
 
 def _loader(sequences: Sequences, groups: list[np.ndarray]) -> DataLoader:
-    def collate(index: np.ndarray) -> dict[str, tuple[Tensor, Tensor]]:
-        made = directions([sequences[i] for i in index])
-        return {name: (torch.from_numpy(inputs), torch.from_numpy(targets)) for name, (inputs, targets) in made.items()}
+    return DataLoader(
+        groups,  # type: ignore[arg-type]
+        batch_size=None,
+        shuffle=False,
+        collate_fn=partial(_batch, sequences),
+    )
 
-    return DataLoader(groups, batch_size=None, shuffle=False, collate_fn=collate)  # type: ignore[arg-type]
+
+def _batch(sequences: Sequences, index: np.ndarray) -> Batch:
+    """The sequences at `index` as the network reads them."""
+    made = directions([sequences[i] for i in index])
+    return {name: (torch.from_numpy(inputs), torch.from_numpy(targets)) for name, (inputs, targets) in made.items()}
 
 
 def _torch_seed(*parts: int) -> int:

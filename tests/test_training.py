@@ -1,5 +1,6 @@
 """Training the language models: hand-written gradients against torch's own, pretraining, resume, reports."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
+from swag_af import verbs
 from swag_af.data import products
 from swag_af.data.contexts import make_contexts, write_contexts
 from swag_af.data.errors import InputError
@@ -18,9 +21,11 @@ from swag_af.data.splitters import load_splitter
 from swag_af.lm import gradients
 from swag_af.lm import train as train_module
 from swag_af.lm.corpus import DIRECTIONS, directions
+from swag_af.lm.estimate import token_operations, training_operations
 from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.options import LMOptions, TrainLM
-from swag_af.lm.store import load_fold
+from swag_af.lm.reader import OutputLayer, Reader
+from swag_af.lm.store import load_fold, new_model
 from swag_af.lm.train import train_lm
 
 TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)
@@ -157,6 +162,28 @@ def test_mixed_precision_takes_the_plain_path_and_comes_close():
     assert whole.item() != mixed.item()
 
 
+def test_operations_of_training_are_those_that_torch_counts(monkeypatch):
+    monkeypatch.setattr(products, "serves", lambda x: False)  # oneDNN's products are not counted
+    lm, n_types, n_tokens = LMOptions(hidden=32, layers=3), 256, 4 * 40
+    model = new_model(n_types, lm)
+    with FlopCounterMode(display=False) as counted:
+        model.losses(batch_of(*[tuple(range(5, 45))] * 4))[0].backward()
+    # Slightly fewer: no gradient goes back to the state before the first step.
+    assert counted.get_total_flops() == pytest.approx(2 * n_tokens * training_operations(n_types, lm), rel=0.01)
+
+
+def test_operations_of_reading_are_those_that_torch_counts(monkeypatch):
+    monkeypatch.setattr(products, "has_onednn", lambda: False)
+    lm, n_types = LMOptions(hidden=32, layers=3), 256
+    model = new_model(n_types, lm).eval()
+    reader = Reader(model, "forward", OutputLayer(model))
+    n = reader.tile
+    state, after = reader.no_state(n), reader.no_state(n)
+    with torch.inference_mode(), FlopCounterMode(display=False) as counted:
+        reader.output(reader.step(torch.zeros(n, 6 * lm.hidden), state, after))
+    assert counted.get_total_flops() == n * token_operations(n_types, lm)
+
+
 def test_the_gradient_of_the_shared_embedding_may_not_be_asked_for_twice():
     model = BidirectionalLM(12, 16, 1)
     loss, _ = model.losses(BATCHES[0])
@@ -202,6 +229,10 @@ def test_pretraining_is_done_once_and_every_fold_starts_from_it(contexts_path, b
     report = read_json(pretrained / "pretrained" / "manifest.json")
     assert report["kind"] == "lm-pretrained"
     assert report["held_out_perplexity"]["forward"] > 1
+    assert report["drops"]["pairs"] == report["drops"]["kept"] + sum(
+        n for reason, n in report["drops"].items() if reason not in ("pairs", "kept")
+    )
+    assert report["drops"]["kept"] == report["n_train_pairs"] + report["n_held_out_pairs"]
     for fold in (0, 1):
         assert read_json(pretrained / f"fold-{fold}" / "manifest.json")["pretrained_sha256"] == report["weights_sha256"]
 
@@ -216,6 +247,15 @@ def test_a_pretrained_fold_is_another_than_one_that_is_not(contexts_path, pretra
 def test_finished_pretraining_needs_its_books_no_more(contexts_path, pretrained):
     train_lm(TrainLM(contexts_path, pretrained, folds=(1,), lm=TINY))
     assert "pretrained_sha256" in read_json(pretrained / "fold-1" / "manifest.json")
+
+
+def test_train_lm_says_how_much_of_the_books_was_learnt_from(contexts_path, pretrained, book_path, tmp_path, capsys):
+    lms = tmp_path / "lms"
+    shutil.copytree(pretrained, lms)
+    shutil.rmtree(lms / "fold-0")
+    verbs.train_lm(TrainLM(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
+    drops = read_json(lms / "pretrained" / "manifest.json")["drops"]
+    assert f"{drops['kept']:,} of {drops['pairs']:,} pairs of sentences" in capsys.readouterr().out
 
 
 def test_other_books_are_refused(contexts_path, pretrained, book_path, tmp_path):
