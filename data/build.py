@@ -21,7 +21,15 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
 from swag_af.data.guard import Flag
 from swag_af.data.options import ContextRules, Pool, Tag
-from swag_af.data.pool import NO_TAGGER, CandidatePool, finish_pool, replace_vocabulary, tagged, write_shard
+from swag_af.data.pool import (
+    CONTEXT_TAGS,
+    NO_TAGGER,
+    CandidatePool,
+    finish_pool,
+    replace_vocabulary,
+    tagged,
+    write_shard,
+)
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source, open_source
 from swag_af.data.tables import (
@@ -37,6 +45,7 @@ from swag_af.data.tables import (
     final_ids,
 )
 from swag_af.data.taggers import load_tagger
+from swag_af.data.tagging import tag_in_context
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 _SHARD_BYTES = 1 << 26
@@ -85,15 +94,22 @@ def pool(options: Pool) -> CandidatePool:
 
 
 def tag(options: Tag) -> CandidatePool:
-    """Tag the word types of a pool with another tagger; returns the pool.
+    """Tag the word types of a pool, or its candidates in their sentences, with another tagger; returns the pool.
 
     Its identity changes with the tags: runs on it as it was are refused. Killed at any moment, the pool is the old one
-    or the new one.
+    or the new one; only where tags in context take the place of others in context, it may be the one without either.
+    Tags of word types take the tables of tags in context away.
     """
+    if options.in_context:
+        return tag_in_context(options.pool, options.tagger, workers=options.workers)
     before = CandidatePool.open(options.pool)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     vocabulary = tagged(before.vocabulary, tagger)
-    replace_vocabulary(options.pool, vocabulary, {"tagger": tagger.name if tagger else NO_TAGGER})
+    changes: dict[str, Any] = {"tagger": tagger.name if tagger else NO_TAGGER}
+    if "tags" in before.tables:
+        tables = [table for table in before.tables if table not in CONTEXT_TAGS]
+        changes |= {"tables": tables, "shards": before.shard_entries(tables), "context_tagger": None}
+    replace_vocabulary(options.pool, vocabulary, changes)
     return CandidatePool.open(options.pool)
 
 

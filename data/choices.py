@@ -105,19 +105,19 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
 
 def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
     """The columns without which a row is no question, those of the nearer of two ways where there are two."""
-    has = set(names)
-    two_texts = [name for name in (columns.sent1_column, columns.start_column) if name and name not in has]
-    in_one_text = columns.context_column and columns.context_column in has
-    label = [columns.label_column] if columns.label_column not in has else []
-    gold = [columns.gold_column] if columns.gold_column not in has else []
-    endings = [columns.endings_column] if not _listed(columns.endings_column, tuple(names)) else []
-    negatives = [columns.negatives_column] if not _listed(columns.negatives_column, tuple(names)) else []
-    by_gold = [*gold, *negatives] if columns.gold_column and columns.negatives_column else None
-    by_label = [*endings, *label] if columns.endings_column and columns.label_column else None
-    ways = [way for way in (by_gold, by_label) if way is not None]
+
+    def missing(name: str, *, several: bool = False) -> list[str]:
+        return [] if (_listed(name, tuple(names)) if several else name in names) else [name]
+
+    by_gold = missing(columns.gold_column) + missing(columns.negatives_column, several=True)
+    by_label = missing(columns.endings_column, several=True) + missing(columns.label_column)
+    ways = [by_gold] if columns.gold_column and columns.negatives_column else []
+    ways += [by_label] if columns.endings_column and columns.label_column else []
     if not ways:
         return ["--gold-column and --negatives-column, or --endings-column and --label-column"]
-    return ([] if in_one_text else two_texts) + min(ways, key=len)
+    in_one_text = columns.context_column and not missing(columns.context_column)
+    texts = () if in_one_text else (columns.sent1_column, columns.start_column)
+    return [name for text in texts if text for name in missing(text)] + min(ways, key=len)
 
 
 def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError:

@@ -1,20 +1,22 @@
 """Contexts: a sentence, the noun phrase that begins the next one, and the ending found in the source (gold).
 
 Makes them from the videos a reader yields, drops what the paper drops and counts every drop by reason, and
-keeps them in `NAME.jsonl` beside `NAME.dropped.jsonl` (every pair left out, with its reason) and
-`NAME.manifest.json` (the options, the drop table, the hash). Reading captions and splitting sentences happen
-elsewhere.
+keeps them in `NAME.jsonl` beside `NAME.dropped.jsonl` (every pair left out, with its reason), `NAME.dropped.txt` (the
+drop table for people) and `NAME.manifest.json` (the options, the drop table, the hashes). Reading captions and
+splitting sentences happen elsewhere; the rules stand in `drops`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from swag_af.data.captions import Caption, Video
+from swag_af.data.drops import DroppedPair, drop_report, drop_table, unfit_context, unfit_pair, with_full_stop
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     FORMAT,
@@ -25,10 +27,13 @@ from swag_af.data.files import (
     sha256_file,
     write_json,
     write_jsonl,
+    write_text,
 )
+from swag_af.data.language import foreign_videos
+from swag_af.data.near_duplicates import repeats
 from swag_af.data.options import ContextRules
 from swag_af.data.splitters import Splitter
-from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, tokenize
+from swag_af.data.tokens import normalise_blanks, tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +48,6 @@ class Context:
     source: str = "custom"
     fold: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class DroppedPair:
-    """Two consecutive captions that made no context, and why."""
-
-    sent1: str
-    sent2: str
-    reason: str
-    id: str
-    video: str
-    fold: int
-
-
-REASONS: dict[str, str] = {
-    "empty_caption": "one of the two captions is empty",
-    "gap": "too long between the two captions",
-    "repeated": "the second caption repeats the first",
-    "short_sentence": "second sentence too short",
-    "rare_token": "a rare token in the second sentence",
-    "no_verb_phrase": "no verb phrase, or nothing before it",
-    "short_context": "context too short",
-    "long_context": "context too long",
-    "short_ending": "ending too short",
-    "long_ending": "ending too long",
-    "duplicate": "same context and ending as an earlier pair",
-}
-"""Every reason for a drop, in the order in which a pair is tested."""
 
 _BATCH = 2048
 
@@ -88,80 +66,105 @@ def make_contexts(
     """
     fold_of = deal_folds([video.id for video in videos], rules.n_folds, rng=rng)
     counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
-    pairs = _consecutive_pairs(videos)
-    contexts: list[Context] = []
-    dropped: list[DroppedPair] = []
-    seen: set[tuple[str, str, str]] = set()
+    made: list[Context | DroppedPair] = []
+    pairs = _consecutive_pairs(videos, rules)
     for at in range(0, len(pairs), _BATCH):
-        batch = pairs[at : at + _BATCH]
-        splits = splitter.split([with_full_stop(second) for *_, second in batch])
-        for (video, i, first, second), split in zip(batch, splits, strict=True):
-            sent1, sent2 = with_full_stop(first).text, with_full_stop(second).text
-            identity: dict[str, Any] = {"id": f"{video.id}-{i}", "video": video.id, "fold": fold_of[video.id]}
-            start, gold = (split.start, split.ending) if split else ("", "")
-            reason = _reason_to_drop(first, second, start, gold, rules, counts)
-            if reason is None and (sent1, start, gold) in seen:
-                reason = "duplicate"
-            if reason is None:
-                seen.add((sent1, start, gold))
-                contexts.append(Context(sent1, start, gold, source=video.source, **identity))
-            else:
-                dropped.append(DroppedPair(sent1, sent2, reason, **identity))
-        progress(len(batch))
-    return contexts, dropped
+        made += _make_batch(pairs[at : at + _BATCH], splitter, rules, fold_of, counts)
+        progress(len(pairs[at : at + _BATCH]))
+    made = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
+    return (
+        [item for item in made if isinstance(item, Context)],
+        [item for item in made if isinstance(item, DroppedPair)],
+    )
 
 
-def _consecutive_pairs(videos: Sequence[Video]) -> list[tuple[Video, int, Caption, Caption]]:
-    """`(video, number, first, second)`; the numbers go on where a video id is listed again (two annotators)."""
-    pairs: list[tuple[Video, int, Caption, Caption]] = []
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two consecutive captions, closed with full stops, and what is known of them before the split."""
+
+    video: Video
+    number: int
+    is_foreign: bool
+    first: Caption
+    second: Caption
+
+
+def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pair]:
+    """The pairs in order; the numbers go on where a video id is listed again (two annotators)."""
+    foreign = foreign_videos(videos) if rules.drop_foreign else [False] * len(videos)
+    pairs: list[_Pair] = []
     numbered: Counter[str] = Counter()
-    for video in videos:
-        for first, second in zip(video.captions, video.captions[1:], strict=False):
-            pairs.append((video, numbered[video.id], first, second))
+    for video, is_foreign in zip(videos, foreign, strict=True):
+        for first, second in pairwise(video.captions):
+            pairs.append(_Pair(video, numbered[video.id], is_foreign, first, second))
             numbered[video.id] += 1
     return pairs
 
 
-def _reason_to_drop(
-    first: Caption, second: Caption, start: str, gold: str, rules: ContextRules, counts: Counter[str]
-) -> str | None:
-    if not first.text or not second.text:
-        return "empty_caption"
-    if rules.max_gap_seconds is not None and gap_seconds(first, second) > rules.max_gap_seconds:
-        return "gap"
-    if first.text.lower() == second.text.lower():
-        return "repeated"
-    sent2_tokens = tokenize(with_full_stop(second).text)
-    if len(sent2_tokens) < rules.min_sentence_tokens:
-        return "short_sentence"
-    if any(counts[t.lower()] < rules.min_token_count for t in sent2_tokens if t not in SENTENCE_ENDS):
-        return "rare_token"
-    if not start or not gold:
-        return "no_verb_phrase"
-    n_context = len(tokenize(with_full_stop(first).text)) + len(tokenize(start))
-    if n_context < rules.min_context_tokens:
-        return "short_context"
-    if n_context > rules.max_context_tokens:
-        return "long_context"
-    n_ending = len(tokenize(gold))
-    if n_ending < rules.min_ending_tokens:
-        return "short_ending"
-    if n_ending > rules.max_ending_tokens:
-        return "long_ending"
-    return None
+def _make_batch(
+    pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, fold_of: Mapping[str, int], counts: Counter[str]
+) -> Iterator[Context | DroppedPair]:
+    """What each pair makes; only pairs that the split could still make a context are split."""
+    reasons = [
+        "foreign" if p.is_foreign else unfit_pair(p.first, p.second, p.video.source, rules, counts) for p in pairs
+    ]
+    fit = [with_full_stop(p.second) for p, reason in zip(pairs, reasons, strict=True) if reason is None]
+    splits = iter(splitter.split(fit))
+    for pair, known in zip(pairs, reasons, strict=True):
+        sent1, sent2 = with_full_stop(pair.first).text, with_full_stop(pair.second).text
+        split = next(splits) if known is None else None
+        start, gold = (split.start, split.ending) if split else ("", "")
+        reason = known or unfit_context(sent1, start, gold, rules)
+        identity: dict[str, Any] = {
+            "id": f"{pair.video.id}-{pair.number}",
+            "video": pair.video.id,
+            "fold": fold_of[pair.video.id],
+        }
+        if reason is None:
+            yield Context(sent1, start, gold, source=pair.video.source, **identity)
+        else:
+            yield DroppedPair(sent1, sent2, reason, **identity)
 
 
-def gap_seconds(first: Caption, second: Caption) -> float:
-    """Seconds from the end of `first` to the start of `second`; 0 when times are not known."""
-    return second.seconds[0] - first.seconds[1] if first.seconds and second.seconds else 0.0
+def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context | DroppedPair]:
+    """Contexts of the same three texts as an earlier one, as dropped pairs."""
+    seen: set[tuple[str, str, str]] = set()
+    out: list[Context | DroppedPair] = []
+    for item in made:
+        if isinstance(item, Context):
+            texts = (item.sent1, item.start, item.gold)
+            out.append(_dropped(item, "duplicate") if texts in seen else item)
+            seen.add(texts)
+        else:
+            out.append(item)
+    return out
 
 
-def with_full_stop(caption: Caption) -> Caption:
-    """The caption, closed with a full stop when nothing closes it: generation stops only at `. ? !`."""
-    if not caption.text or caption.text[-1] in SENTENCE_ENDS:
-        return caption
-    text = caption.text.rstrip(",;: ") + "."
-    return replace(caption, text=text) if caption.tree is None else caption
+def _without_near_duplicates(made: list[Context | DroppedPair], threshold: float) -> list[Context | DroppedPair]:
+    """Contexts that are nearly the same as an earlier one that stays, as dropped pairs.
+
+    First and second sentences are compared with their like only: the words of the second are marked. Otherwise
+    a context would resemble the next one of its video, whose first sentence is its second.
+    """
+    if not threshold:
+        return made
+    places = [at for at, item in enumerate(made) if isinstance(item, Context)]
+    texts = [
+        [*tokenize(item.sent1.lower()), *(f"2 {token}" for token in tokenize(f"{item.start} {item.gold}".lower()))]
+        for item in made
+        if isinstance(item, Context)
+    ]
+    out = list(made)
+    for i in repeats(texts, threshold=threshold):
+        item = out[places[i]]
+        assert isinstance(item, Context)
+        out[places[i]] = _dropped(item, "near_duplicate")
+    return out
+
+
+def _dropped(context: Context, reason: str) -> DroppedPair:
+    sent2 = f"{context.start} {context.gold}"
+    return DroppedPair(context.sent1, sent2, reason, id=context.id, video=context.video, fold=context.fold)
 
 
 def deal_folds(videos: Iterable[str], n_folds: int, *, rng: np.random.Generator) -> dict[str, int]:
@@ -171,29 +174,30 @@ def deal_folds(videos: Iterable[str], n_folds: int, *, rng: np.random.Generator)
     return {ids[row]: place % n_folds for place, row in enumerate(order.tolist())}
 
 
-def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:
-    """Pairs, kept, and one count for every reason, those of zero too."""
-    by_reason = Counter(pair.reason for pair in dropped)
-    return {"pairs": n_kept + len(dropped), "kept": n_kept} | {reason: by_reason[reason] for reason in REASONS}
-
-
 def write_contexts(
     path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
 ) -> None:
-    """Write the three files of a context set, none before all are ready.
+    """Write the four files of a context set, none before all are ready.
 
     The old manifest goes first and the new one comes last, so that its presence means all is there.
     """
     manifest_path = manifest_path_of(path)
-    with replacing(manifest_path) as manifest, replacing(dropped_path_of(path)) as beside, replacing(path) as main:
+    drops = drop_table(len(contexts), dropped)
+    with (
+        replacing(manifest_path) as manifest,
+        replacing(drop_report_path_of(path)) as report,
+        replacing(dropped_path_of(path)) as beside,
+        replacing(path) as main,
+    ):
         write_jsonl(main, (asdict(context) for context in contexts))
         write_jsonl(beside, (asdict(pair) for pair in dropped))
+        write_text(report, "\n".join([*drop_report(drops, dropped), ""]))
         content = {
             "format": FORMAT,
             "kind": "contexts",
             "n_contexts": len(contexts),
             "n_videos": len({context.video for context in contexts}),
-            "drops": drop_table(len(contexts), dropped),
+            "drops": drops,
             "sha256": sha256_file(main),
             "dropped_sha256": sha256_file(beside),
             "made_by": made_by,
@@ -271,3 +275,8 @@ def manifest_path_of(path: Path) -> Path:
 def dropped_path_of(path: Path) -> Path:
     """`contexts.jsonl` -> `contexts.dropped.jsonl`."""
     return path.with_name(f"{path.stem}.dropped.jsonl")
+
+
+def drop_report_path_of(path: Path) -> Path:
+    """`contexts.jsonl` -> `contexts.dropped.txt`."""
+    return path.with_name(f"{path.stem}.dropped.txt")

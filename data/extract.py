@@ -1,31 +1,35 @@
-"""The verb `contexts`: source files of captions in, a context set out."""
+"""The verb `contexts`: sources of captions in, a context set out."""
 
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from swag_af.data.contexts import drop_table, dropped_path_of, make_contexts, manifest_path_of, write_contexts
+from swag_af.data.captions import Video
+from swag_af.data.contexts import (
+    drop_report_path_of,
+    dropped_path_of,
+    make_contexts,
+    manifest_path_of,
+    write_contexts,
+)
+from swag_af.data.drops import drop_table
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, sha256_file
+from swag_af.data.mending import mend_videos
 from swag_af.data.options import Contexts
 from swag_af.data.progress import progress
-from swag_af.data.readers import merge_videos, read_videos
+from swag_af.data.readers import describe, format_of, merge_videos, read_videos
 from swag_af.data.splitters import load_splitter
 
 
 def contexts(options: Contexts) -> dict[str, int]:
-    """Read, split, drop, deal into folds and write; returns the drop table."""
-    if not options.sources:
-        raise InputError(
-            "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
-        )
-    outputs = (options.out, dropped_path_of(options.out), manifest_path_of(options.out))
-    for output in outputs:
-        check_output(output, force=options.force)
-        if output.resolve() in {source.resolve() for source in options.sources}:
-            raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")
+    """Read, mend, split, drop, deal into folds and write; returns the drop table."""
+    _check(options)
     splitter = load_splitter(options.splitter)
-    videos = merge_videos([read_videos(source, format=options.format) for source in options.sources])
+    read = [_read(source, options) for source in options.sources]
+    videos = merge_videos([videos for videos, _ in read])
     n_pairs = sum(max(0, len(video.captions) - 1) for video in videos)
     with progress("contexts", n_pairs, "pairs") as advance:
         made, dropped = make_contexts(
@@ -38,17 +42,44 @@ def contexts(options: Contexts) -> dict[str, int]:
             f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
             "captions, or relax the rules (`swag-af contexts --help`)."
         )
-    sources = [{"name": source.name, "sha256": sha256_file(source)} for source in options.sources]
-    write_contexts(
-        options.out,
-        made,
-        dropped,
-        {
-            "verb": "contexts",
-            "splitter": splitter.name,
-            "sources": sources,
-            "rules": asdict(options.rules),
-            "seed": options.seed,
-        },
-    )
+    made_by = {
+        "verb": "contexts",
+        "splitter": splitter.name,
+        "sources": [record for _, record in read],
+        "rules": asdict(options.rules),
+        "seed": options.seed,
+    }
+    write_contexts(options.out, made, dropped, made_by)
     return table
+
+
+def _check(options: Contexts) -> None:
+    """Stop before any work when a source is missing or an output stands in the way."""
+    if not options.sources:
+        raise InputError(
+            "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
+        )
+    for source in options.sources:
+        format_of(source, options.format)
+    if options.out.is_dir():
+        raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
+    for path_of in (Path, dropped_path_of, drop_report_path_of, manifest_path_of):
+        output = path_of(options.out)
+        check_output(output, force=options.force)
+        if output.resolve() in {source.resolve() for source in options.sources}:
+            raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")
+
+
+def _read(path: Path, options: Contexts) -> tuple[list[Video], dict[str, Any]]:
+    """The videos of a source, mended, and what the manifest says of it."""
+    format = format_of(path, options.format)
+    videos, n_mended = mend_videos(read_videos(path, format=format, columns=options.columns))
+    said = describe(path, format, videos) + (f", {n_mended:,} mended" if n_mended else "")
+    return videos, {"name": path.name, "format": format, "read": said, "sha256": _sha256_of(path)}
+
+
+def _sha256_of(path: Path) -> str | dict[str, str]:
+    """The hash of a file, or of each file of a folder."""
+    if path.is_file():
+        return sha256_file(path)
+    return {file.name: sha256_file(file) for file in sorted(path.glob("*.arrow"))}

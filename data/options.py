@@ -1,5 +1,6 @@
 """The options of `contexts`, `pool` and `tag`: Python signature, flags, TOML schema and saved record in one."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,16 @@ class ContextRules:
     max_ending_tokens: int = 25
     """Drop a pair whose ending has more tokens; generated endings stop there too."""
     max_gap_seconds: float | None = None
-    """Drop a pair whose second caption begins later than this after the first ends (the paper: 25, for LSMDC only)."""
+    """Drop a pair whose second caption begins later than this after the first ends. Unset it is 25 for captions of
+    LSMDC, as in the paper, and no bound for others."""
+    drop_enclosed: bool = False
+    """Drop a pair whose second caption lies within the time of the first, and so may tell the same once more. The
+    paper keeps them."""
+    drop_foreign: bool = True
+    """Drop the pairs of videos whose captions are surely not English."""
+    near_duplicates: float = 0.7
+    """Drop a context that says nearly the same as an earlier one: the least share of their token 3-grams that both
+    have, up to 1; 0 keeps them all."""
     n_folds: int = 5
     """How many folds the videos are dealt into; a fold's language model never sees the fold."""
 
@@ -36,32 +46,69 @@ class ContextRules:
                 *((getattr(self, b) < 0, f"--{b.replace('_', '-')} {getattr(self, b)}: not below 0") for b in bounds),
                 (self.max_context_tokens < self.min_context_tokens, "--max-context-tokens: below --min-context-tokens"),
                 (self.max_ending_tokens < self.min_ending_tokens, "--max-ending-tokens: below --min-ending-tokens"),
+                (
+                    self.max_gap_seconds is not None and not math.isfinite(self.max_gap_seconds),
+                    f"--max-gap-seconds {self.max_gap_seconds}: a number of seconds; a large one bounds nothing",
+                ),
+                (
+                    not 0 <= self.near_duplicates <= 1,
+                    f"--near-duplicates {self.near_duplicates}: from 0 (none is dropped) to 1 (same words)",
+                ),
                 (self.n_folds < 2, f"--n-folds {self.n_folds}: at least 2, or no model could learn from other folds"),
             ]
         )
 
 
 @dataclass(frozen=True)
+class CaptionColumns:
+    """Which column of a table of captions holds what; an empty name says that there is none."""
+
+    video_column: str = "video"
+    """What names the video, or the document: captions of one are consecutive."""
+    sentence_column: str = "sentence"
+    """The caption."""
+    start_column: str = "start_time"
+    """When it begins, in seconds or as hours:minutes:seconds; captions stand in this order where all have it."""
+    end_column: str = "end_time"
+    """When it ends."""
+    annotator_column: str = "annotator"
+    """Who wrote it: where a video has several, pairs never mix them."""
+    tree_column: str = "tree"
+    """Its constituency tree in brackets, Penn Treebank labels."""
+    source_column: str = "source"
+    """Where it comes from; the name of the file where nothing says it. For lsmdc the 25-second rule holds."""
+
+
+@dataclass(frozen=True)
 class Contexts:
     """Make contexts from consecutive captions: first sentence, start of the second, and its ending (gold).
 
-    Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason) and NAME.manifest.json.
+    Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason), NAME.dropped.txt (how many for which
+    reason, with an example) and NAME.manifest.json. docs/DATA.md says where to get captions.
 
     Try:
       swag-af contexts train.json val_1.json --out contexts.jsonl
-      swag-af contexts captions.csv --out contexts.jsonl --max-gap-seconds 25
+      swag-af contexts LSMDC16_annos_training.csv --out contexts.jsonl
+      swag-af contexts youcookii_annotations_trainval.json --out contexts.jsonl
+      swag-af contexts Charades_v1_train.csv Charades_v1_test.csv --out contexts.jsonl
+      swag-af contexts mine.csv --video-column clip --sentence-column caption
+      swag-af contexts captions.parquet saved_dataset/ --start-column begin --end-column end
     """
 
     sources: tuple[Path, ...]
-    """Caption files: ActivityNet Captions JSON, or JSONL / CSV with the columns video and sentence (start_time,
-    end_time, tree if known)."""
+    """Captions: files of ActivityNet Captions, LSMDC, YouCook2 or Charades as they are published; or a row a caption in
+    JSONL, CSV / TSV, Parquet, or a folder of `datasets.save_to_disk`."""
     out: Path = Path("contexts.jsonl")
     """The contexts file to write."""
-    format: Literal["auto", "activitynet", "jsonl", "csv"] = "auto"
-    """The format of the sources; auto looks at their names."""
+    format: Literal["auto", "activitynet", "lsmdc", "youcook2", "charades", "jsonl", "csv", "parquet", "datasets"] = (
+        "auto"
+    )
+    """What the sources are; auto looks at each."""
+    columns: CaptionColumns = field(default_factory=CaptionColumns)
+    """The names of the columns, where a source is a table of captions."""
     splitter: str = "auto"
-    """What splits the second sentence: trees (in the source), rules, spacy or spacy:PIPELINE; auto takes the
-    best at hand."""
+    """What splits the second sentence: trees (in the source), rules, spacy:PIPELINE or benepar:MODEL; auto takes a
+    caption's tree where it has one, and otherwise the best that is installed."""
     rules: ContextRules = field(default_factory=ContextRules)
     """What a pair must satisfy."""
     seed: int = 0
@@ -142,14 +189,17 @@ class Pool:
 
 @dataclass(frozen=True)
 class Tag:
-    """Tag the word types of a pool, again or for the first time: what the filters poslstm and ensemble read.
+    """Tag the word types of a pool, or its endings in context: what the filters poslstm and ensemble read.
 
     The tags are part of what a pool is, so runs on it as it was are runs of another pool: `swag-af filter` and
     `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
 
+    A word type has one tag, and a pool is tagged in a second. --in-context tags every candidate in its sentence, by
+    processes side by side; interrupted, the same command goes on. Tagging word types again takes those tags away.
+
     Try:
       swag-af tag pool
-      swag-af tag pool --tagger spacy:en_core_web_sm
+      swag-af tag pool --tagger spacy:tagger --in-context --workers 4
       swag-af tag pool --tagger none
     """
 
@@ -157,3 +207,58 @@ class Tag:
     """The pool folder."""
     tagger: str = "auto"
     """rules, spacy, spacy:PIPELINE or none, which takes the tags away; auto takes the best at hand."""
+    in_context: bool = False
+    """Tag every candidate in its sentence, not every word type once."""
+    workers: int = 1
+    """Processes that tag in context."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class TrainTagger:
+    """Train a small spaCy pipeline on a treebank of yours: better tags than the rules', and parses.
+
+    Its folder is what `--tagger spacy:FOLDER` and `--splitter spacy:FOLDER` take. Interrupted, the same command goes on
+    from the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one core.
+
+    Try:
+      swag-af train-tagger en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out tagger
+      swag-af contexts captions.json --splitter spacy:tagger
+      swag-af tag pool --tagger spacy:tagger --in-context
+    """
+
+    treebank: Path
+    """Sentences to learn, CoNLL-U with universal tags and dependencies."""
+    out: Path = Path("tagger")
+    """The folder to write, a spaCy pipeline."""
+    dev: Path | None = None
+    """Sentences that choose the best epoch, CoNLL-U; without them every tenth of the treebank is held out."""
+    epochs: int = 8
+    """Passes over the treebank."""
+    width: int = 96
+    """Width of the word representations."""
+    parser: bool = True
+    """Learn dependencies too, which `--splitter` reads; tags alone take less time."""
+    lower_share: float = 0.25
+    """Share of the sentences that are lower-cased, in each pass others: captions often are."""
+    seed: int = 0
+    """Weights, order and dropout."""
+    force: bool = False
+    """Replace an existing pipeline."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.epochs < 1, f"--epochs {self.epochs}: at least 1"),
+                (self.width < 8, f"--width {self.width}: at least 8"),
+                (not 0 <= self.lower_share <= 1, f"--lower-share {self.lower_share}: from 0 to 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )

@@ -7,7 +7,8 @@ A pool of `N` rows holds `K` candidates a row, gold first. On disk:
     pool/shards/00000/contexts.jsonl and NAME.npy, a slice of consecutive rows each
 
 Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
-candidates present in a ragged row; optional `features` (n, K, F) and `text` with `text_ends` (n, K), the
+candidates present in a ragged row; optional `features` (n, K, F), `start_tags` (n, S) and `tags` (n, K, L), the
+tags of `swag-af tag --in-context`, and `text` with `text_ends` (n, K), the
 original spelling of custom candidates. Opening a pool reads the manifest and no table. This module neither
 samples candidates nor chooses among them.
 """
@@ -62,6 +63,9 @@ SHARDS = "shards"
 
 NO_TAGGER = "none"
 """The tagger's name of a pool whose word types have no tags."""
+
+CONTEXT_TAGS = ("start_tags", "tags")
+"""The tables of a pool whose candidates were tagged in their sentences: (n, S) and (n, K, L) uint8 codes."""
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
 """`filler(pool, rows, columns)`: features left for later, (P, f) in the order of `pool.lazy_features`, for the P
@@ -255,18 +259,28 @@ class CandidatePool:
         return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
 
     def with_table(self, name: str, changes: Mapping[str, Any]) -> "CandidatePool":
-        """The pool on disk with one more table, whose files stand in its shards already; `changes` to its manifest.
+        """The pool on disk with one more table, see `with_tables`."""
+        return self.with_tables([*self.tables, name], changes)
 
-        The new table makes it another pool. Killed before the end, it stays the old one.
+    def with_tables(self, tables: Sequence[str], changes: Mapping[str, Any]) -> "CandidatePool":
+        """The pool on disk with these tables, whose files stand in its shards already; `changes` to its manifest.
+
+        Other tables make it another pool. Killed before the end, it stays the old one.
         """
         assert self.path is not None
-        tables, entries = [*self.tables, name], []
+        entries = self.shard_entries(tables)
+        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": list(tables), "shards": entries})
+        return CandidatePool.open(self.path)
+
+    def shard_entries(self, tables: Sequence[str]) -> list[dict[str, Any]]:
+        """What the manifest says of the shards of a pool on disk that has these tables."""
+        assert self.path is not None
+        entries = []
         for entry in self.manifest["shards"]:
             shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"])
             sha256 = shard_hash(shard.contexts, {table: shard.load(table) for table in tables})
             entries.append({**entry, "sha256": sha256})
-        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": tables, "shards": entries})
-        return CandidatePool.open(self.path)
+        return entries
 
     def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
@@ -400,6 +414,16 @@ class View:
     def start_lengths(self) -> np.ndarray:
         """(n,) tokens in each start."""
         return self.pool.gather("start_lengths", self.rows).astype(np.int64)
+
+    @cached_property
+    def tags(self) -> np.ndarray:
+        """(n, m, L) codes of the endings' tags in context, 0 beyond each length; only where the pool has the table."""
+        return self.pool.gather("tags", self.rows, self.columns)
+
+    @cached_property
+    def start_tags(self) -> np.ndarray:
+        """(n, S) codes of the starts' tags, likewise."""
+        return self.pool.gather("start_tags", self.rows)
 
     @cached_property
     def features(self) -> np.ndarray:

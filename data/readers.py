@@ -1,35 +1,111 @@
-"""Readers: files of consecutive captions to videos in the order in which things happen.
+"""Readers: sources of consecutive captions to videos in the order in which things happen.
 
-A reader cleans blanks and puts captions in order of time; it neither drops nor splits sentences. Formats are
-told by the name of the file, so no flag is needed for the usual ones.
+What a source is, is told by its name and its first lines, so no flag is needed for the usual ones. A reader cleans
+blanks and puts captions in order of time; it neither drops nor splits sentences. The formats themselves are read by
+`caption_sets` and `caption_tables`.
 """
 
-import csv
-import math
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.captions import Caption, Video
+from swag_af.data.caption_sets import CAPTION_SETS, LSMDC_CLIP
+from swag_af.data.caption_tables import videos_of_table
+from swag_af.data.captions import Video
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl
-from swag_af.data.tokens import normalise_blanks
+from swag_af.data.files import read_json
+from swag_af.data.options import CaptionColumns
+from swag_af.data.sources import open_source
 
-FORMATS = ("auto", "activitynet", "jsonl", "csv")
+TABLES = ("jsonl", "csv", "parquet", "datasets")
+FORMATS = ("auto", *CAPTION_SETS, *TABLES)
+
+_NAMES = {"activitynet": "ActivityNet Captions", "lsmdc": "LSMDC", "youcook2": "YouCook2", "charades": "Charades"}
+_HEAD_BYTES = 4096
 
 
-def read_videos(path: Path, *, format: str = "auto") -> list[Video]:
-    """The videos of one source file; `format` is one of FORMATS, `auto` looks at the name."""
-    if format not in FORMATS:
-        raise InputError(f"--format {format}: not known. Choose one of {', '.join(FORMATS)}.")
-    chosen = _guess_format(path) if format == "auto" else format
-    videos = _READERS[chosen](path)
+def read_videos(path: Path, *, format: str = "auto", columns: CaptionColumns | None = None) -> list[Video]:
+    """The videos of one source; `format` is one of FORMATS, `auto` looks at the name and the first lines.
+
+    `columns` names the columns of a table. Raises InputError when nothing in it can make a pair.
+    """
+    chosen = format_of(path, format)
+    if chosen in CAPTION_SETS:
+        videos = CAPTION_SETS[chosen](path)
+    else:
+        videos = videos_of_table(open_source(path, chosen), columns or CaptionColumns())
     if not any(len(video.captions) > 1 for video in videos):
         raise InputError(
             f"{path}: no two consecutive captions of one video in it ({len(videos)} videos read as {chosen}). "
-            "Check the file, or say its --format."
+            "Check the file, or say its --format or its --video-column."
         )
     return videos
+
+
+def format_of(path: Path, format: str = "auto") -> str:
+    """The format to read `path` in: the one that is said, or what its name and its first lines look like."""
+    if format not in FORMATS:
+        raise InputError(f"--format {format}: not known. Choose one of {', '.join(FORMATS)}.")
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder. Check the path.")
+    if format != "auto":
+        return format
+    if path.is_dir():
+        return "datasets"
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    if head.startswith(b"\x1f\x8b"):
+        raise InputError(f"{path}: compressed. Unpack it first, say with `gunzip {path.name}`.")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if text.startswith("{"):
+        return _json_format(path, text)
+    return _text_format(path, text)
+
+
+def _json_format(path: Path, head: str) -> str:
+    """JSON lines by the name, or when the first line is an object that no set is; else the set whose shape it has."""
+    first, *others = [line for line in head.splitlines() if line.strip()]
+    try:
+        values = json.loads(first).values()
+    except json.JSONDecodeError:
+        values = None
+    one_line_of_many = values is not None and any(line.startswith("{") for line in others)
+    no_set = values is not None and not any(isinstance(value, dict) for value in values)
+    if path.suffix.lower() in (".jsonl", ".ndjson") or one_line_of_many or no_set:
+        return "jsonl"
+    if re.match(r'\{\s*"database"', head):
+        return "youcook2"
+    return "youcook2" if isinstance(read_json(path).get("database"), dict) else "activitynet"
+
+
+def _text_format(path: Path, head: str) -> str:
+    first = head.splitlines()[0] if head else ""
+    if LSMDC_CLIP.fullmatch(first.partition("\t")[0].strip()):
+        return "lsmdc"
+    names = {name.strip().strip('"') for name in first.split(",")}
+    if {"id", "script", "descriptions"} <= names:
+        return "charades"
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return "csv"
+    if head.startswith("["):
+        raise InputError(
+            f"{path}: one JSON list. Write one object a line instead, say with `jq -c '.[]' {path.name} > rows.jsonl`."
+        )
+    raise InputError(f"{path}: cannot tell what it is. Say --format {' | '.join(FORMATS[1:])}.")
+
+
+def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
+    """What was read as what, in a line."""
+    captions = [caption for video in videos for caption in video.captions]
+    timed = sum(caption.seconds is not None for caption in captions)
+    times = "with times" if timed == len(captions) else f"{timed:,} with times" if timed else "without times"
+    n_ids = len({video.id for video in videos})
+    by = f" by {len(videos):,} annotations" if len(videos) > n_ids else ""
+    return f"{path.name}: {_NAMES.get(format, format)}; {len(captions):,} captions of {n_ids:,} videos{by}, {times}"
 
 
 def merge_videos(sources: list[list[Video]]) -> list[Video]:
@@ -38,105 +114,8 @@ def merge_videos(sources: list[list[Video]]) -> list[Video]:
     return [video for videos in sources for video in videos]
 
 
-def _guess_format(path: Path) -> str:
-    if path.suffix.lower() in {".csv", ".tsv"}:
-        return "csv"
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return "jsonl"
-    if path.suffix.lower() == ".json":
-        return "activitynet"
-    if not path.exists():
-        raise InputError(f"{path}: no such file. Check the path.")
-    raise InputError(f"{path}: cannot tell its format from its name. Say --format {' | '.join(FORMATS[1:])}.")
-
-
-def _read_activitynet(path: Path) -> list[Video]:
-    """ActivityNet Captions (Krishna et al. 2017): `{id: {duration, timestamps, sentences}}`.
-
-    Sentences carry stray blanks, and the captions of some videos are not in order of time; both are mended.
-    """
-    content = read_json(path)
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: not ActivityNet Captions, which is one JSON object by video id. Say its --format.")
-    return [_activitynet_video(path, key, entry) for key, entry in content.items()]
-
-
-def _activitynet_video(path: Path, key: str, entry: Any) -> Video:
-    try:
-        sentences, times = entry["sentences"], entry["timestamps"]
-        captions = [
-            Caption(normalise_blanks(sentence), _finite(time[0], time[1]))
-            for sentence, time in zip(sentences, times, strict=True)
-        ]
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise InputError(
-            f"{path}: video {key!r} lacks `sentences`, or one [begin, end] in seconds for each under `timestamps`. "
-            "Mend or remove that entry."
-        ) from None
-    return Video(key, "activitynet", _in_order(captions))
-
-
-def _read_jsonl(path: Path) -> list[Video]:
-    """One caption a line: `video` and `sentence`, and if known `start_time`, `end_time`, `tree`, `source`."""
-    rows = [(f"line {number}", record) for number, record in read_jsonl(path)]
-    return _videos_of_rows(path, rows, source=path.stem)
-
-
-def _read_csv(path: Path) -> list[Video]:
-    """The same columns as JSON lines, with a header line; tabs when the name ends in `.tsv`."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check the path.")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-        try:
-            rows: list[tuple[str, dict[str, Any]]] = [(f"line {reader.line_num}", row) for row in reader]
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
-            ) from None
-    return _videos_of_rows(path, rows, source=path.stem)
-
-
-def _videos_of_rows(path: Path, rows: list[tuple[str, dict[str, Any]]], *, source: str) -> list[Video]:
-    """Captions grouped by video, videos in order of first appearance."""
-    captions: dict[str, list[Caption]] = {}
-    sources: dict[str, str] = {}
-    for where, row in rows:
-        video, sentence = row.get("video"), row.get("sentence")
-        if video in (None, "") or not isinstance(sentence, str):
-            raise InputError(f"{path}: {where} has no `video` or no `sentence`. Each caption needs both.")
-        caption = Caption(normalise_blanks(sentence), _seconds_of(path, where, row), row.get("tree") or None)
-        captions.setdefault(str(video), []).append(caption)
-        sources.setdefault(str(video), str(row.get("source") or source))
-    return [Video(video, sources[video], _in_order(items)) for video, items in captions.items()]
-
-
-def _seconds_of(path: Path, where: str, row: dict[str, Any]) -> tuple[float, float] | None:
-    start, end = row.get("start_time"), row.get("end_time")
-    if start in (None, "") or end in (None, ""):
-        return None
-    try:
-        return _finite(start, end)
-    except (TypeError, ValueError):
-        raise InputError(f"{path}: {where} has a start_time or end_time that is no number. Give seconds.") from None
-
-
-def _finite(start: Any, end: Any) -> tuple[float, float]:
-    seconds = float(start), float(end)
-    if not all(map(math.isfinite, seconds)):
-        raise ValueError("not finite, so there is no order of time")
-    return seconds
-
-
-def _in_order(captions: list[Caption]) -> tuple[Caption, ...]:
-    """Captions by start time when every one has it, as they stand otherwise; ties keep their order."""
-    if all(caption.seconds is not None for caption in captions):
-        captions = sorted(captions, key=lambda caption: caption.seconds[0] if caption.seconds else 0.0)
-    return tuple(captions)
-
-
 def caption_rows(videos: list[Video]) -> list[dict[str, Any]]:
-    """The JSON-lines rows that `_read_jsonl` reads back as the same videos."""
+    """The JSON-lines rows that `read_videos` reads back as the same videos."""
     return [
         {"video": video.id, "source": video.source, "sentence": caption.text}
         | ({"start_time": caption.seconds[0], "end_time": caption.seconds[1]} if caption.seconds else {})
@@ -144,10 +123,3 @@ def caption_rows(videos: list[Video]) -> list[dict[str, Any]]:
         for video in videos
         for caption in video.captions
     ]
-
-
-_READERS: dict[str, Callable[[Path], list[Video]]] = {
-    "activitynet": _read_activitynet,
-    "jsonl": _read_jsonl,
-    "csv": _read_csv,
-}

@@ -1,10 +1,10 @@
 """Cut a caption at its final verb phrase: what comes before is `start`, the rest the gold ending (SWAG §2).
 
 The paper's rule runs on a constituency tree: go down from the root through nodes that are neither a verb
-phrase nor a noun phrase; of the verb phrases met, the last one is the ending. Three splitters give that
-cut: `trees` reads it off a tree the caption carries, `rules` finds it from tags alone, `spacy` from a
-dependency parse. No reading of files here and no dropping: a caption that cannot be cut is answered with
-None.
+phrase nor a noun phrase; of the verb phrases met, the last one is the ending. Four splitters give that
+cut: `trees` reads it off a tree the caption carries, `benepar` off a tree that it makes, `spacy` finds it from a
+dependency parse, `rules` from tags alone. No reading of files here and no dropping: a caption that cannot be cut is
+answered with None.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from swag_af.data.captions import Caption
-from swag_af.data.english import FINITE, NOUNS, penn_tags, universal_tags
+from swag_af.data.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.errors import InputError
-from swag_af.data.taggers import load_by_name, load_spacy, parse_tokens
+from swag_af.data.parsers import BENEPAR_MODEL, has_benepar, load_benepar, parse
+from swag_af.data.taggers import has_spacy_pipeline, load_by_name, load_spacy, parse_tokens
 from swag_af.data.tokens import token_spans
 
 
@@ -42,15 +43,17 @@ _SPLITTERS = {
     "rules": "swag_af.data.splitters:RulesSplitter",
     "trees": "swag_af.data.splitters:TreesSplitter",
     "spacy": "swag_af.data.splitters:SpacySplitter",
+    "benepar": "swag_af.data.splitters:BeneparSplitter",
 }
 
 
 def load_splitter(name: str = "auto") -> Splitter:
-    """The splitter called `name`: `rules`, `trees`, `spacy`, `spacy:PIPELINE` (package or folder) or `auto`.
+    """The splitter called `name`: `rules`, `trees`, `spacy`, `spacy:PIPELINE`, `benepar`, `benepar:MODEL` or `auto`.
 
-    `auto` uses a caption's tree where it has one and the rules where it has none.
+    A pipeline or model is a name or a path. `auto` uses a caption's tree where it has one and the best that this
+    machine has where it has none: benepar with its model, spaCy with its small English pipeline, or the rules.
     """
-    splitter: Splitter = load_by_name("splitter", name, _SPLITTERS)
+    splitter: Splitter = load_by_name("splitter", name, _SPLITTERS, {"spacy": "PIPELINE", "benepar": "MODEL"})
     return splitter
 
 
@@ -61,15 +64,24 @@ def cut(text: str, at: int) -> Split | None:
 
 
 class AutoSplitter:
-    """A caption's own tree where it has one, the rules where it has none."""
-
-    name = "trees-or-rules"
+    """A caption's own tree where it has one, the best splitter at hand where it has none."""
 
     def __init__(self) -> None:
-        self._trees, self._rules = TreesSplitter(), RulesSplitter()
+        self._trees, self._others = TreesSplitter(), load_splitter(best_at_hand())
+        self.name = f"trees-or-{self._others.name}"
 
     def split(self, captions: Sequence[Caption]) -> list[Split | None]:
-        return [(self._trees if caption.tree else self._rules).split([caption])[0] for caption in captions]
+        with_tree = [bool(caption.tree) for caption in captions]
+        trees = iter(self._trees.split([c for c, has in zip(captions, with_tree, strict=True) if has]))
+        others = iter(self._others.split([c for c, has in zip(captions, with_tree, strict=True) if not has]))
+        return [next(trees) if has else next(others) for has in with_tree]
+
+
+def best_at_hand() -> str:
+    """The name of the best splitter of plain sentences for which nothing has to be installed or downloaded."""
+    if has_benepar():
+        return "benepar"
+    return "spacy" if has_spacy_pipeline() else "rules"
 
 
 # ---------------------------------------------------------------------------------------------------- trees
@@ -93,8 +105,7 @@ def _split_by_tree(caption: Caption) -> Split | None:
             f"{caption.text!r}: its tree has {n_leaves} leaves for {len(spans)} tokens. Parse the tokens of "
             "swag_af.data.tokens.tokenize, or split with rules."
         )
-    starts = list(_verb_phrases(tree, 0))
-    return cut(caption.text, spans[starts[-1]][0]) if starts else None
+    return _cut_at_token(caption.text, spans, _last_verb_phrase(tree))
 
 
 def _read_tree(caption: Caption) -> Any:
@@ -121,11 +132,45 @@ def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:
             first_leaf += 1 if isinstance(child, str) else len(child.leaves())
 
 
+# -------------------------------------------------------------------------------------------------- benepar
+
+
+class BeneparSplitter:
+    """The paper's rule on the trees that a benepar model gives our tokens."""
+
+    def __init__(self, model: str = BENEPAR_MODEL) -> None:
+        self.name = f"benepar:{model}"
+        self._parser = load_benepar(model)
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        spans = [token_spans(caption.text) for caption in captions]
+        words = [[c.text[begin:end] for begin, end in s] for c, s in zip(captions, spans, strict=True)]
+        trees = parse(self._parser, words, [_blank_follows(s) for s in spans])
+        return [
+            _cut_at_token(caption.text, s, _last_verb_phrase(tree))
+            for caption, s, tree in zip(captions, spans, trees, strict=True)
+        ]
+
+
+def _blank_follows(spans: list[tuple[int, int]]) -> list[bool]:
+    begins = [begin for begin, _ in spans[1:]]
+    return [end < begin for (_, end), begin in zip(spans, [*begins, 0], strict=False)]
+
+
+def _last_verb_phrase(tree: Any) -> int | None:
+    """First leaf of the final verb phrase of a tree; None without one, or without a tree."""
+    starts = [] if tree is None else list(_verb_phrases(tree, 0))
+    return starts[-1] if starts else None
+
+
 # ---------------------------------------------------------------------------------------------------- spaCy
 
 
 class SpacySplitter:
-    """The verb group of the last clause with its own subject, by a spaCy dependency parse."""
+    """The verb group of the last clause with its own subject, by a spaCy dependency parse.
+
+    Where the parse has no such clause, the rules are asked: that is mostly a wrong parse (docs/RESULTS.md).
+    """
 
     def __init__(self, pipeline: str = "en_core_web_sm") -> None:
         self.name = f"spacy:{pipeline}"
@@ -136,8 +181,8 @@ class SpacySplitter:
         words = [[c.text[begin:end] for begin, end in s] for c, s in zip(captions, spans, strict=True)]
         docs = parse_tokens(self._nlp, words)
         return [
-            _cut_at_token(caption.text, s, _verb_group_of(doc))
-            for caption, s, doc in zip(captions, spans, docs, strict=True)
+            _cut_at_token(caption.text, s, _verb_group_of(doc, tokens))
+            for caption, s, tokens, doc in zip(captions, spans, words, docs, strict=True)
         ]
 
 
@@ -145,39 +190,10 @@ def _cut_at_token(text: str, spans: list[tuple[int, int]], i: int | None) -> Spl
     return cut(text, spans[i][0]) if i is not None else None
 
 
-def _verb_group_of(doc: Any) -> int | None:
+def _verb_group_of(doc: Any, words: Sequence[str]) -> int | None:
     heads = [token.head.i if token.head.i != token.i else -1 for token in doc]
-    return parsed_verb_group([token.pos_ for token in doc], heads, [token.dep_ for token in doc])
-
-
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
-_AUXILIARIES = frozenset({"aux", "auxpass", "cop"})
-
-
-def parsed_verb_group(tags: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> int | None:
-    """First token of the verb group of the last top clause that has a subject before its verb, or None.
-
-    Takes UPOS tags, head indices (-1 for the root) and dependency labels, spaCy's or UD's.
-    """
-    labels = [relation.lower().split(":")[0] for relation in relations]
-    found = None
-    for clause in _conjuncts(heads, labels):
-        parts = [i for i, head in enumerate(heads) if head == clause and i < clause]
-        auxiliaries = [i for i in parts if labels[i] in _AUXILIARIES]
-        verbal = tags[clause] in ("VERB", "AUX") or any(labels[i] == "cop" for i in parts)
-        group = min([clause, *auxiliaries])
-        if verbal and any(labels[i] in _SUBJECTS and i < group for i in parts):
-            found = group
-    return found
-
-
-def _conjuncts(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
-    """The root and what is conjoined with it, in order."""
-    clauses = {i for i, head in enumerate(heads) if head < 0}
-    for i, head in enumerate(heads):
-        if head in clauses and labels[i] == "conj":
-            clauses.add(i)
-    return sorted(clauses)
+    group = parsed_verb_group([token.pos_ for token in doc], heads, [token.dep_ for token in doc])
+    return rules_verb_group(words) if group is None else group
 
 
 # ---------------------------------------------------------------------------------------------------- rules
@@ -195,110 +211,3 @@ class RulesSplitter:
 def _split_by_rules(text: str) -> Split | None:
     spans = token_spans(text)
     return _cut_at_token(text, spans, rules_verb_group([text[begin:end] for begin, end in spans]))
-
-
-_NOMINAL = NOUNS | {"PRP", "EX", "CD", "DT", "WP"}
-_NO_SUBJECT = frozenset({"RB", "RBR", "RBS", "CC", "UH", ".", "SYM"})
-_BOUNDARIES = frozenset({",", ";", ":", "-", "--", "...", "then"})
-_PRONOUNS = frozenset({"he", "she", "they", "i", "we", "you", "it"})
-_TIMES = frozenset({"time", "times", "day", "days", "moment", "moments", "point", "while", "end", "year"})
-_TIMES |= {"second", "seconds", "minute", "minutes"}
-
-
-def rules_verb_group(words: Sequence[str]) -> int | None:
-    """First token of the final verb phrase that no verb or noun phrase contains, or None.
-
-    One walk from left to right. Every subordinator and relative word claims one finite verb for itself; the
-    first finite verb that nothing claims is the main one; a later one takes over when it stands in a new
-    clause, that is behind a conjunction or punctuation and a subject of its own.
-    """
-    penn = penn_tags(words)
-    universal = universal_tags(words, penn)
-    walk = _Walk([word.lower() for word in words], penn, universal)
-    for i, tag in enumerate(penn):
-        if tag in FINITE:
-            walk.meet_verb(i)
-        elif walk.opens_clause(i):
-            walk.meet_opener(i)
-        elif tag == "CC" or walk.lower[i] in _BOUNDARIES:
-            walk.meet_boundary(i)
-        elif tag in ("VBG", "VBN", "VB") and walk.before(i) in ("CC", "."):
-            walk.boundary = False
-        elif tag in _NOMINAL:
-            walk.subject = True
-    return walk.main if walk.main is not None else walk.claimed
-
-
-class _Walk:
-    """What `rules_verb_group` has seen so far."""
-
-    def __init__(self, lower: list[str], penn: Sequence[str], universal: Sequence[str]) -> None:
-        self.lower, self.penn, self.universal = lower, penn, universal
-        self.main: int | None = None
-        """The verb that opens the final verb phrase, as far as we know."""
-        self.claimed: int | None = None
-        """The last verb of a subordinate clause before the main one."""
-        self.claims = 0
-        """Subordinate clauses that still wait for their finite verb."""
-        self.inside = False
-        """Whether we are in an adverbial clause behind the main verb, where *and* joins what is in it."""
-        self.headless = False
-        """Whether the last verb had no subject before it: an order, a question, a fragment."""
-        self.boundary = self.subject = False
-        """Whether a new clause may have begun, and whether it (or the first) has had a subject."""
-
-    def meet_verb(self, i: int) -> None:
-        before = self.before(i)
-        if self.claims:
-            self.claims -= 1
-            self.claimed = i if self.main is None else self.claimed
-        elif self.main is None:
-            conjoined = before == "CC" and (self.headless or self.claimed is not None)
-            self.headless = not self.has_subject(i)
-            self.main = i if not self.headless and not conjoined else None
-        elif before == "CC":
-            self.boundary = False
-        elif self.boundary and self.subject and before != ".":
-            self.main, self.boundary, self.inside = i, False, False
-
-    def has_subject(self, i: int) -> bool:
-        """Whether more than adverbs, conjunctions and punctuation stands before `i`; *here* will do."""
-        before = zip(self.lower[:i], self.penn, strict=False)
-        return any(tag not in _NO_SUBJECT or word == "here" for word, tag in before)
-
-    def meet_opener(self, i: int) -> None:
-        self.claims += 1
-        self.inside = self.main is not None and self.universal[i] == "SCONJ"
-        self.boundary = self.boundary and self.before(i) != "." and self.lower[i] != "so"
-        self.subject = self.subject or self.penn[i] in ("PRP", "WP")
-
-    def meet_boundary(self, i: int) -> None:
-        if self.main is None:
-            self.claims = 0 if self.lower[i] == "," else self.claims
-        elif not self.claims:
-            joins_inside = self.inside and self.penn[i] == "CC" and self.before(i) != "."
-            self.boundary, self.subject = not joins_inside, False
-
-    def before(self, i: int) -> str:
-        """The tag before `i`, adverbs left out."""
-        i -= 1
-        while i > 0 and self.penn[i] == "RB":
-            i -= 1
-        return self.penn[i] if i >= 0 else "."
-
-    def opens_clause(self, i: int) -> bool:
-        """Whether the word at `i` begins a clause with a finite verb of its own."""
-        following = self.penn[i + 1] if i + 1 < len(self.penn) else "."
-        if self.universal[i] == "SCONJ" or self.penn[i] in ("WP", "WDT", "WRB", "WP$"):
-            return following not in ("VBG", "VBN", "TO", "IN", "JJ")
-        if self.lower[i] == "so" and self.main is not None:
-            return following in ("PRP", "DT", "PRP$", "IN")
-        return self.reduced_relative(i)
-
-    def reduced_relative(self, i: int) -> bool:
-        """Whether a pronoun right behind a noun begins a relative clause: `the first thing he does`."""
-        if i == 0 or self.lower[i] not in _PRONOUNS or self.penn[i - 1] not in ("NN", "NNS"):
-            return False
-        if self.main is None:
-            return self.penn[0] in ("DT", "PRP$", "CD", "JJ", "NNS") and self.lower[i - 1] not in _TIMES
-        return True

@@ -15,20 +15,18 @@ from hypothesis import strategies as st
 
 from swag_af.data.captions import Caption, Video
 from swag_af.data.contexts import (
-    REASONS,
     Context,
-    DroppedPair,
     deal_folds,
-    drop_table,
+    drop_report_path_of,
     dropped_path_of,
     make_contexts,
     manifest_path_of,
     read_contexts,
     read_contexts_manifest,
     read_dropped,
-    with_full_stop,
     write_contexts,
 )
+from swag_af.data.drops import REASONS, DroppedPair, drop_table, with_full_stop
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.options import ContextRules
 from swag_af.data.splitters import Split
@@ -48,10 +46,16 @@ FIRST, SECOND = "The man holds a big red kite.", "The man is running down the hi
 LAX = {"min_token_count": 1}
 
 
-def made(*pairs: tuple[str, ...], seed: int = 0, **rules: object) -> tuple[list[Context], list[DroppedPair]]:
-    """Contexts of one video a pair, ten seconds between its captions."""
+def made(
+    *pairs: tuple[str, ...], seed: int = 0, seconds: int = 10, source: str = "tests", **rules: object
+) -> tuple[list[Context], list[DroppedPair]]:
+    """Contexts of one video a pair, a caption begun every twenty seconds; the first lasts so many."""
     videos = [
-        Video(f"v{i}", "tests", tuple(Caption(text, (20.0 * k, 20.0 * k + 10)) for k, text in enumerate(captions)))
+        Video(
+            f"v{i}",
+            source,
+            tuple(Caption(text, (20.0 * k, 20.0 * k + (seconds if k == 0 else 10))) for k, text in enumerate(captions)),
+        )
         for i, captions in enumerate(pairs)
     ]
     return make_contexts(videos, SplitAtIs(), ContextRules(**LAX | rules), rng=np.random.default_rng(seed))
@@ -65,7 +69,13 @@ def test_a_sound_pair_makes_a_context() -> None:
     assert (context.id, context.video, context.source) == ("v0-0", "v0", "tests")
 
 
+GERMAN = ("Ein Mann steht auf einem Feld und wirft einen Ball.", "Dann fängt der Hund den Ball und läuft weg.")
+
 DROPS = [
+    ("foreign", GERMAN, {}),
+    ("broken_encoding", (FIRST, "The man is running down the\ufffd hill."), {}),
+    ("broken_encoding", ("The cafÃ© of the man is \x9d closed.", SECOND), {}),
+    ("enclosed", ("A man climbs all day.", SECOND), {"drop_enclosed": True}),
     ("empty_caption", ("", SECOND), {}),
     ("empty_caption", (FIRST, ""), {}),
     ("gap", (FIRST, SECOND), {"max_gap_seconds": 9.0}),
@@ -82,7 +92,7 @@ DROPS = [
 
 @pytest.mark.parametrize(("reason", "pair", "rules"), DROPS)
 def test_a_pair_is_dropped_and_counted_for_its_reason(reason: str, pair: tuple[str, str], rules: dict) -> None:
-    contexts, dropped = made(pair, **rules)
+    contexts, dropped = made(pair, seconds=30 if reason == "enclosed" else 10, **rules)
     table = drop_table(len(contexts), dropped)
     assert {name: n for name, n in table.items() if n} == {"pairs": 1, reason: 1}
     assert [drop.reason for drop in dropped] == [reason]
@@ -95,7 +105,92 @@ def test_a_context_met_again_is_a_duplicate() -> None:
 
 
 def test_every_reason_has_its_example() -> None:
-    assert {reason for reason, *_ in DROPS} | {"duplicate"} == set(REASONS)
+    assert {reason for reason, *_ in DROPS} | {"duplicate", "near_duplicate"} == set(REASONS)
+
+
+def test_an_enclosed_caption_is_kept_unless_asked_for() -> None:
+    assert len(made((FIRST, SECOND), seconds=30)[0]) == 1
+    assert len(made((FIRST, SECOND), seconds=29, drop_enclosed=True)[0]) == 1
+
+
+def test_other_languages_are_kept_when_asked_for() -> None:
+    assert made(GERMAN, drop_foreign=False)[1][0].reason == "no_verb_phrase"
+
+
+@pytest.mark.parametrize(
+    ("source", "gap", "kept"),
+    [
+        ("tests", None, True),
+        ("lsmdc", None, False),
+        ("lsmdc", 50.0, True),
+        ("lsmdc", 30.0, True),
+        ("tests", 25.0, False),
+    ],
+)
+def test_the_25_second_rule_is_lsmdcs_unless_another_is_said(source: str, gap: float | None, kept: bool) -> None:
+    contexts, _ = made((FIRST, SECOND), seconds=-6, source=source, max_gap_seconds=gap)  # 26 seconds between
+    assert bool(contexts) is kept
+
+
+LONG = "The tall man in the blue coat and the hat is painting the old wooden door of the house."
+
+
+def test_nearly_the_same_as_one_that_stays_is_dropped_and_the_first_stays() -> None:
+    contexts, dropped = made((FIRST, LONG), (FIRST, LONG.replace("old", "new")), near_duplicates=0.6)
+    assert [context.video for context in contexts] == ["v0"]
+    assert [(drop.reason, drop.video) for drop in dropped] == [("near_duplicate", "v1")]
+    assert (dropped[0].sent1, dropped[0].sent2) == (FIRST, LONG.replace("old", "new"))
+
+
+def test_a_near_duplicate_of_one_that_went_stays() -> None:
+    one, two, three = LONG, LONG.replace("old", "new"), LONG.replace("old", "new").replace("wooden", "iron")
+    near = {"near_duplicates": 0.75}
+    assert [len(made(*((FIRST, text) for text in texts), **near)[0]) for texts in ((one, two), (two, three))] == [1, 1]
+    assert [c.video for c in made((FIRST, one), (FIRST, two), (FIRST, three), **near)[0]] == ["v0", "v2"]
+
+
+def test_the_second_sentence_of_one_pair_is_no_near_duplicate_of_the_first_of_the_next() -> None:
+    contexts, _ = made((FIRST, LONG, SECOND), near_duplicates=0.2)
+    assert len(contexts) == 2
+
+
+def test_no_near_duplicate_is_dropped_when_none_is_asked_for() -> None:
+    assert len(made((FIRST, LONG), (FIRST, LONG.replace("old", "new")), near_duplicates=0.0)[0]) == 2
+
+
+@pytest.mark.parametrize("rules", [{"near_duplicates": 1.1}, {"max_gap_seconds": float("inf")}])
+def test_rules_that_make_no_sense_are_refused(rules: dict) -> None:
+    with pytest.raises(InputError, match=next(iter(rules)).replace("_", "-")):
+        ContextRules(**rules)
+
+
+class CountingSplitter(SplitAtIs):
+    """Notes which captions it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        self.asked += [caption.text for caption in captions]
+        return super().split(captions)
+
+
+def test_only_pairs_that_can_still_make_a_context_are_split() -> None:
+    splitter = CountingSplitter()
+    video = Video("v", "tests", tuple(map(Caption, (FIRST, SECOND, SECOND, "Go."))))
+    make_contexts([video], splitter, ContextRules(**LAX), rng=np.random.default_rng(0))
+    assert splitter.asked == [SECOND]
+
+
+def test_the_table_beside_the_contexts_has_a_line_and_an_example_for_each_reason_met(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    contexts, dropped = made((FIRST, SECOND), ("", SECOND), (FIRST, "He is up."))
+    write_contexts(path, contexts, dropped, {})
+    text = drop_report_path_of(path).read_text()
+    assert "empty caption" in text
+    assert "v2-0: He is up." in text
+    assert "rare token" not in text
+    assert "all                    3" in text
 
 
 JUST_INSIDE = [
@@ -173,7 +268,7 @@ def test_contexts_and_dropped_pairs_read_back_as_written(tmp_path: Path) -> None
     assert manifest["drops"]["kept"] == len(contexts)
 
 
-def test_a_disk_that_fills_up_keeps_all_three_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fills_up_keeps_all_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.jsonl"
     write_contexts(path, make_contexts_of(3, n_videos=3), [], {})
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}

@@ -1,4 +1,4 @@
-"""Claims about the readers: what a source file says, in order of time, and errors that name the line."""
+"""Claims about tables of captions and ActivityNet's files: what they say, in order of time, and errors by line."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from swag_af.data.captions import Caption, Video
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
-from swag_af.data.readers import caption_rows, merge_videos, read_videos
+from swag_af.data.options import CaptionColumns
+from swag_af.data.readers import caption_rows, describe, format_of, merge_videos, read_videos
 
 
 def written(folder: Path, name: str, content: str, *, encoding: str = "utf-8") -> Path:
@@ -60,6 +61,7 @@ BROKEN_ENTRIES = {
     "sentence no text": {"timestamps": [[0, 1]], "sentences": [3]},
     "time no number": {"timestamps": [["x", 1]], "sentences": ["A."]},
     "time not a number": {"timestamps": [[float("nan"), 1]], "sentences": ["A."]},
+    "one text for sentences": {"timestamps": [[0, 1], [1, 2]], "sentences": "AB"},
     "half a time": {"timestamps": [[0]], "sentences": ["A."]},
     "no object": ["A."],
 }
@@ -78,8 +80,10 @@ def test_broken_json_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_json_that_is_no_object_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--format"):
+    with pytest.raises(InputError, match="one JSON list"):
         read_videos(written(tmp_path, "train.json", "[1]"))
+    with pytest.raises(InputError, match="--format"):
+        read_videos(written(tmp_path, "train.json", "[1]"), format="activitynet")
 
 
 def test_jsonl_groups_by_video_in_order_of_appearance(tmp_path: Path) -> None:
@@ -135,8 +139,8 @@ BROKEN_FILES = [
     ("a.jsonl", '{"video": "", "sentence": "A."}\n', "line 1"),
     ("a.jsonl", '{"video": "v", "sentence": "A.", "start_time": "x", "end_time": 1}\n', "line 1"),
     ("a.jsonl", '{"video": "v", "sentence": "A.", "start_time": NaN, "end_time": 1}\n', "line 1"),
-    ("a.csv", "video,text\nv,A.\n", "line 2"),
     ("a.csv", "video,sentence,start_time,end_time\nv,A.,0,1\nv,B.,soon,2\n", "line 3"),
+    ("a.jsonl", '{"video": "v", "sentence": "A.", "tree": 5}\n', "line 1 has no text as its 'tree'"),
 ]
 
 
@@ -162,6 +166,14 @@ def test_a_source_where_every_video_has_one_sentence_is_refused(tmp_path: Path) 
 def test_a_missing_source_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_videos(tmp_path / name)
+
+
+def test_a_compressed_source_is_to_be_unpacked(tmp_path: Path) -> None:
+    import gzip
+
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(InputError, match=r"compressed.*gunzip a\.json\.gz"):
+        read_videos(tmp_path / "a.json.gz")
 
 
 def test_a_name_that_tells_no_format_needs_one(tmp_path: Path) -> None:
@@ -198,3 +210,80 @@ def test_caption_rows_read_back_as_the_same_videos(
 def test_merged_videos_stand_one_file_after_the_other() -> None:
     one, two = Video("v", "a", ()), Video("v", "b", ())
     assert merge_videos([[one], [two]]) == [one, two]
+
+
+ROWS = [
+    {"clip": "b", "text": "Late.", "begin": "0:01:02.5", "stop": "0:01:03", "who": "x", "from": "film"},
+    {"clip": "b", "text": "Early.", "begin": "1:01", "stop": "1:02", "who": "x", "from": "film"},
+    {"clip": "b", "text": "Theirs.", "begin": "30", "stop": "31", "who": "y", "from": "film"},
+    {"clip": "b", "text": "Theirs too.", "begin": "32", "stop": "33", "who": "y", "from": "film"},
+]
+NAMED = CaptionColumns("clip", "text", "begin", "stop", "who", "", "from")
+EXPECTED = [
+    Video("b", "film", (Caption("Early.", (61.0, 62.0)), Caption("Late.", (62.5, 63.0)))),
+    Video("b", "film", (Caption("Theirs.", (30.0, 31.0)), Caption("Theirs too.", (32.0, 33.0)))),
+]
+
+
+def stored(folder: Path, kind: str, rows: list[dict]) -> Path:
+    """The rows as a file, or folder, of this kind."""
+    path = folder / f"rows.{kind}"
+    if kind == "jsonl":
+        write_jsonl(path, rows)
+    elif kind == "csv":
+        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        path.write_text("\n".join(lines) + "\n")
+    else:
+        pa = pytest.importorskip("pyarrow")
+        table = pa.Table.from_pylist(rows)
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:  # as `datasets.save_to_disk` lays a folder out
+            path.mkdir()
+            with (
+                pa.OSFile(str(path / "data-00000-of-00001.arrow"), "wb") as f,
+                pa.ipc.new_stream(f, table.schema) as to,
+            ):
+                to.write_table(table)
+            (path / "state.json").write_text('{"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}')
+    return path
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "datasets"])
+def test_columns_have_the_names_that_are_said_and_annotators_stay_apart(tmp_path: Path, kind: str) -> None:
+    path = stored(tmp_path, kind, ROWS)
+    assert format_of(path) == kind
+    assert read_videos(path, columns=NAMED) == EXPECTED
+
+
+def test_a_column_that_is_missing_is_named_with_what_is_near(tmp_path: Path) -> None:
+    path = stored(tmp_path, "csv", ROWS)
+    with pytest.raises(
+        InputError, match=r"'video' .*--video-column clip.*'sentence' .*--sentence-column text"
+    ) as caught:
+        read_videos(path)
+    assert "'begin'" in str(caught.value)
+    with pytest.raises(InputError, match=r"'begins' .did you mean --start-column begin"):
+        read_videos(path, columns=CaptionColumns("clip", "text", "begins"))
+
+
+def test_json_lines_under_the_name_json_are_read_as_lines(tmp_path: Path) -> None:
+    lines = '{"video": "v", "sentence": "A."}\n{"video": "v", "sentence": "B."}\n'
+    assert texts(read_videos(written(tmp_path, "mine.json", lines))) == {"v": ["A.", "B."]}
+
+
+def test_json_lines_of_nested_objects_are_lines_too(tmp_path: Path) -> None:
+    lines = '{"video": "v", "sentence": "A.", "x": {}}\n' * 2
+    assert format_of(written(tmp_path, "mine.json", lines)) == "jsonl"
+
+
+@pytest.mark.parametrize(("columns", "verb"), [("sent1,start,gold", "generate"), ("ctx,endings,label", "pool")])
+def test_a_table_of_another_verb_is_told_so(tmp_path: Path, columns: str, verb: str) -> None:
+    with pytest.raises(InputError, match=f"swag-af {verb}"):
+        read_videos(written(tmp_path, "a.csv", f"{columns}\na,b,c\n"))
+
+
+def test_what_was_read_is_said_in_a_line(tmp_path: Path) -> None:
+    path = stored(tmp_path, "csv", ROWS)
+    said = describe(path, "csv", read_videos(path, columns=NAMED))
+    assert said == "rows.csv: csv; 4 captions of 1 videos by 2 annotations, with times"

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.captions import Caption
+from swag_af.data.clauses import parsed_verb_group
 from swag_af.data.errors import InputError
-from swag_af.data.splitters import Split, cut, load_splitter, parsed_verb_group
+from swag_af.data.splitters import Split, cut, load_splitter
+from swag_af.data.treebank import read_treebank
 
 TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
@@ -53,6 +55,24 @@ RULES_CUTS = [
     "He throws the ball and the dog | catches it.",
     "A man talks to the camera, then he | lifts the weight.",
     "They mix the eggs, but the pan | is too hot.",
+    "They shout and dance happily, and the crowd | claps.",
+    "A goat is released and the farmer | chases after it.",
+    "One of them almost falls but the other | pulls back.",
+    "Five swimmers are waiting and one of them | dives in.",
+    "A girl rides holding a rope, at the end she | falls.",
+    "The last time he jumps, the camera | rewinds.",
+    "Sit down and we | will talk.",
+    # numerals, colours, and nouns with a phrase behind them are subjects too
+    "The two | continue around the track.",
+    "Three | lift up the boat.",
+    "The boy in green | bends over.",
+    "Several nurses in white | celebrate.",
+    "A woman behind her | pours the tea.",
+    "Number 7 | throws the ball.",
+    "A man | drinks from a cup.",
+    # verbs that look like nouns, where there is no other
+    "The audience | applaud and smile as they watch.",
+    "A man and a woman | kiss.",
     # nothing inside the verb phrase moves the cut
     "We | see a man who throws a ball and a dog that barks.",
     "He | explains how the machine works.",
@@ -66,6 +86,28 @@ RULES_CUTS = [
 def test_rules_cut_before_the_final_verb_phrase(expected: str) -> None:
     text = expected.replace(" | ", " ").replace("does n't", "doesn't")
     assert split(text) == expected.replace("does n't", "doesn't")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "place noodles on a dish.",
+        "stir the soup until it is warm.",
+        "now add salt and bread crumbs.",
+        "deep fry the bean sprouts.",
+        "in a small pot add sliced radish.",
+        "when the soup is hot add pepper.",
+        "once the cakes are done take them out.",
+    ],
+)
+def test_rules_find_no_cut_in_an_order(text: str) -> None:
+    assert split(text) is None
+
+
+@pytest.mark.parametrize("start", ["Flour", "Water in a bowl", "Dry leaves", "In the park people", "As he turns, snow"])
+def test_words_that_could_be_orders_are_subjects_where_a_verb_follows(start: str) -> None:
+    verb = "are shown." if start.endswith(("leaves", "people")) else "is shown."
+    assert split(f"{start} {verb}") == f"{start} | {verb}"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +170,7 @@ def test_auto_uses_the_tree_of_a_caption_that_has_one_and_the_rules_for_the_othe
     captions = [Caption("The man eats and drinks.", tree=strange), Caption("The man eats and drinks.")]
     starts = [found.start for found in load_splitter("auto").split(captions) if found]
     assert starts == ["The man eats and", "The man"]
-    assert load_splitter("auto").name == "trees-or-rules"
+    assert load_splitter("auto").name.startswith("trees-or-")
 
 
 def test_rules_and_trees_agree() -> None:
@@ -235,4 +277,4 @@ def register_hand_set_heads(spacy: Any) -> None:
 @pytest.mark.skipif(not TREEBANK.exists(), reason="no treebank at ../shared/data")
 def test_rules_cut_85_per_cent_of_gold_english_like_its_dependencies() -> None:
     benchmark = runpy.run_path(str(BENCHMARK))
-    assert benchmark["measure_splits"](benchmark["read_conllu"](TREEBANK))["split_accuracy"] >= 0.85
+    assert benchmark["measure_splits"](read_treebank(TREEBANK))["split_accuracy"] >= 0.85

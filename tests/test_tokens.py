@@ -1,8 +1,13 @@
 """Claims about tokens: nothing is lost, and ordinary sentences come back as a person wrote them."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize.destructive import NLTKWordTokenizer
 
 from swag_af.data.tokens import capitalise, detokenize, normalise_blanks, token_spans, tokenize
 
@@ -21,6 +26,10 @@ SENTENCES = [
     "A well-known 3.5 kg U.S. box, i.e. a big one.",
     "The man’s hat “falls” off, and he doesn’t care.",
     "They see 1,000 birds [or more]!",
+    "He reads 'the old man' to the boys' mother.",
+    "He points at the number '2' and says 'go'.",
+    'The sign reads "Food & Drug by M&S", sent to @home at 6 p.m. today.',
+    "He jumps 6'2\" at last.",
 ]
 
 
@@ -79,3 +88,73 @@ def test_stray_blanks_become_one() -> None:
 def test_a_capital_is_added_and_none_taken() -> None:
     assert capitalise("ann sees Bob.") == "Ann sees Bob."
     assert capitalise("") == ""
+
+
+def by_nltk(text: str) -> list[tuple[int, int]]:
+    return list(NLTKWordTokenizer().span_tokenize(text)) if text else []
+
+
+PARTS = [
+    "the",
+    "Dogs",
+    "can't",
+    "CAN'T",
+    "n't",
+    "it's",
+    "we'll",
+    "I'm",
+    "cannot",
+    "gonna",
+    "well-known",
+    "-",
+    "--",
+    "3",
+    "1,000",
+]
+PARTS += [
+    ",",
+    ".",
+    "!",
+    "?",
+    ";",
+    ":",
+    "'",
+    '"',
+    "e.g.",
+    "dogs'",
+    "o'clock",
+    "'tis",
+    "\u212a",
+    "é",
+    "Don't",
+    "N'T",
+    "'LL",
+    "'Ll",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " "])), max_size=8))
+@settings(max_examples=400, deadline=None)
+def test_tokens_are_nltks_by_the_short_way_too(parts: list[tuple[str, str]]) -> None:
+    text = "".join(part + blank for part, blank in parts)
+    assert token_spans(text) == by_nltk(text)
+    assert tokenize(text) == [text[begin:end] for begin, end in by_nltk(text)]
+
+
+@given(st.text(st.sampled_from("aBsnt'3-, .?!"), max_size=12))
+@settings(max_examples=400, deadline=None)
+def test_any_plain_letters_have_nltks_tokens(text: str) -> None:
+    assert token_spans(text) == by_nltk(text)
+
+
+@pytest.mark.real
+def test_real_captions_have_nltks_tokens_and_come_back_from_them() -> None:
+    path = Path(__file__).resolve().parents[2] / "shared" / "data" / "activitynet_captions" / "val_1.json"
+    if not path.exists():
+        pytest.skip("the captions are not here")
+    videos = json.loads(path.read_text(encoding="utf-8")).values()
+    texts = [normalise_blanks(text) for video in videos for text in video["sentences"]][:6000]
+    assert [text for text in texts if token_spans(text) != by_nltk(text)] == []
+    assert sum(tokenize(detokenize(tokenize(text))) != tokenize(text) for text in texts) <= 1
+    shown = " | ".join(detokenize(tokenize(text)) for text in texts)
+    assert re.findall(r"\w [,.?!;:](?!\d)| n't\b| '(?:s|re|ve|ll)\b|\( | \)", shown) == []

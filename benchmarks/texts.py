@@ -1,0 +1,52 @@
+"""CPU seconds of tokens, near duplicates and language on the captions of any sources, one JSON line last.
+
+python benchmarks/texts.py train.json val_1.json yc2_annotations_trainval.json Charades_v1_train.csv
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+from nltk.tokenize.destructive import NLTKWordTokenizer
+
+from swag_af.data.language import foreign_videos
+from swag_af.data.near_duplicates import near_duplicate_pairs
+from swag_af.data.readers import read_videos
+from swag_af.data.tokens import detokenize, token_spans, tokenize
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", type=Path, nargs="+")
+    parser.add_argument("--threshold", type=float, default=0.7)
+    options = parser.parse_args()
+    videos = [video for source in options.sources for video in read_videos(source)]
+    texts = [caption.text for video in videos for caption in video.captions]
+    began = time.process_time()
+    ours = [token_spans(text) for text in texts]
+    tokenised = time.process_time()
+    nltk = NLTKWordTokenizer()
+    theirs = [list(nltk.span_tokenize(text)) for text in texts]
+    by_nltk = time.process_time()
+    pairs = near_duplicate_pairs([tokenize(text.lower()) for text in texts], threshold=options.threshold)
+    compared = time.process_time()
+    n_foreign = sum(foreign_videos(videos))
+    told = time.process_time()
+    tokens = [tokenize(text) for text in texts]
+    figures = {
+        "captions": len(texts),
+        "token_seconds": tokenised - began,
+        "nltk_seconds": by_nltk - tokenised,
+        "tokens_differ": sum(one != other for one, other in zip(ours, theirs, strict=True)),
+        "near_duplicate_seconds": compared - by_nltk,
+        "near_duplicate_pairs": len(pairs),
+        "language_seconds": told - compared,
+        "foreign_videos": n_foreign,
+        "round_trips_differ": sum(tokenize(detokenize(words)) != words for words in tokens),
+    }
+    print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()

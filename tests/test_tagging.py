@@ -1,0 +1,275 @@
+"""Claims about tags in context: the tables say what the tagger says of each sentence, and filters read them."""
+
+import multiprocessing
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from swag_af.cli import main
+from swag_af.data import tagging
+from swag_af.data.build import tag
+from swag_af.data.errors import InputError
+from swag_af.data.options import Tag
+from swag_af.data.pool import CandidatePool
+from swag_af.data.taggers import CODES, TAGS, RulesTagger, load_tagger
+from swag_af.data.tokens import capitalise
+from swag_af.filters.members import PosLSTMFilter, word_symbols
+from swag_af.filters.networks import PosLSTM
+from swag_af.filters.sequences import sequences_of
+
+TABLES = {"tags", "start_tags"}
+
+
+@pytest.fixture
+def folder(pool_folder: Path, tmp_path: Path) -> Path:
+    """A pool of one's own."""
+    shutil.copytree(pool_folder, tmp_path / "pool")
+    return tmp_path / "pool"
+
+
+@pytest.fixture
+def sharded(pool: CandidatePool, folder: Path) -> Path:
+    """The same rows in shards of 12, 12 and 6."""
+    from swag_af.data.pool import finish_pool, write_shard
+
+    shard = pool._shards[0]
+    entries = [
+        write_shard(
+            folder,
+            number,
+            shard.contexts[begin : begin + 12],
+            {t: shard.load(t)[begin : begin + 12] for t in pool.tables if not t.startswith("text")},
+        )
+        for number, begin in enumerate(range(0, 30, 12))
+    ]
+    finish_pool(folder, pool.vocabulary, entries, {"tagger": "rules"})
+    return folder
+
+
+def sentence_of(pool: CandidatePool, row: int, column: int) -> tuple[list[str], list[str]]:
+    """The words of a start and of an ending as a tagger gets them: a capital first, spelt as a person would."""
+    vocabulary = pool.vocabulary.spellings
+    at, columns = np.array([row]), np.array([[column]])
+    n_start = int(pool.gather("start_lengths", at)[0])
+    n_ending = int(pool.gather("lengths", at, columns)[0, 0])
+    start = [vocabulary[i] for i in pool.gather("starts", at)[0, :n_start].tolist()]
+    ending = [vocabulary[i] for i in pool.gather("tokens", at, columns)[0, 0, :n_ending].tolist()]
+    if start:
+        return [capitalise(start[0]), *start[1:]], ending
+    return [], [capitalise(ending[0]), *ending[1:]]
+
+
+def tables_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*tags.npy"))}
+
+
+def test_tags_in_context_are_those_of_each_sentence_tagged_by_hand(folder: Path) -> None:
+    made = tag(Tag(folder, "rules", in_context=True))
+    tagger = load_tagger("rules")
+    for row in range(0, len(made), 7):
+        for column in range(made.counts[row]):
+            start, ending = sentence_of(made, row, column)
+            by_hand = tagger.tag([[*start, *ending]])[0][len(start) :]
+            codes = made.gather("tags", np.array([row]), np.array([[column]]))[0, 0]
+            assert [TAGS[code] for code in codes[: len(ending)]] == by_hand
+            assert not codes[len(ending) :].any()
+        codes = made.gather("start_tags", np.array([row]))[0]
+        assert codes[: len(start)].tolist() == [CODES[name] for name in tagger.tag([start])[0]]
+
+
+def test_a_word_has_the_tag_of_its_sentence_and_not_of_its_type(tmp_path: Path) -> None:
+    from swag_af.data.contexts import Context
+
+    contexts = [Context("A man cooks.", "He", "slices the bread .", id=str(i), video=str(i)) for i in range(2)]
+    pool = CandidatePool.from_texts(contexts, [["eats the slices ."]] * 2, tagger="rules").save(tmp_path / "pool")
+    made = tag(Tag(tmp_path / "pool", "rules", in_context=True))
+    tags = made.gather("tags", np.array([0]))[0]  # (K, L)
+    assert [TAGS[tags[0, 0]], TAGS[tags[1, 2]]] == ["VERB", "NOUN"]
+    assert pool.identity != made.identity
+
+
+def test_the_pool_says_who_tagged_it_in_context(folder: Path) -> None:
+    before = CandidatePool.open(folder)
+    made = tag(Tag(folder, "rules", in_context=True))
+    assert made.manifest["context_tagger"] == "rules"
+    assert made.identity != before.identity
+    assert set(made.tables) - set(before.tables) == TABLES
+    assert not (folder / tagging.PLAN).exists()
+
+
+def test_tagging_word_types_again_gives_the_pool_as_it_was(folder: Path) -> None:
+    before = CandidatePool.open(folder).identity
+    tag(Tag(folder, "rules", in_context=True))
+    again = tag(Tag(folder, "rules"))
+    assert again.identity == before
+    assert not TABLES & set(again.tables)
+    assert again.manifest["context_tagger"] is None
+
+
+def test_saved_elsewhere_the_pool_keeps_its_tags(folder: Path, tmp_path: Path) -> None:
+    made = tag(Tag(folder, "rules", in_context=True))
+    saved = made.save(tmp_path / "copy")
+    assert saved.identity == made.identity
+    assert saved.manifest["context_tagger"] == "rules"
+
+
+def test_tagging_twice_by_the_same_tagger_does_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tag(Tag(folder, "rules", in_context=True))
+    monkeypatch.setattr(tagging, "_tag_shards", lambda *given: pytest.fail("tagged again"))
+    assert tag(Tag(folder, "rules", in_context=True)).identity == made.identity
+
+
+def test_several_processes_give_the_bytes_of_one(
+    sharded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tagging, "_BLOCK_SENTENCES", 40)
+    shutil.copytree(sharded, tmp_path / "other")
+    one = tag(Tag(sharded, "rules", in_context=True))
+    two = tag(Tag(tmp_path / "other", "rules", in_context=True, workers=2))
+    assert tables_of(sharded) == tables_of(tmp_path / "other")
+    assert one.identity == two.identity
+    assert not multiprocessing.active_children()
+
+
+def test_processes_end_when_their_parent_is_killed(sharded: Path) -> None:
+    """They are asked for their parent's death only: killed, it cannot tell them to stop."""
+    script = (
+        "import os, time\nfrom pathlib import Path\nfrom swag_af.data import tagging\n"
+        "tagging._BLOCK_SENTENCES = 40\n"
+        "def write(path, array):\n"
+        "    import multiprocessing\n"
+        "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
+        "    os.kill(os.getpid(), 9)\n"
+        "tagging.write_array = write\n"
+        "if __name__ == '__main__':\n"
+        f"    tagging.tag_in_context(Path({str(sharded)!r}), 'rules', workers=2)\n"
+    )
+    path = sharded.parent / "killed.py"
+    path.write_text(script)
+    done = subprocess.run([sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120)
+    processes = [int(number) for number in done.stdout.split()]
+    assert len(processes) == 2
+    until = time.monotonic() + 20
+    while any(map(runs, processes)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(runs, processes))
+
+
+def runs(process: int) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("n_writes", range(6))
+def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_same_bytes(
+    sharded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_writes: int
+) -> None:
+    shutil.copytree(sharded, tmp_path / "other")
+    before, straight = CandidatePool.open(sharded).identity, tag(Tag(tmp_path / "other", "rules", in_context=True))
+    written, write = [], tagging.write_array
+
+    def write_some(path: Path, array: np.ndarray) -> None:
+        if len(written) == n_writes:
+            raise KeyboardInterrupt
+        written.append(path)
+        write(path, array)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tagging, "write_array", write_some)
+        with pytest.raises(KeyboardInterrupt):
+            tag(Tag(sharded, "rules", in_context=True))
+        assert CandidatePool.open(sharded).identity == before
+    jobs: list[tuple[int, int]] = []
+    tag_block = tagging._Job.tag
+    monkeypatch.setattr(tagging._Job, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
+    assert tag(Tag(sharded, "rules", in_context=True)).identity == straight.identity
+    assert tables_of(sharded) == tables_of(tmp_path / "other")
+    assert len(jobs) == 3 - n_writes // 2
+
+
+def test_what_another_tagger_left_is_done_again(sharded: Path) -> None:
+    table = sharded / "shards" / "00000" / "tags.npy"
+    (sharded / tagging.PLAN).write_text('{"context_tagger": "spacy:other", "context_tagger_sha256": "0"}')
+    np.save(table, np.full((12, 19, 9), 7, np.uint8))
+    made = tag(Tag(sharded, "rules", in_context=True))
+    assert (made.gather("tags", np.array([0]))[0, 0] != 7).any()
+
+
+def test_what_other_rules_left_is_done_again(sharded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed tagging must not go on with the rules of another release."""
+    with monkeypatch.context() as patch:
+        patch.setattr(RulesTagger, "sha256", "of another release")
+        patch.setattr(tagging, "_tag_shards", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            tag(Tag(sharded, "rules", in_context=True))
+    np.save(sharded / "shards" / "00000" / "tags.npy", np.full((12, 19, 9), 7, np.uint8))
+    made = tag(Tag(sharded, "rules", in_context=True))
+    assert (made.gather("tags", np.array([0]))[0, 0] != 7).any()
+
+
+def test_tags_of_another_tagger_take_the_place_of_those_that_stand(folder: Path, tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("attribute_ruler").add([[{"IS_ALPHA": True}]], {"POS": "INTJ"})
+    nlp.to_disk(tmp_path / "tiny")
+    tag(Tag(folder, "rules", in_context=True))
+    made = tag(Tag(folder, f"spacy:{tmp_path / 'tiny'}", in_context=True))
+    assert made.manifest["context_tagger"] == f"spacy:{tmp_path / 'tiny'}"
+    assert TAGS[made.gather("tags", np.array([0]))[0, 0, 0]] == "INTJ"
+
+
+def test_a_tagger_that_does_not_exist_changes_nothing(folder: Path) -> None:
+    before = {path.name for path in folder.rglob("*")}
+    with pytest.raises(InputError, match="no such tagger"):
+        tag(Tag(folder, "rule", in_context=True))
+    assert {path.name for path in folder.rglob("*")} == before
+
+
+def test_faults_of_the_options_are_told_together() -> None:
+    with pytest.raises(InputError, match=r"--workers 0.*--tagger none"):
+        Tag(Path("p"), "none", in_context=True, workers=0)
+
+
+def test_the_verb_says_how_many_candidates_were_tagged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["tag", str(folder), "--tagger", "rules", "--in-context"])
+    n = int(CandidatePool.open(folder).counts.sum())
+    assert f"{n:,} candidates tagged in their sentences by rules" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------------------------------------- filters
+
+
+def test_the_pos_lstm_reads_the_tags_in_context_of_the_words_that_are_not_common(folder: Path) -> None:
+    tag(Tag(folder, "none"))
+    made = tag(Tag(folder, "rules", in_context=True))
+    view = made.view(np.arange(30), np.tile(np.arange(4), (30, 1)))
+    sequences = sequences_of(view, words=True, features=False, tags=True)
+    assert sequences.tags is not None
+    symbols = torch.from_numpy(word_symbols(made.vocabulary.with_tags(np.zeros(len(made.vocabulary))), 5))
+    network = PosLSTM(symbols, 6 + len(TAGS), first_tag=6).eval()
+    batch = sequences.take(torch.arange(12), torch.device("cpu"))
+    before = network(batch)[1]
+    assert batch.tags is not None
+    batch.tags[:] = torch.where(batch.words >= 0, CODES["X"], 0)
+    common = (network.symbols[batch.words] < network.first_tag).all(1)
+    changed = (network(batch)[1] - before).abs() > 1e-6
+    assert changed.any()
+    assert not (changed & common).any()
+
+
+def test_a_filter_fits_and_scores_on_tags_in_context_alone(folder: Path) -> None:
+    tag(Tag(folder, "none"))
+    made = tag(Tag(folder, "rules", in_context=True))
+    view = made.view(np.arange(30), np.tile(np.arange(4), (30, 1)))
+    one = PosLSTMFilter(max_epochs=1)
+    one.fit(view, rng=np.random.default_rng(0))
+    assert np.isfinite(one.score(view)).all()
