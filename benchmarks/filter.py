@@ -1,14 +1,20 @@
 """What an iteration of filtering costs, by phase, number of contexts and candidates; lazy against full scans.
 
-    python benchmarks/filter.py                      # N = 500 and 2,000: 5 minutes on two cores
+    python benchmarks/filter.py                      # N = 500 and 2,000
     python benchmarks/filter.py --sizes 500 2000 10000 --json
+    python benchmarks/filter.py --sizes 500 --candidates 64 256 1024    # how cost grows with K
     python benchmarks/filter.py --sizes 500 --whole-run    # all 140 iterations: the share scored over a run
 
 Pools are drawn at random: words by Zipf's law, endings of 5 to 25 tokens, features in which gold stands out as it does
-in captions (the MLP is right in about a third of the rows at the start). Every size runs in a process of its own, so
-that peak memory is its own; pools are written to a temporary folder and mapped, 85 MB for 1,000 x 1,024. Seconds are of
-the whole process (all threads) where they say CPU. The original's loop takes 15 s of CPU an iteration with the MLP and
-545 s with the ensemble at N = 500 x 1,024 (measured on the same kind of machine, its code made runnable).
+in captions (the MLP is right in about a third of the rows at the start). A pool is made in one process, written to a
+temporary folder (85 MB for 1,000 x 1,024) and filtered in another, whose memory is told in two numbers:
+`peak_memory_gb` is the most that the process held at once of memory of its own (anonymous pages, looked at fifty times
+a second), which is what it needs; `peak_resident_gb` counts the pages of the mapped tables and libraries that happened
+to be in memory too, which the system takes back when it needs them. Full scans are timed after that. Seconds are of the
+whole process (all threads) where they say CPU. `scored_share` is over all iterations of the run, the 140 of a whole run
+with --whole-run, which `iterations_mlp` and `iterations_ensemble` tell. The original's loop takes 15 s of CPU an
+iteration with the MLP and 545 s with the ensemble at N = 500 x 1,024 (measured on the same kind of machine, its code
+made runnable).
 """
 
 import argparse
@@ -16,7 +22,10 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +34,7 @@ from swag_af.data.contexts import Context
 from swag_af.data.pool import FEATURES, CandidatePool, finish_pool, write_shard
 from swag_af.data.taggers import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
-from swag_af.loop import filter_pool, peak_memory_gb
+from swag_af.loop import filter_pool
 from swag_af.options import AFOptions
 from swag_af.runs import Run
 
@@ -41,54 +50,112 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, nargs="+", default=[1024], help="candidates a row")
     parser.add_argument("--whole-run", action="store_true", help="100 iterations with the MLP, 40 with the ensemble")
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
-    parser.add_argument("--one", nargs=2, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.one:
-        print(json.dumps(_measure(*arguments.one, whole=arguments.whole_run)))
+    if arguments.make:
+        folder, n, k = arguments.make
+        _make_random_pool(Path(folder), int(n), int(k))
+        return
+    if arguments.measure:
+        print(json.dumps(_measure(Path(arguments.measure), whole=arguments.whole_run)))
         return
     made = []
     for n in arguments.sizes:
         for k in arguments.candidates:
-            command = [sys.executable, __file__, "--one", str(n), str(k)]
-            command += ["--whole-run"] * arguments.whole_run
-            output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-            made.append(json.loads(output.splitlines()[-1]))
+            made.append(_measured(n, k, whole=arguments.whole_run))
             print(f"\n{n:,} contexts x {k:,} candidates")
             for name, value in made[-1].items():
                 print(f"  {name:36} {value:12,.4g}")
+    if len(made) > 1:
+        _print_growth(made)
     if arguments.json:
-        first = made[0]
-        print(json.dumps({**first, "peak_memory_gb": max(size["peak_memory_gb"] for size in made), "sizes": made}))
+        peaks = {name: max(size[name] for size in made) for name in ("peak_memory_gb", "peak_resident_gb")}
+        print(json.dumps({**made[0], **peaks, "sizes": made}))
 
 
-def _measure(n: int, k: int, *, whole: bool) -> dict[str, float]:
+def _measured(n: int, k: int, *, whole: bool) -> dict[str, float]:
+    """Make a pool in one process, filter it in another."""
     with tempfile.TemporaryDirectory() as folder:
-        pool = _random_pool(Path(folder) / "pool", n, k)
-        n_mlp, n_ensemble = (100, 40) if whole else (10, 3 if n <= 2000 else 1)
-        cpu: list[float] = [time.process_time()]
+        this = [sys.executable, __file__]
+        subprocess.run([*this, "--make", folder, str(n), str(k)], check=True)
+        command = [*this, "--measure", folder, *["--whole-run"] * whole]
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        measured: dict[str, float] = json.loads(output.splitlines()[-1])
+        return measured
+
+
+def _print_growth(made: list[dict[str, float]]) -> None:
+    """CPU seconds an iteration of every size, and how many times those of the first."""
+    header = f"{'contexts':>9} {'candidates':>10} {'MLP, CPU s':>11} {'':8} {'ensemble, CPU s':>16} {'':8}"
+    print(f"\n{header} {'memory, GB':>11}")
+    for size in made:
+        cells = f"{size['n_contexts']:9,.0f} {size['n_candidates']:10,.0f}"
+        for name, width in (("mlp", 11), ("ensemble", 16)):
+            seconds = size[f"cpu_seconds_per_iteration_{name}"]
+            times = seconds / made[0][f"cpu_seconds_per_iteration_{name}"]
+            cells += f" {seconds:{width}.2f} {f'{times:.1f} x':>8}"
+        print(f"{cells} {size['peak_memory_gb']:11.2f}")
+
+
+def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
+    pool = CandidatePool.open(folder / "pool")
+    n, k = len(pool), pool.n_candidates
+    n_mlp, n_ensemble = (100, 40) if whole else (10, 3 if n <= 2000 else 1)
+    cpu: list[float] = [time.process_time()]
+    with _memory_watched() as memory:
         run = filter_pool(
             pool,
             [("mlp", n_mlp), ("ensemble", n_ensemble)],
             AFOptions(),
-            out=Path(folder) / "run",
+            out=folder / "run",
             after_iteration=lambda run: cpu.append(time.process_time()),
         )
-        peak = peak_memory_gb()
-        made: dict[str, float] = {"n_contexts": n, "n_candidates": k}
-        for name, iterations in (("mlp", range(2, n_mlp + 1)), ("ensemble", range(n_mlp + 1, n_mlp + n_ensemble + 1))):
-            made |= _phase(run, name, iterations, np.diff(cpu))
-        made["scored_share"] = _share(run.log)
-        full = filter_pool(pool, [("mlp", 3)], AFOptions(scan="full"))
-        made["full_scan_over_lazy_mlp"] = float(
-            np.mean([t["seconds"] for t in full.timing]) / made["seconds_per_iteration_mlp"]
-        )
-        if n * k <= 600_000:
-            full = filter_pool(pool, [("ensemble", 1)], AFOptions(scan="full"))
-            made["full_scan_over_lazy_ensemble"] = full.timing[0]["seconds"] / made["seconds_per_iteration_ensemble"]
-        if (n, k) == (500, 1024):
-            for name, seconds in ORIGINAL_CPU_SECONDS.items():
-                made[f"ratio_to_original_{name}"] = seconds / made[f"cpu_seconds_per_iteration_{name}"]
-        return made | {"peak_memory_gb": peak}
+    made: dict[str, float] = {
+        "n_contexts": n,
+        "n_candidates": k,
+        "iterations_mlp": n_mlp,
+        "iterations_ensemble": n_ensemble,
+    }
+    for name, iterations in (("mlp", range(2, n_mlp + 1)), ("ensemble", range(n_mlp + 1, n_mlp + n_ensemble + 1))):
+        made |= _phase(run, name, iterations, np.diff(cpu))
+    made["scored_share"] = _share(run.log)
+    full = filter_pool(pool, [("mlp", 3)], AFOptions(scan="full"))
+    made["full_scan_over_lazy_mlp"] = float(
+        np.mean([t["seconds"] for t in full.timing]) / made["seconds_per_iteration_mlp"]
+    )
+    if n * k <= 600_000:
+        full = filter_pool(pool, [("ensemble", 1)], AFOptions(scan="full"))
+        made["full_scan_over_lazy_ensemble"] = full.timing[0]["seconds"] / made["seconds_per_iteration_ensemble"]
+    if (n, k) == (500, 1024):
+        for name, seconds in ORIGINAL_CPU_SECONDS.items():
+            made[f"ratio_to_original_{name}"] = seconds / made[f"cpu_seconds_per_iteration_{name}"]
+    return made | memory
+
+
+@contextmanager
+def _memory_watched() -> Iterator[dict[str, float]]:
+    """A dictionary that holds `peak_memory_gb` and `peak_resident_gb` afterwards (Linux)."""
+    found: dict[str, float] = {"peak_memory_gb": 0.0}
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.02):
+            found["peak_memory_gb"] = max(found["peak_memory_gb"], _memory_of_this_process("RssAnon"))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    yield found
+    done.set()
+    watcher.join()
+    # not getrusage: what a new process inherits of its parent counts there
+    found["peak_resident_gb"] = _memory_of_this_process("VmHWM")
+
+
+def _memory_of_this_process(name: str) -> float:
+    """A size of /proc/self/status in gigabytes."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) * 1024 / 1e9
 
 
 def _phase(run: Run, name: str, iterations: range, cpu: np.ndarray) -> dict[str, float]:
@@ -108,8 +175,9 @@ def _share(records: list[dict[str, int]]) -> float:
     return sum(r["n_scored"] for r in records) / sum(r["n_unassigned"] for r in records)
 
 
-def _random_pool(path: Path, n: int, k: int, *, shard_rows: int = 500) -> CandidatePool:
-    """`n` rows of `k` random endings, five rows a video; gold's features are shifted a little."""
+def _make_random_pool(folder: Path, n: int, k: int, *, shard_rows: int = 500) -> None:
+    """`folder`/pool: `n` rows of `k` random endings, five rows a video; gold's features are shifted a little."""
+    path = folder / "pool"
     rng = np.random.default_rng(0)
     vocabulary = _vocabulary()
     entries = []
@@ -134,7 +202,6 @@ def _random_pool(path: Path, n: int, k: int, *, shard_rows: int = 500) -> Candid
         ]
         entries.append(write_shard(path, number, contexts, tables))
     finish_pool(path, vocabulary, entries, {"tagger": "rules"})
-    return CandidatePool.open(path)
 
 
 def _vocabulary() -> Vocabulary:

@@ -11,6 +11,7 @@ No filter lives here, and nothing of torch.
 
 import copy
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,6 +42,25 @@ class Filter(Protocol):
 
 class ContractError(SwagAfError, AssertionError):
     """A filter breaks one of the four sentences."""
+
+
+def settings_of(filter: Filter) -> dict[str, Any]:
+    """The settings of a filter that tells them or is a dataclass, as ours are; nothing is known of others."""
+    if hasattr(filter, "settings"):
+        return dict(filter.settings())
+    if not is_dataclass(filter):
+        return {}
+    return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}
+
+
+SCORED_AT_ONCE = 200_000
+"""Candidates handed to a filter in one call, at most: bounds the memory of scoring."""
+
+
+def score_in_parts(filter: Filter, view: View) -> np.ndarray:
+    """`filter.score(view)` some rows at a time; the same, since a score does not hang on its company."""
+    n_parts = max(1, min(len(view), -(-view.columns.size // SCORED_AT_ONCE)))
+    return np.concatenate([filter.score(view.take(part)) for part in np.array_split(np.arange(len(view)), n_parts)])
 
 
 N_ROWS, N_COLUMNS = 48, 5

@@ -64,7 +64,7 @@ class PosLSTMFilter(NeuralFilter):
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """A `PosLSTM` over symbols; raises InputError when the vocabulary is not tagged."""
-        return _pos_lstm(view.vocabulary)
+        return _pos_lstm(view)
 
 
 @dataclass(kw_only=True)
@@ -85,7 +85,7 @@ class EnsembleFilter(NeuralFilter):
             "mlp": _perplexity_mlp(sequences, self.mlp_width),
             "bow": BagOfWords(len(view.vocabulary)),
             "cnn": CNN(len(view.vocabulary)),
-            "poslstm": _pos_lstm(view.vocabulary),
+            "poslstm": _pos_lstm(view),
         }
         return Ensemble(members, self.width)
 
@@ -109,8 +109,12 @@ def word_symbols(vocabulary: Vocabulary, n_common: int = N_COMMON_WORDS) -> np.n
     return symbols
 
 
-def _pos_lstm(vocabulary: Vocabulary) -> PosLSTM:
-    return PosLSTM(torch.from_numpy(word_symbols(vocabulary)), 1 + N_COMMON_WORDS + len(TAGS))
+def _pos_lstm(view: View) -> PosLSTM:
+    vocabulary = view.vocabulary
+    if "tags" in view.pool.tables:  # each token's own stands in place of its type's
+        vocabulary = vocabulary.with_tags(np.zeros(len(vocabulary)))
+    first_tag = 1 + N_COMMON_WORDS
+    return PosLSTM(torch.from_numpy(word_symbols(vocabulary)), first_tag + len(TAGS), first_tag)
 
 
 def _perplexity_mlp(sequences: Sequences, width: int) -> PerplexityMLP:

@@ -128,14 +128,16 @@ class CNN(Network):
 class PosLSTM(Network):
     """Common words and tags of the rest -> bidirectional LSTM, recurrent dropout, max-pool -> 1.
 
-    `symbols` (V,) gives each word type its symbol: 0 padding, then the common words, then the tags. As few
-    symbols x 2 indicators make few distinct inputs, the input side of the gates is computed once per input.
+    `symbols` (V,) gives each word type its symbol: 0 padding, then the common words, then from `first_tag` on the
+    tags. Where a batch has tags in context, those stand in place of the types'. As few symbols x 2 indicators make
+    few distinct inputs, the input side of the gates is computed once per input.
     """
 
     HIDDEN = 200
 
-    def __init__(self, symbols: torch.Tensor, n_symbols: int, dropout: float = 0.3):
+    def __init__(self, symbols: torch.Tensor, n_symbols: int, first_tag: int = 1, dropout: float = 0.3):
         super().__init__()
+        self.first_tag = first_tag
         self.symbols: torch.Tensor
         self.register_buffer("symbols", symbols)
         self.embed = _embedding(n_symbols, SYMBOL_STD)
@@ -168,7 +170,10 @@ class PosLSTM(Network):
             dim=1,
         )  # (Q, 200): symbol x indicator
         table = both @ self.input + self.bias  # (2, Q, 4H)
-        inputs = _by_step(2 * self.symbols[batch.words] + _indicator(batch), batch)  # (2, M)
+        symbols = self.symbols[batch.words]  # (b, T)
+        if batch.tags is not None:
+            symbols = torch.where(symbols >= self.first_tag, self.first_tag + batch.tags, symbols)
+        inputs = _by_step(2 * symbols + _indicator(batch), batch)  # (2, M)
         mask = None
         if self.training and self.dropout:
             mask = torch.full((2, len(batch.words), self.HIDDEN), 1 - self.dropout, device=table.device)

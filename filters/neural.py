@@ -1,9 +1,10 @@
 """Fitting and scoring shared by the neural filters; which network, the members say.
 
 Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` sequences. A fit never sees the rows
-that will be re-assigned: it stops early on a slice of its own rows. All randomness comes from `rng`; torch's
-global generator is as it was when a call returns. On a CPU the same rng gives the same bits (same machine,
-same number of threads).
+that will be re-assigned: it stops early on a slice of its own rows, whole videos where rows have them. All randomness
+comes from `rng`; torch's global generator is as it was when a call returns. On a CPU the same rng gives the same bits
+(same machine, same number of threads). On a GPU gradients are those of bf16 products; losses, weights and scores are
+fp32 everywhere.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ import torch.nn.functional as F
 from torch.optim.adam import adam
 
 from swag_af.data.errors import InputError
+from swag_af.data.groups import video_groups
 from swag_af.data.pool import View
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
@@ -66,11 +68,10 @@ class NeuralFilter(ABC):
             raise InputError(f"filter {self.name}: max_epochs and batch_contexts must be 1 or more.")
         sequences = self._read(view)
         device = pick_device(self.device)
-        order = rng.permutation(n)
-        n_stop = stopping_size(n, self.stopping_share)
+        train, stop = stopping_split(view, self.stopping_share, rng=rng)
         with seeded(int(rng.integers(2**63 - 1)), device):
             network = self.make_network(view, sequences).to(device)
-            self._train(network, sequences, n_assigned, order[n_stop:], order[:n_stop], rng)
+            self._train(network, sequences, n_assigned, train, stop, rng)
         self._network = network
 
     def score(self, view: View) -> np.ndarray:
@@ -86,7 +87,9 @@ class NeuralFilter(ABC):
 
     def _read(self, view: View) -> Sequences:
         view.pool.require(*self.requires)
-        return sequences_of(view, words=self.reads_words, features="features" in self.requires)
+        return sequences_of(
+            view, words=self.reads_words, features="features" in self.requires, tags="tags" in self.requires
+        )
 
     def _train(
         self,
@@ -104,7 +107,8 @@ class NeuralFilter(ABC):
         def run_epoch() -> None:
             for rows in np.array_split(rng.permutation(train), n_batches):
                 network.zero_grad()
-                logits = _logits(network, sequences, rows, n_assigned, device)
+                with mixed_precision(device):
+                    logits = _logits(network, sequences, rows, n_assigned, device)
                 loss = torch.stack([cross_entropy(logit) for logit in logits.values()]).sum()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
@@ -180,6 +184,26 @@ class Adam:
         )
 
 
+def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows that stop the fit, both in random order; no video is on both sides.
+
+    Videos are held in random order until the slice has `stopping_size` rows, but for one that would make it more than
+    half of all. Rows that are all of one video are parted by row.
+    """
+    _, first, groups = np.unique(video_groups(view.contexts), return_index=True, return_inverse=True)
+    groups = first.argsort().argsort()[groups] if len(first) > 1 else np.arange(len(view))  # by their first rows
+    order, sizes = rng.permutation(int(groups.max()) + 1), np.bincount(groups)
+    wanted, n_held, held = stopping_size(len(view), share), 0, np.zeros(len(sizes), bool)
+    for group in order:
+        if n_held < wanted and n_held + sizes[group] <= len(view) // 2:
+            held[group] = True
+            n_held += sizes[group]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    rows = np.argsort(place[groups], kind="stable")  # groups in their order
+    return rows[~held[groups[rows]]], rows[held[groups[rows]]]
+
+
 def stopping_size(n: int, share: float) -> int:
     """How many of `n` fitted rows stop the fit: the share, at least 8, at most half."""
     return min(max(8, round(share * n)), n // 2)
@@ -202,6 +226,15 @@ def pick_device(name: str) -> torch.device:
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise InputError("device cuda: this machine has none that torch can use. Take device cpu or auto.")
     return torch.device(name)
+
+
+def mixed_precision(device: torch.device, precision: str = "auto") -> contextlib.AbstractContextManager[object]:
+    """Products in bf16, which needs no scaling of losses; `auto`: on a GPU alone, and on a CPU nothing changes.
+
+    For training alone: bf16 rounds otherwise in a batch of another size, and no score may hang on its company.
+    """
+    enabled = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
 
 
 @contextlib.contextmanager

@@ -36,7 +36,9 @@ def lstm_max_pool(
     The gradient can be asked for once.
     """
     keep = torch.is_grad_enabled()
-    pooled: torch.Tensor = _LstmMaxPool.apply(table, weight, inputs, alive, mask, keep)
+    with torch.autocast(table.device.type, enabled=False):  # a recurrence adds up what bf16 rounds
+        table = table.to(torch.promote_types(table.dtype, torch.float32))
+        pooled: torch.Tensor = _LstmMaxPool.apply(table, weight, inputs, alive, mask, keep)
     return pooled
 
 

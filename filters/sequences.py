@@ -18,6 +18,8 @@ class Sequences:
 
     words: torch.Tensor | None
     """(q, T) int32 vocabulary ids of start + ending, 0 beyond each length."""
+    tags: torch.Tensor | None
+    """(q, T) int32 codes of their tags in context, where the pool has them."""
     lengths: torch.Tensor
     """(q,) int64 tokens of start + ending, at least 1."""
     start_lengths: torch.Tensor
@@ -34,10 +36,14 @@ class Sequences:
         index = index[order]
         back = torch.empty_like(order)
         back[order] = torch.arange(len(order))
-        words = None if self.words is None else self.words[index][:, : int(lengths[0])].long()
+        words, tags = (
+            None if table is None else table[index][:, : int(lengths[0])].long().to(device)
+            for table in (self.words, self.tags)
+        )
         features = None if self.features is None else self.features[index].to(device)
         return Batch(
-            words=None if words is None else words.to(device),
+            words=words,
+            tags=tags,
             lengths=lengths.to(device),
             start_lengths=self.start_lengths[index].to(device),
             features=features,
@@ -52,6 +58,8 @@ class Batch:
 
     words: torch.Tensor | None
     """(b, T) int64."""
+    tags: torch.Tensor | None
+    """(b, T) int64 tags in context, None where words have the tag of their type."""
     lengths: torch.Tensor
     """(b,) int64, falling."""
     start_lengths: torch.Tensor
@@ -64,14 +72,20 @@ class Batch:
     """(b,) where each sequence that was asked for stands: `out[back]` has the caller's order."""
 
 
-def sequences_of(view: View, *, words: bool, features: bool) -> Sequences:
-    """The n * m sequences of a view; reads only the tables asked for. Raises InputError for NaN features."""
+def sequences_of(view: View, *, words: bool, features: bool, tags: bool = False) -> Sequences:
+    """The n * m sequences of a view; reads only the tables asked for. Raises InputError for NaN features.
+
+    `tags` are read where the pool has them in context; otherwise the vocabulary's stand.
+    """
     n, m = view.shape
-    tensors: dict[str, torch.Tensor | None] = {"words": None, "features": None}
+    tensors: dict[str, torch.Tensor | None] = {"words": None, "features": None, "tags": None}
     start_lengths = lengths = np.ones(n * m, np.int64)
     if words:
-        merged, lengths, start_lengths = _second_sentences(view)
-        tensors["words"] = torch.from_numpy(merged)
+        lengths = np.maximum(view.start_lengths[:, None] + view.lengths, 1).reshape(-1)
+        start_lengths = np.repeat(view.start_lengths, m)
+        tensors["words"] = torch.from_numpy(_second_sentences(view, view.starts, view.tokens))
+        if tags and "tags" in view.pool.tables:
+            tensors["tags"] = torch.from_numpy(_second_sentences(view, view.start_tags, view.tags))
     if features:
         check_finite(view.features, "features")
         flat = view.features.reshape(n * m, -1).astype(np.float32, copy=False)  # (q, F)
@@ -79,21 +93,20 @@ def sequences_of(view: View, *, words: bool, features: bool) -> Sequences:
     return Sequences(lengths=torch.from_numpy(lengths), start_lengths=torch.from_numpy(start_lengths), **tensors)
 
 
-def _second_sentences(view: View) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, T) int32 start + ending, (q,) lengths, (q,) start lengths."""
+def _second_sentences(view: View, starts: np.ndarray, endings: np.ndarray) -> np.ndarray:
+    """(q, T) int32 of what `starts` (n, S) and `endings` (n, m, L) say of each token, 0 beyond each length."""
     n, m = view.shape
     begin = view.start_lengths[:, None]  # (n, 1)
     total = begin + view.lengths  # (n, m)
     width = max(int(total.max(initial=1)), 1)
     at = np.arange(width)
     merged = np.zeros((n, m, width), np.int32)
-    merged[(at >= begin[:, :, None]) & (at < total[:, :, None])] = view.tokens[
-        np.arange(view.tokens.shape[2]) < view.lengths[:, :, None]
+    merged[(at >= begin[:, :, None]) & (at < total[:, :, None])] = endings[
+        np.arange(endings.shape[2]) < view.lengths[:, :, None]
     ]
-    shared = min(view.starts.shape[1], width)
-    merged[:, :, :shared] += np.where(at[:shared] < begin, view.starts[:, :shared], 0)[:, None].astype(np.int32)
-    start_lengths = np.repeat(view.start_lengths, m)
-    return merged.reshape(n * m, width), np.maximum(total, 1).reshape(-1), start_lengths
+    shared = min(starts.shape[1], width)
+    merged[:, :, :shared] += np.where(at[:shared] < begin, starts[:, :shared], 0)[:, None].astype(np.int32)
+    return merged.reshape(n * m, width)
 
 
 def _alive(lengths: torch.Tensor) -> list[int]:

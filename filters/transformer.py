@@ -23,9 +23,10 @@ from swag_af.filters.neural import (
     Adam,
     batch_size,
     cross_entropy,
+    mixed_precision,
     pick_device,
     seeded,
-    stopping_size,
+    stopping_split,
     train_while_better,
 )
 from swag_af.filters.texts import second_sentences
@@ -58,9 +59,9 @@ class TransformerFilter:
     """Epochs without improvement before the fit stops."""
     device: str = "auto"
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """Arithmetic of the training. Scores are float32 always: bfloat16 rounds otherwise in a batch of another size,
-    and a score must not hang on what else is scored."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Products of the training; `auto`: bfloat16 on a GPU. Scores are float32 always: bfloat16 rounds otherwise in a
+    batch of another size, and a score must not hang on what else is scored."""
 
     held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
     """After a fit: cross-entropy on the stopping rows, one number an epoch, in nats."""
@@ -73,15 +74,19 @@ class TransformerFilter:
 
     def check(self) -> None:
         """Raise InputError when the package or the model is missing, or a setting is out of range."""
+        self._load()
+
+    def _load(self) -> tuple[Any, Any]:
+        """Configuration and tokenizer of the model, once the settings are known to be good."""
         if min(self.max_epochs, self.batch_contexts) < 1 or self.learning_rate <= 0 or self.max_length < 8:
             raise InputError(
                 "filter transformer: max_epochs and batch_contexts must be 1 or more, max_length 8 or more, "
                 "learning_rate above 0."
             )
-        if self.precision not in ("float32", "bfloat16"):
-            raise InputError(f"filter transformer: precision {self.precision!r} is neither float32 nor bfloat16.")
-        _load_config(self.model)
-        _load_tokenizer(self.model)
+        if self.precision not in ("auto", "float32", "bfloat16"):
+            raise InputError(f"filter transformer: precision {self.precision!r} is none of auto, float32, bfloat16.")
+        config = _load_config(self.model)
+        return config, _load_tokenizer(self.model, config, self.max_length)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Learn to tell column 0 from the others; keeps the weights of the best epoch.
@@ -91,15 +96,13 @@ class TransformerFilter:
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
-        self.check()
-        tokenizer = _load_tokenizer(self.model, self.max_length)
+        config, tokenizer = self._load()
         candidates = self._read(view, tokenizer)
         device = pick_device(self.device)
-        order = rng.permutation(n)
-        n_stop = stopping_size(n, self.stopping_share)
+        train, stop = stopping_split(view, self.stopping_share, rng=rng)
         with seeded(int(rng.integers(2**63 - 1)), device):
-            network = _load_network(self.model).to(device)
-            self._train(network, tokenizer, candidates, n_assigned, order[n_stop:], order[:n_stop], rng)
+            network = _load_network(self.model, config).to(device)
+            self._train(network, tokenizer, candidates, n_assigned, train, stop, rng)
         self._fitted = network, tokenizer
 
     def score(self, view: View) -> np.ndarray:
@@ -140,7 +143,7 @@ class TransformerFilter:
         def run_epoch() -> None:
             for rows in np.array_split(rng.permutation(train), n_batches):
                 network.zero_grad()
-                with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+                with mixed_precision(device, self.precision):
                     logits = _row_logits(network, tokenizer, candidates, rows, n_assigned, device)
                 cross_entropy(logits).backward()
                 for parameter in network.parameters():  # some encoders hold weights that this task leaves out
@@ -237,12 +240,12 @@ def _load_config(model: str) -> Any:
     return config
 
 
-def _load_tokenizer(model: str, max_length: int | None = None) -> Any:
+def _load_tokenizer(model: str, config: Any, max_length: int) -> Any:
     """The model's tokenizer, which cuts pairs at `max_length` or at what the model can read."""
     with _readable(model):
         tokenizer = _import_transformers().AutoTokenizer.from_pretrained(model)
     # Many tokenizers do not know how much their model reads; RoBERTa's positions begin at 2.
-    n_positions = getattr(_load_config(model), "max_position_embeddings", None) or 0
+    n_positions = getattr(config, "max_position_embeddings", None) or 0
     limits = [max_length, tokenizer.model_max_length, n_positions - 2 if n_positions > 2 else None]
     tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
     # pad() tells fast tokenizers to pad as they encode; here they encode once and pad batch by batch.
@@ -250,10 +253,11 @@ def _load_tokenizer(model: str, max_length: int | None = None) -> Any:
     return tokenizer
 
 
-def _load_network(model: str) -> Any:
+def _load_network(model: str, config: Any) -> Any:
     """The pretrained weights in float32, with a new head drawn from torch's generator."""
+    heads = _import_transformers().AutoModelForMultipleChoice
     with _readable(model):
-        return _import_transformers().AutoModelForMultipleChoice.from_pretrained(model, torch_dtype=torch.float32)
+        return heads.from_pretrained(model, config=config, torch_dtype=torch.float32)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ def window_max_pool(
     """
     assert ids.shape[1] >= int(lengths[0])
     ids = F.pad(ids, (0, max(widths) - 1))
+    table = table.to(torch.promote_types(table.dtype, torch.float32))  # bf16 in mixed precision
     pooled: torch.Tensor = _WindowMaxPool.apply(table, ids, lengths, widths, torch.is_grad_enabled())
     return pooled
 

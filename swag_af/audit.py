@@ -2,12 +2,14 @@
 
 The accuracy in a run's log is that of a filter whose likes have shaped the assignment; an *audit filter* has not. It
 is fitted and scored across folds of whole videos, so every context is scored once by a filter that never saw its
-video, and its accuracy comes with a 95 % interval. An audit is a function of pool, assignment, filter, folds and seed
-alone: it can be made at any time, of any iteration, in any order, and leaves the run's own numbers alone.
+video, and its accuracy comes with a 95 % interval. An audit is a function of pool, assignment, filter with its
+settings, folds and seed alone: it can be made at any time, of any iteration, in any order, and leaves the run's own
+numbers alone.
 
     run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,19 +18,16 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError, SwagAfError
-from swag_af.data.files import read_jsonl, read_manifest, write_jsonl
+from swag_af.data.files import read_jsonl, read_manifest, sha256_json, write_jsonl
 from swag_af.data.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, score_in_parts, settings_of
 from swag_af.filters.registry import make_filter
 from swag_af.options import DEFAULT_AUDIT, Audit, parse_names
 from swag_af.runs import Run, open_run
 from swag_af.splits import groups_of
 
 AUDITS = "audits.jsonl"
-
-SCORED_AT_ONCE = 200_000
-"""Candidates handed to a filter in one call, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,8 @@ class Finding:
     seed: int
     ranks: tuple[float, ...]
     """(A,) contexts whose gold comes first, second, ... by score; a tie is shared among its ranks."""
+    settings: str = ""
+    """The filter's settings, as `fingerprint` writes them; empty in older files and for a filter that tells none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,12 @@ def run_audit(options: Audit) -> tuple[Run, list[Finding]]:
     run = open_run(options.run)
     iteration = run.n_finished if options.iteration is None else options.iteration
     run.assignment(iteration)  # refuses an iteration that never was
-    filters = usable_filters(run.pool, parse_names("--filters", options.filters), device=options.device)
+    names = parse_names("--filters", options.filters)
     seed = int(read_manifest(options.run, "run")["options"]["seed"]) if options.seed is None else options.seed
-    with progress("audit", len(filters), "filters") as advance:
-        found = audit_run(run, [iteration], filters, n_folds=options.folds, seed=seed, advance=advance)
+    with progress("audit", len(names), "filters") as advance:
+        found = audit_run(
+            run, [iteration], names, n_folds=options.folds, seed=seed, device=options.device, advance=advance
+        )
     return run, found
 
 
@@ -110,6 +113,7 @@ def audit_pool(
                 n_folds=min(n_folds, int(groups.max()) + 1),
                 seed=seed,
                 ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
+                settings=fingerprint(one),
             )
         )
     return found
@@ -128,33 +132,53 @@ def audit_run(
 ) -> list[Finding]:
     """Audit `run` after each of `iterations`, but for what its folder holds already; returns all that was asked for.
 
-    Each finding is kept as soon as it is made. A `forgiving` audit notes in the file why a filter had to be left
-    out, and goes on with the others.
+    Each finding is kept as soon as it is made. Only filters that have something to find are checked, all of them before
+    the first fit; a `forgiving` audit notes in the file why one had to be left out, and goes on with the others.
     """
-    kept = read_audits(run.path)
-    folds = min(n_folds, int(groups_of(run.pool, "video").max()) + 1)
-    wanted = []
-    for iteration in iterations:
-        for one in filters:
-            try:
-                (made,) = usable_filters(run.pool, [one], device=device)
-                name = _name_of(one, made)
-                key = (iteration, name, folds, seed)
-                known = next((f for f in kept.findings if _key(f) == key), None)
-                if known is None:
-                    (new,) = audit_pool(run.pool, run.assignment(iteration), [made], n_folds=n_folds, seed=seed)
-                    known = replace(new, iteration=iteration, filter=name)
-                    kept = _keep(run.path, kept, finding=known)
-            except (SwagAfError, ImportError) as error:
-                if not forgiving:
-                    raise
-                name = one if isinstance(one, str) else one.name
-                kept = _keep(run.path, kept, left_out=(name, str(error)))
-                continue
-            wanted.append(known)
-            if advance is not None:
-                advance(1, note=f"{known.filter} {known.accuracy:.3f} after iteration {iteration}")
-    return wanted
+    kept, folds = read_audits(run.path), min(n_folds, int(groups_of(run.pool, "video").max()) + 1)
+    asked = list(itertools.product(iterations, filters))
+    if not forgiving:
+        missing = [i for i, (at, entry) in enumerate(asked) if _known(kept, at, entry, folds, seed) is None]
+        usable_filters(run.pool, [filters[i] for i in sorted({i % len(filters) for i in missing})], device=device)
+    found = []
+    for iteration, entry in asked:
+        try:
+            finding = _known(kept, iteration, entry, folds, seed)
+            if finding is None:
+                (one,) = usable_filters(run.pool, [entry], device=device)
+                (made,) = audit_pool(run.pool, run.assignment(iteration), [one], n_folds=n_folds, seed=seed)
+                finding = replace(made, iteration=iteration, filter=_name_of(entry, one))
+                kept = _keep(run.path, kept, finding=finding)
+        except (SwagAfError, ImportError) as error:
+            if not forgiving:
+                raise
+            name = entry if isinstance(entry, str) else entry.name
+            kept = _keep(run.path, kept, left_out=(name, str(error)))
+            continue
+        found.append(finding)
+        if advance is not None:
+            advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {iteration}")
+    return found
+
+
+def _known(kept: Audits, iteration: int, entry: str | Filter, n_folds: int, seed: int) -> Finding | None:
+    """The finding that was asked for, if it is there already; its filter need not be usable here any more.
+
+    A line of an older file, which knows no settings, stands for a filter asked for by name: that has its defaults.
+    """
+    try:
+        one = make_filter(entry) if isinstance(entry, str) else entry
+    except InputError:
+        return None
+    settings = (fingerprint(one), "") if isinstance(entry, str) else (fingerprint(one),)
+    keys = [(iteration, _name_of(entry, one), n_folds, seed, known) for known in settings]
+    return next((finding for finding in kept.findings if _key(finding) in keys), None)
+
+
+def fingerprint(filter: Filter) -> str:
+    """Twelve hexadecimal digits that stand for a filter's settings, but for where it computes; "" when it has none."""
+    settings = {name: value for name, value in settings_of(filter).items() if name != "device"}
+    return sha256_json({name: repr(value) for name, value in settings.items()})[:12] if settings else ""
 
 
 def due_iterations(run: Run, every: int, *, ended: bool) -> list[int]:
@@ -206,7 +230,7 @@ def usable_filters(pool: CandidatePool, filters: Sequence[str | Filter], *, devi
             made.append(one)
         except InputError as error:
             faults.append(str(error))
-    if filters and len({context.video or i for i, context in enumerate(pool.contexts)}) < 2:
+    if filters and groups_of(pool, "video").max() < 1:
         faults.append("all contexts are of one video: an audit fits and scores on different videos.")
     if faults:
         raise InputError(" ".join(faults))
@@ -222,9 +246,7 @@ def out_of_fold_scores(
     for fold, fit_rng in enumerate(fit_rngs):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         filter.fit(pool.view(train, assignment[train]), rng=fit_rng)
-        n_parts = -(-len(test) * assignment.shape[1] // SCORED_AT_ONCE)
-        for part in np.array_split(test, max(1, n_parts)):
-            scores[part] = filter.score(pool.view(part, assignment[part]))
+        scores[test] = score_in_parts(filter, pool.view(test, assignment[test]))
     return scores
 
 
@@ -296,7 +318,7 @@ def _name_of(entry: str | Filter, made: Filter) -> str:
 
 
 def _key(finding: Finding) -> tuple[Any, ...]:
-    return finding.iteration, finding.filter, finding.n_folds, finding.seed
+    return finding.iteration, finding.filter, finding.n_folds, finding.seed, finding.settings
 
 
 def _keep(

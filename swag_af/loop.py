@@ -9,7 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from swag_af.data.assignments import check_enough, random_assignment
 from swag_af.data.errors import InputError
 from swag_af.data.pool import CandidatePool, View
 from swag_af.data.progress import Advance, progress
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, score_in_parts, settings_of
 from swag_af.filters.registry import make_filter
 from swag_af.options import DEFAULT_AUDIT, AFOptions, parse_names, parse_schedule, with_policy
 from swag_af.options import Filter as FilterVerb
@@ -33,9 +33,6 @@ Phases = Sequence[tuple[str | Filter, int]]
 
 GAPS = (0.525, 0.575)
 """Pairwise accuracies up to which no, or one, distractor leaves a context under `swaps="gap"`."""
-
-SCORED_AT_ONCE = 200_000
-"""Candidates handed to a filter in one call, at most: bounds the memory of a full scan."""
 
 
 def run_filter(options: FilterVerb) -> Run:
@@ -158,18 +155,9 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
     return {
         "pool_identity": pool.identity,
         "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
-        "filters": {name: _settings(one) for name, one, _ in phases},
+        "filters": {name: settings_of(one) for name, one, _ in phases},
         "options": {name: value for name, value in asdict(options).items() if name not in free},
     }
-
-
-def _settings(filter: Filter) -> dict[str, object]:
-    """The settings of a filter that tells them or is a dataclass, as ours are; nothing is known of others."""
-    if hasattr(filter, "settings"):
-        return dict(filter.settings())
-    if not is_dataclass(filter):
-        return {}
-    return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}
 
 
 def _has_converged(run: Run, phases: list[tuple[str, Filter, int]], options: AFOptions) -> bool:
@@ -212,6 +200,7 @@ def _iterate(
         "n_replaced": len(changes),
         "n_scored": result.n_scored,
         "n_unassigned": result.n_unassigned,
+        "scored_share": round(result.n_scored / max(1, result.n_unassigned), 6),
     }
     timing = {
         "iteration": iteration,
@@ -236,9 +225,7 @@ def _replace(
     rng: np.random.Generator,
 ) -> Replacements:
     def score(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        n_parts = max(1, -(-columns.size // SCORED_AT_ONCE))
-        parts = zip(np.array_split(rows, n_parts), np.array_split(columns, n_parts), strict=True)
-        return np.concatenate([filter.score(pool.view(test[r], c)) for r, c in parts if len(r)])
+        return score_in_parts(filter, pool.view(test[rows], columns))
 
     return replace(
         assigned,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.audit import Finding, read_audits
+from swag_af.audit import Audits, Finding, read_audits
 from swag_af.data.files import replacing
 from swag_af.runs import Run
 
@@ -50,8 +50,10 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
         from matplotlib import pyplot
 
         figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
-        _draw(run, axes)
-        _draw_audits(run, axes)
+        audits = audit_points(run, read_audits(run.path))
+        colour_of = colours([*curves(run), *audits])
+        _draw(run, axes, colour_of)
+        _draw_audits(run, axes, audits, colour_of)
         if run.log:
             axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
         paths = []
@@ -76,21 +78,25 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def audit_points(run: Run) -> dict[str, list[Finding]]:
-    """For every audit filter its findings, by iteration, as far as this run has them."""
+def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
+    """For every audit filter its findings among those `kept`, by iteration, as far as this run has them."""
     found: dict[str, list[Finding]] = {}
-    for finding in read_audits(run.path).findings:
+    for finding in kept.findings:
         if finding.iteration is not None and finding.iteration <= run.n_finished:
             found.setdefault(finding.filter, []).append(finding)
     return found
 
 
-def audit_places(run: Run) -> list[tuple[Finding, int, float]]:
+AUDITS_APART = 0.014
+"""How far audits of one iteration stand apart, as a share of the iterations."""
+
+
+def audit_places(run: Run, audits: dict[str, list[Finding]]) -> list[tuple[Finding, int, float]]:
     """Every audit to be drawn, the number of its filter, and where: beside its iteration, clear of the curves.
 
-    Those of one iteration stand side by side; before iteration 0, and behind any other.
+    `audits` are `audit_points`. Those of one iteration stand side by side; before iteration 0, and behind any other.
     """
-    audits, apart = audit_points(run), 0.014 * max(2, run.n_finished)
+    apart = AUDITS_APART * max(2, run.n_finished)
     places = []
     for i, findings in enumerate(audits.values()):
         for finding in findings:
@@ -98,6 +104,11 @@ def audit_places(run: Run) -> list[tuple[Finding, int, float]]:
             aside = (i + 1) * apart if iteration else (i - len(audits)) * apart
             places.append((finding, i, iteration + aside))
     return places
+
+
+def room_for_audits(run: Run, audits: dict[str, list[Finding]]) -> float:
+    """Iterations that `audit_places` needs before the first and behind the last."""
+    return AUDITS_APART * (1 + len(audits)) * max(2, run.n_finished)
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
@@ -119,12 +130,11 @@ def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
     return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
 
 
-def _draw(run: Run, axes: object) -> None:
+def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
     phases = first_iterations(run)
-    colour_of = colours([*curves(run), *audit_points(run)])
     for head, (iterations, values) in curves(run).items():
         colour = colour_of[head]
         axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
@@ -151,13 +161,12 @@ def _draw(run: Run, axes: object) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_audits(run: Run, axes: object) -> None:
+def _draw_audits(run: Run, axes: object, audits: dict[str, list[Finding]], colour_of: dict[str, str]) -> None:
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
-    places, seen = audit_places(run), set[str]()
-    colour_of = colours([*curves(run), *audit_points(run)])
-    for finding, i, x in places:
+    seen = set[str]()
+    for finding, i, x in audit_places(run, audits):
         name, middle = finding.filter, finding.accuracy
         axes.errorbar(
             [x],
@@ -174,10 +183,9 @@ def _draw_audits(run: Run, axes: object) -> None:
             label=None if name in seen else f"{LABELS.get(name, name)}, audit",
         )
         seen.add(name)
-    if places:
-        last = max(2, run.n_finished)
-        aside = 0.014 * (1 + len(seen)) * last
-        axes.set_xlim(-aside, last + aside)
+    if audits:
+        aside = room_for_audits(run, audits)
+        axes.set_xlim(-aside, max(2, run.n_finished) + aside)
 
 
 def within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:

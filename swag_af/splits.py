@@ -3,6 +3,7 @@
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.groups import video_groups
 from swag_af.data.pool import CandidatePool
 
 
@@ -11,10 +12,7 @@ def groups_of(pool: CandidatePool, split_by: str) -> np.ndarray:
 
     A context without a video is a group of its own.
     """
-    if split_by == "context":
-        return np.arange(len(pool))
-    names = [context.video or f"\0{row}" for row, context in enumerate(pool.contexts)]
-    return np.unique(names, return_inverse=True)[1]
+    return np.arange(len(pool)) if split_by == "context" else video_groups(pool.contexts)
 
 
 def hold_out(groups: np.ndarray, n_test: int, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -77,19 +77,18 @@ def accuracy_rows(run: Run) -> Rows:
 
 def audit_rows(run: Run, findings: Sequence[Finding]) -> Rows:
     """A header, then each finding; a filter that took part in the filtering is marked, being no fresh eye."""
-    took_part = filters_that_took_part(run)
     rows: Rows = [("audit filter", "after iteration", "accuracy", "95 % interval", "contexts", "videos")]
     for f in findings:
-        name = f"{f.filter} (took part)" if f.filter.partition("[")[0] in took_part else f.filter
+        name = f"{f.filter} (took part)" if took_part(run, f.filter) else f.filter
         after = "-" if f.iteration is None else str(f.iteration)
         between = f"{f.low:.3f} to {f.high:.3f}"
         rows.append((name, after, f"{f.accuracy:.3f}", between, f"{f.n:,}", f"{f.n_videos:,}"))
     return rows
 
 
-def filters_that_took_part(run: Run) -> set[str]:
-    """The filters, and members of filters, that decided or were logged in the filtering."""
-    return {record["filter"] for record in run.log} | set(curves(run))
+def took_part(run: Run, name: str) -> bool:
+    """Whether an audit filter, or one of its kind (brackets aside), decided or was logged in the filtering."""
+    return name.partition("[")[0] in {record["filter"] for record in run.log} | set(curves(run))
 
 
 def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:

@@ -2,8 +2,9 @@
 
 import itertools
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from swag_af.data.pool import CandidatePool, View
 from swag_af.filters import registry
 from swag_af.loop import accuracy, filter_pool, run_filter
 from swag_af.options import AFOptions, Audit, Filter, Show
-from swag_af.plot import audit_places, colours, plot_run
+from swag_af.plot import audit_places, audit_points, colours, plot_run
 from swag_af.runs import Run, open_run
 from swag_af.show import show
 from swag_af.splits import groups_of
@@ -90,7 +91,7 @@ def test_many_rows_are_scored_some_at_a_time_with_the_same_scores(monkeypatch: p
     pool = make_pool()
     folds = fold_of(groups_of(pool, "video"), 5, seed=0)
     whole = out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0)
-    monkeypatch.setattr("swag_af.audit.SCORED_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.filters.contract.SCORED_AT_ONCE", 7)
     np.testing.assert_array_equal(out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0), whole)
 
 
@@ -338,11 +339,17 @@ class Packageless(HashFilter):
         raise InputError("its package is not installed. Install it with: pip install it")
 
 
+class OtherPackageless(Packageless):
+    """With a name of its own."""
+
+    name = "fasttext"
+
+
 def test_a_default_audit_filter_without_its_package_is_left_out_with_a_note_and_made_later(
     pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry.FILTERS, "ngrams", "conftest:HashFilter")
-    monkeypatch.setitem(registry.FILTERS, "fasttext", "test_audit:Packageless")
+    monkeypatch.setitem(registry.FILTERS, "fasttext", "test_audit:OtherPackageless")
     default = options(pool_folder, tmp_path / "run", audit="ngrams,fasttext")
     run = run_filter(default)
     assert {name for _, name in keys(run.path)} == {"hash"}
@@ -405,6 +412,76 @@ def test_a_filter_that_took_part_is_marked(straight: Run) -> None:
     assert "feature (took part)" not in said
 
 
+def test_two_filters_in_brackets_are_kept_as_two_by_the_verb(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: HashFilter())
+    _, found = run_audit(Audit(straight.path, filters="hash[one],hash[two]"))
+    assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
+    assert {name for _, name in keys(straight.path)} >= {"hash[one]", "hash[two]"}
+
+
+def test_what_was_found_already_is_told_by_who_can_no_longer_find_it(
+    straight: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (straight.path / AUDITS).read_bytes()
+    monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:Packageless")
+    audit_run(straight, [0, 2, 4, 6], ["feature", "hash"], seed=SIX.seed, forgiving=True)
+    _, found = run_audit(Audit(straight.path, filters="hash"))
+    assert [f.filter for f in found] == ["hash"]
+    assert (straight.path / AUDITS).read_bytes() == whole
+
+
+def test_the_verb_checks_every_filter_that_is_new_before_any_fit(
+    straight: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (straight.path / AUDITS).read_bytes()
+    monkeypatch.setitem(registry.FILTERS, "new", "test_audit:Watched")
+    with pytest.raises(InputError, match="no filter 'nonsense'"):
+        run_audit(Audit(straight.path, filters="new,nonsense"))
+    assert (straight.path / AUDITS).read_bytes() == whole
+
+
+@dataclass(kw_only=True)
+class Shifted(HashFilter):
+    """A filter with settings."""
+
+    shift: float = 0.0
+    device: str = "auto"
+
+    name: ClassVar[str] = "shifted"
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        super().fit(view, rng=rng)
+        self.salt += str(self.shift)
+
+
+def test_a_finding_of_other_settings_is_no_answer(straight: Run) -> None:
+    (one,) = audit_run(straight, [6], [Shifted(shift=1.0)])
+    (two,) = audit_run(straight, [6], [Shifted(shift=2.0)])
+    assert one.ranks != two.ranks
+    assert audit_run(straight, [6], [Shifted(shift=1.0)]) == [one]
+    assert keys(straight.path).count((6, "shifted")) == 2
+
+
+def test_where_a_filter_computes_makes_no_other_finding(straight: Run) -> None:
+    audit_run(straight, [6], [Shifted(device="auto")])
+    audit_run(straight, [6], [Shifted(device="cpu")])
+    assert keys(straight.path).count((6, "shifted")) == 1
+
+
+def test_a_line_that_knows_no_settings_is_that_of_the_filter_as_named(
+    straight: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.FILTERS, "shifted", "test_audit:Shifted")
+    audit_run(straight, [6], ["shifted"], seed=SIX.seed)
+    lines = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
+    assert any(line.pop("settings") for line in lines)
+    (straight.path / AUDITS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    audit_run(straight, [6], ["shifted"], seed=SIX.seed)
+    assert keys(straight.path).count((6, "shifted")) == 1
+    audit_run(straight, [6], [Shifted(shift=1.0)], seed=SIX.seed)
+    assert keys(straight.path).count((6, "shifted")) == 2
+
+
 @pytest.mark.parametrize(
     "line", ["{}", '{"iteration": 0, "filter": "hash"}', '{"iteration": 1, "what": 2, "ranks": []}']
 )
@@ -425,7 +502,7 @@ def test_every_line_is_plain_json(straight: Run) -> None:
 
 
 def test_audits_stand_beside_the_curve_clear_of_its_ends(straight: Run) -> None:
-    places = audit_places(straight)
+    places = audit_places(straight, audit_points(straight, read_audits(straight.path)))
     assert len(places) == 8
     assert all(x < 0 if finding.iteration == 0 else x > finding.iteration for finding, _, x in places)
     assert len({x for *_, x in places}) == 8

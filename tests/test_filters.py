@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
 
 import swag_af.filters
 from swag_af.data.contexts import Context
@@ -15,8 +17,15 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool import CandidatePool
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters.contract import Filter
-from swag_af.filters.networks import CNN, BagOfWords, PosLSTM
-from swag_af.filters.neural import batch_size, stopping_size
+from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
+from swag_af.filters.neural import (
+    NeuralFilter,
+    batch_size,
+    cross_entropy,
+    mixed_precision,
+    stopping_size,
+    stopping_split,
+)
 from swag_af.filters.recurrent import lstm_max_pool
 from swag_af.filters.sequences import sequences_of
 from swag_af.filters.windows import window_max_pool
@@ -227,6 +236,129 @@ def test_the_same_rng_gives_the_same_bits_and_torch_is_left_as_it_was(plain_pool
 def test_small_train_sides_get_small_batches_and_a_stopping_slice():
     assert [batch_size(n, 128) for n in (3, 400, 4_000, 80_000)] == [16, 16, 31, 128]
     assert [stopping_size(n, 0.1) for n in (2, 10, 50, 400)] == [1, 5, 8, 40]
+
+
+class Rows:
+    """A view of which only the videos are known."""
+
+    def __init__(self, videos):
+        self.contexts = [Context("a b .", "c", "d .", video=video) for video in videos]
+
+    def __len__(self):
+        return len(self.contexts)
+
+
+VIDEOS = st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), min_size=2, max_size=40)
+
+
+@given(VIDEOS, st.floats(0.01, 0.9), st.integers(0, 99))
+def test_no_video_is_both_trained_on_and_stopped_by(videos, share, seed):
+    train, stop = stopping_split(Rows(videos), share, rng=np.random.default_rng(seed))
+    assert sorted([*train, *stop]) == list(range(len(videos)))
+    assert 0 < len(stop) <= len(train)
+    on_both_sides = {videos[i] for i in train} & {videos[i] for i in stop} - {""}
+    assert not on_both_sides or set(videos) == on_both_sides  # all of one video: parted by row
+
+
+@given(st.integers(2, 300), st.integers(0, 99))
+def test_rows_without_videos_are_split_as_one_by_one(n, seed):
+    train, stop = stopping_split(Rows([""] * n), 0.1, rng=np.random.default_rng(seed))
+    order = np.random.default_rng(seed).permutation(n)
+    assert [*stop, *train] == order.tolist()
+    assert len(stop) == stopping_size(n, 0.1)
+
+
+@given(st.integers(20, 200), st.integers(0, 99))
+def test_a_stopping_slice_of_videos_is_as_large_as_one_of_rows_give_or_take_a_video(n, seed):
+    videos = np.random.default_rng(seed).integers(0, n // 4, n).astype(str)
+    _, stop = stopping_split(Rows(videos), 0.1, rng=np.random.default_rng(seed))
+    largest = max(np.unique(videos, return_counts=True)[1])
+    assert stopping_size(n, 0.1) <= len(stop) < stopping_size(n, 0.1) + largest
+
+
+def test_a_fit_stops_on_videos_that_it_does_not_train_on(plain_pool, monkeypatch):
+    plain_pool = pool_of_videos(plain_pool)
+    seen = []
+    monkeypatch.setattr(NeuralFilter, "_train", lambda self, *given: seen.append(given[3:5]))
+    train, _ = halves(plain_pool)
+    make_filter("mlp").fit(train, rng=np.random.default_rng(0))
+    ((trained, stopped),) = seen
+    videos = np.array([context.video for context in train.contexts])
+    assert not set(videos[trained]) & set(videos[stopped])
+
+
+def pool_of_videos(pool):
+    """The same rows, three to a video."""
+    columns = np.tile(np.arange(N_COLUMNS), (len(pool), 1))
+    view = pool.view(np.arange(len(pool)), columns)
+    contexts = [replace(context, video=f"v{i // 3}") for i, context in enumerate(view.contexts)]
+    return CandidatePool.from_texts(contexts, [texts[1:] for texts in view.texts], features=list(view.features))
+
+
+def test_a_gpu_is_asked_for_bf16_products_and_a_cpu_for_nothing(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch, "autocast", lambda kind, dtype, enabled: asked.append((kind, dtype, enabled)))
+    for precision in ("auto", "float32", "bfloat16"):
+        mixed_precision(torch.device("cuda", 1), precision)
+        mixed_precision(torch.device("cpu"), precision)
+    assert [enabled for *_, enabled in asked] == [True, False, False, False, True, True]
+    assert {(kind, dtype) for kind, dtype, _ in asked} == {("cuda", torch.bfloat16), ("cpu", torch.bfloat16)}
+
+
+def test_every_step_of_a_fit_is_taken_in_mixed_precision_and_no_score(plain_pool, monkeypatch):
+    inside = []
+    own = torch.autocast("cpu", torch.bfloat16)
+    monkeypatch.setattr("swag_af.filters.neural.mixed_precision", lambda device, precision="auto": own)
+    forward = PerplexityMLP.forward
+
+    def watched(self, batch):
+        inside.append((self.training, torch.is_autocast_enabled("cpu")))
+        return forward(self, batch)
+
+    monkeypatch.setattr(PerplexityMLP, "forward", watched)
+    train, test = halves(plain_pool)
+    filter = make_filter("mlp", **SMALL)
+    filter.fit(train, rng=np.random.default_rng(0))
+    assert filter.score(test).dtype == np.float32
+    assert set(inside) == {(True, True), (False, False)}
+    assert all(weight.dtype == torch.float32 for weight in filter._network.state_dict().values())
+
+
+def test_on_a_cpu_all_is_fp32(plain_pool, monkeypatch):
+    kinds = set()
+    logits = PerplexityMLP.logits
+
+    def watched(self, batch):
+        found = logits(self, batch)
+        kinds.update(values.dtype for values in found.values())
+        return found
+
+    monkeypatch.setattr(PerplexityMLP, "logits", watched)
+    make_filter("mlp", **SMALL).fit(halves(plain_pool)[0], rng=np.random.default_rng(0))
+    assert kinds == {torch.float32}
+
+
+def test_gradients_in_mixed_precision_are_those_of_fp32_but_for_rounding(plain_pool):
+    train, _ = halves(plain_pool)
+    filter = make_filter("ensemble", **SETTINGS["ensemble"])
+    sequences = filter._read(train)
+    torch.manual_seed(0)
+    network = filter.make_network(train, sequences).eval()
+    batch = sequences.take(torch.arange(16 * N_COLUMNS), torch.device("cpu"))
+    found = []
+    for enabled in (False, True):
+        network.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            logits = network.logits(batch)
+        assert isinstance(network, Ensemble)
+        loss = sum(cross_entropy(values[batch.back].reshape(16, N_COLUMNS)) for values in logits.values())
+        assert loss.dtype == torch.float32
+        loss.backward()
+        found.append(torch.cat([p.grad.flatten() for p in network.parameters()]))
+        assert found[-1].dtype == torch.float32
+    exact, mixed = found
+    assert not torch.equal(exact, mixed)
+    assert float(F.cosine_similarity(exact, mixed, dim=0)) > 0.99
 
 
 def test_a_view_of_two_rows_can_be_fitted(plain_pool):

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -354,6 +355,30 @@ def test_a_candidate_longer_than_the_model_is_cut(tiny_bert):
     pool = pool_of(sent1=lambda rng: words(rng, 90), ending=lambda rng, gold: words(rng, 60), n=12)
     scores = fitted(tiny_transformer(tiny_bert, max_epochs=1, max_length=128), pool, n=8).score(view_of(pool))
     assert np.isfinite(scores).all()
+
+
+def test_the_transformer_stops_on_videos_that_it_does_not_train_on(tiny_bert, no_signal, monkeypatch):
+    seen = []
+    monkeypatch.setattr(TransformerFilter, "_train", lambda self, *given: seen.append(given[4:6]))
+    rows = np.arange(len(no_signal))
+    contexts = [replace(context, video=f"v{row // 3}") for row, context in enumerate(no_signal.contexts)]
+    view = no_signal.view(rows, np.tile([0, 1], (len(rows), 1)))
+    view.contexts = contexts
+    tiny_transformer(tiny_bert).fit(view, rng=np.random.default_rng(0))
+    ((trained, stopped),) = seen
+    assert not {contexts[i].video for i in trained} & {contexts[i].video for i in stopped}
+    assert len(stopped)
+
+
+def test_one_fit_of_the_transformer_reads_its_configuration_once(tiny_bert, no_signal, monkeypatch):
+    from transformers import AutoConfig
+
+    read = []
+    load = AutoConfig.from_pretrained
+    monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *a, **k: read.append(a) or load(*a, **k))
+    view = no_signal.view(np.arange(4), np.tile([0, 1], (4, 1)))
+    tiny_transformer(tiny_bert).fit(view, rng=np.random.default_rng(0))
+    assert len(read) == 1
 
 
 def test_training_in_bfloat16_gives_float32_scores(tiny_bert, tell_tale):
