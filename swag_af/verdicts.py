@@ -9,6 +9,8 @@ Asking people, statistics over them, and releasing a dataset happen elsewhere.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from operator import index
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -193,16 +195,16 @@ def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]
 
 def _verdict_of(record: Any, where: str) -> Verdict:
     try:
-        item = Item(int(record["row"]), tuple(int(column) for column in record["columns"]), int(record["round"]))
+        item = Item(index(record["row"]), tuple(index(column) for column in record["columns"]), index(record["round"]))
         verdict = Verdict(
             item,
             str(record["annotator"]),
             tuple(record["ratings"]),
-            int(record["best"]),
-            int(record["second"]),
+            index(record["best"]),
+            index(record["second"]),
             float(record.get("seconds", 0.0)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{where}: not a verdict ({type(error).__name__}: {error}). Mend or remove it.") from None
     return check_verdict(verdict, where)
 
@@ -220,11 +222,15 @@ def check_verdict(verdict: Verdict, where: str) -> Verdict:
         else f"{len(verdict.ratings)} ratings for {m} endings"
         if len(verdict.ratings) != m
         else f"a rating that is none of {', '.join(RATINGS)}"
-        if not set(verdict.ratings) <= set(RATINGS)
+        if not all(rating in RATINGS for rating in verdict.ratings)
         else f"best and second are not two different places from 0 to {m - 1}"
         if verdict.best == verdict.second or not {verdict.best, verdict.second} <= set(range(m))
         else "no annotator"
         if not verdict.annotator
+        else "a row or a round below 0"
+        if min(verdict.item.row, verdict.item.round) < 0
+        else "seconds that are no time"
+        if not 0 <= verdict.seconds < inf
         else None
     )
     if amiss:

@@ -146,3 +146,26 @@ def test_a_verdict_given_twice_is_named(tmp_path):
     write_verdicts(tmp_path / "v.jsonl", [verdict(), verdict("llllll")], "pool-1")
     with pytest.raises(InputError, match="a judged item 3-0 before"):
         read_verdicts(tmp_path / "v.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("row", float("inf")),
+        ("row", 1.5),
+        ("row", -1),
+        ("round", -1),
+        ("best", "1"),
+        ("ratings", [["likely"]] * 6),
+        ("ratings", [{}] * 6),
+        ("seconds", float("nan")),
+        ("seconds", -1),
+        ("seconds", 10**400),
+    ],
+)
+def test_a_value_that_is_none_is_refused_with_its_line(tmp_path, name, value):
+    write_verdicts(tmp_path / "v.jsonl", [verdict()], "p")
+    record = json.loads((tmp_path / "v.jsonl").read_text())
+    (tmp_path / "v.jsonl").write_text(json.dumps(record | {name: value}) + "\n")
+    with pytest.raises(InputError, match="line 1"):
+        read_verdicts(tmp_path / "v.jsonl")

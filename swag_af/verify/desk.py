@@ -1,0 +1,319 @@
+"""The desk: hands every annotator the next item, and takes what they answer.
+
+Whatever it changes, it changes in one transaction: an answer and all that follows from it (whether its item needs more
+people or a refill, whether the annotator may go on) are there together or not at all. Pages know nothing of this.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, or_, select, update
+
+from swag_af.data.errors import InputError
+from swag_af.verdicts import Rating
+from swag_af.verify.items import Rules, next_item, settle
+from swag_af.verify.qualification import Question, share_right
+from swag_af.verify.schema import annotators, tasks, writing
+from swag_af.verify.store import Store
+
+MOST_SECONDS = 3600.0
+"""Nobody is taken to have thought longer than this about one item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody says of a task's endings, in the order of the item."""
+
+    ratings: tuple[Rating, ...]
+    best: int
+    second: int
+    seconds: float | None = None
+    """Seconds in which the page was in view, where the browser counted them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Who may judge the items of the run."""
+
+    questions: tuple[Question, ...] = ()
+    share: float = 0.75
+    min_gold_share: float = 0.55
+    min_gold_items: int = 10
+    most_items: int | None = None
+    """Items a person."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The desk of one verification."""
+
+    store: Store
+    rules: Rules
+    screening: Screening = Screening()
+    lease_seconds: float = 1800.0
+    clock: Callable[[], float] = field(default=time.time)
+
+    def admit(self, annotator: str) -> None:
+        """Note that `annotator` has begun; once is enough."""
+        with writing(self.store.engine) as connection:
+            if _annotator(connection, annotator) is None:
+                state = "new" if self.screening.questions else "active"
+                values = {"id": annotator, "state": state, "paused": False, "exempt": False, "begun_at": self.clock()}
+                connection.execute(insert(annotators).values(values))
+
+    def state_of(self, annotator: str) -> str | None:
+        """new, active, paused, failed or dequalified; None for somebody who has not begun."""
+        with self.store.engine.connect() as connection:
+            known = _annotator(connection, annotator)
+        return None if known is None else "paused" if known.paused else str(known.state)
+
+    def next_task(self, annotator: str, session: str) -> Row[Any] | None:
+        """The task that is in hand, or a new one; None when there is nothing (more) for this annotator."""
+        now = self.clock()
+        with writing(self.store.engine) as connection:
+            known = _annotator(connection, annotator)
+            if known is None or not _may_go_on(known):
+                return None
+            if known.state == "new":
+                return self._next_question(connection, annotator, session, now)
+            held = _held(connection, annotator, now)
+            if held is not None:
+                return _claimed(connection, held, session, now + self.lease_seconds)
+            if (
+                self.screening.most_items is not None
+                and _n_answered(connection, annotator) >= self.screening.most_items
+            ):
+                return None
+            item = next_item(connection, annotator, now)
+            if item is None:
+                return None
+            return self._handed(connection, item.id, item.row, annotator, session, now)
+
+    def task(self, task: str, annotator: str, session: str) -> Row[Any] | None:
+        """A task of this annotator in this browser that may be looked at: in hand, or an answer to an item."""
+        with self.store.engine.connect() as connection:
+            found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
+        return found
+
+    def before(self, annotator: str, session: str, task: str | None) -> str | None:
+        """The item answered last in this browser, or last before `task` was begun; None when there is none."""
+        answered = (
+            select(tasks)
+            .where(tasks.c.annotator == annotator, tasks.c.session == session)
+            .where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
+            .order_by(tasks.c.begun_at.desc(), tasks.c.id)
+        )
+        with self.store.engine.connect() as connection:
+            if task is not None:
+                begun = select(tasks.c.begun_at).where(tasks.c.id == task).scalar_subquery()
+                answered = answered.where(tasks.c.begun_at < begun)
+            found = connection.execute(answered.limit(1)).one_or_none()
+        return None if found is None else str(found.id)
+
+    def n_answered(self, annotator: str) -> int:
+        """Items of the run that `annotator` has answered."""
+        with self.store.engine.connect() as connection:
+            return _n_answered(connection, annotator)
+
+    def keep_draft(self, task: str, annotator: str, session: str, draft: dict[str, Any]) -> bool:
+        """Keep what is chosen so far of a task that is not answered; renew its lease, if this annotator may go on."""
+        with writing(self.store.engine) as connection:
+            known = _annotator(connection, annotator)
+            values: dict[str, Any] = {"draft": draft}
+            if known is not None and _may_go_on(known):
+                values["expires_at"] = self.clock() + self.lease_seconds
+            kept = connection.execute(
+                update(tasks).where(_own(task, annotator, session), tasks.c.answered_at.is_(None)).values(values)
+            )
+            return kept.rowcount > 0
+
+    def take(self, task: str, annotator: str, session: str, revision: int, answer: Answer) -> bool:
+        """Take the answer to a task, or a new one in the place of answer number `revision`.
+
+        False when this was sent before, or the answer was changed elsewhere since: nothing changes then. Raises
+        InputError when there is no such task, or this annotator may not answer it (any more).
+        """
+        with writing(self.store.engine) as connection:
+            known = _annotator(connection, annotator)
+            found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
+            if known is None or found is None:
+                raise InputError("There is no such task for you.")
+            if found.revision != revision:
+                return False
+            if known.paused or known.state not in (("new",) if found.row is None else ("active",)):
+                raise InputError("Answers are not taken from you at the moment.")
+            now = self.clock()
+            connection.execute(
+                update(tasks)
+                .where(tasks.c.id == task)
+                .values(
+                    ratings=list(answer.ratings),
+                    best=answer.best,
+                    second=answer.second,
+                    seconds=round(_seconds(found, answer.seconds, now), 3),
+                    answered_at=found.answered_at or now,
+                    revision=revision + 1,
+                    draft=None,
+                )
+            )
+            if found.row is None:
+                self._mark(connection, annotator)
+            else:
+                shut_out = self._screen(connection, known)
+                for item in _answered_items(connection, annotator) if shut_out else [found.item]:
+                    settle(connection, item, self.rules)
+            return True
+
+    def pause(self, annotator: str, paused: bool) -> None:
+        """Give `annotator` nothing until told otherwise, or let them go on; what they answered counts."""
+        with writing(self.store.engine) as connection:
+            connection.execute(update(annotators).where(annotators.c.id == annotator).values(paused=paused))
+            if paused:
+                _let_go(connection, annotator)
+
+    def qualify(self, annotator: str, qualified: bool) -> None:
+        """Shut `annotator` out with all answers, or let them (in again), answers counting; no rule overturns it."""
+        with writing(self.store.engine) as connection:
+            self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
+            for item in _answered_items(connection, annotator):
+                settle(connection, item, self.rules)
+
+    def _next_question(self, connection: Connection, annotator: str, session: str, now: float) -> Row[Any] | None:
+        mine = {
+            task.item: task for task in connection.execute(select(tasks).where(tasks.c.annotator == annotator)).all()
+        }
+        for question in self.screening.questions:
+            task = mine.get(question.id)
+            if task is None:
+                return self._handed(connection, question.id, None, annotator, session, now)
+            if task.answered_at is None:
+                return _claimed(connection, task, session, now + self.lease_seconds)
+        self._mark(connection, annotator)  # the questions became fewer since
+        return None
+
+    def _handed(
+        self, connection: Connection, item: str, row: int | None, annotator: str, session: str, now: float
+    ) -> Row[Any]:
+        """A new lease of `item`; a lease of it that ran out is renewed."""
+        old = connection.execute(
+            select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
+        ).one_or_none()
+        if old is not None:
+            return _claimed(connection, old, session, now + self.lease_seconds)
+        task = secrets.token_urlsafe(16)
+        connection.execute(
+            insert(tasks).values(
+                id=task,
+                item=item,
+                row=row,
+                annotator=annotator,
+                session=session,
+                begun_at=now,
+                expires_at=now + self.lease_seconds,
+                revision=0,
+            )
+        )
+        return connection.execute(select(tasks).where(tasks.c.id == task)).one()
+
+    def _mark(self, connection: Connection, annotator: str) -> None:
+        """Let somebody who has answered every question in, or not."""
+        answered = {
+            task.item: task
+            for task in connection.execute(
+                select(tasks).where(tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None))
+            )
+        }
+        right = known = 0
+        for question in self.screening.questions:
+            task = answered.get(question.id)
+            if task is None:
+                return
+            counts = share_right(question, task.ratings, task.best, task.second)
+            right, known = right + counts[0], known + counts[1]
+        passed = not known or right / known >= self.screening.share
+        self._set_state(connection, annotator, "active" if passed else "failed")
+
+    def _screen(self, connection: Connection, known: Row[Any]) -> bool:
+        """Dequalify somebody who prefers other endings to gold too often (SPEC 8); says whether it was done."""
+        if known.exempt:
+            return False
+        n, n_gold = gold_counts(connection, known.id)
+        if n < self.screening.min_gold_items or n_gold / n >= self.screening.min_gold_share:
+            return False
+        self._set_state(connection, known.id, "dequalified")
+        return True
+
+    def _set_state(self, connection: Connection, annotator: str, state: str, **values: bool) -> None:
+        connection.execute(update(annotators).where(annotators.c.id == annotator).values(state=state, **values))
+        if state != "active":
+            _let_go(connection, annotator)
+
+
+def gold_counts(connection: Connection, annotator: str) -> tuple[int, int]:
+    """`(n, n_gold)`: items that `annotator` answered, and those where gold was best or second best."""
+    answered = select(func.count()).where(
+        tasks.c.annotator == annotator, tasks.c.row.is_not(None), tasks.c.answered_at.is_not(None)
+    )
+    n = connection.scalar(answered) or 0
+    return n, connection.scalar(answered.where(or_(tasks.c.best == 0, tasks.c.second == 0))) or 0
+
+
+def _annotator(connection: Connection, annotator: str) -> Row[Any] | None:
+    return connection.execute(select(annotators).where(annotators.c.id == annotator)).one_or_none()
+
+
+def _may_go_on(known: Row[Any]) -> bool:
+    return not known.paused and known.state in ("new", "active")
+
+
+def _own(task: str, annotator: str, session: str) -> Any:
+    return (tasks.c.id == task) & (tasks.c.annotator == annotator) & (tasks.c.session == session)
+
+
+def _held(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
+    """The item in this annotator's hands."""
+    return connection.execute(
+        select(tasks)
+        .where(tasks.c.annotator == annotator, tasks.c.answered_at.is_(None), tasks.c.row.is_not(None))
+        .where(tasks.c.expires_at > now)
+        .order_by(tasks.c.begun_at)
+        .limit(1)
+    ).one_or_none()
+
+
+def _claimed(connection: Connection, task: Row[Any], session: str, expires_at: float) -> Row[Any]:
+    """The task with its lease renewed; another browser of the annotator gets it blank."""
+    values: dict[str, Any] = {"expires_at": expires_at}
+    if task.session != session:
+        values |= {"session": session, "draft": None}
+    connection.execute(update(tasks).where(tasks.c.id == task.id).values(values))
+    return connection.execute(select(tasks).where(tasks.c.id == task.id)).one()
+
+
+def _let_go(connection: Connection, annotator: str) -> None:
+    connection.execute(
+        update(tasks).where(tasks.c.annotator == annotator, tasks.c.answered_at.is_(None)).values(expires_at=0.0)
+    )
+
+
+def _n_answered(connection: Connection, annotator: str) -> int:
+    return gold_counts(connection, annotator)[0]
+
+
+def _answered_items(connection: Connection, annotator: str) -> Sequence[str]:
+    return connection.scalars(
+        select(tasks.c.item).where(
+            tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None)
+        )
+    ).all()
+
+
+def _seconds(task: Row[Any], counted: float | None, now: float) -> float:
+    """What the browser counted, never more than went by; what went by, where no browser counted."""
+    if task.answered_at is not None:  # a change: its time comes on top of the first
+        return float(min(MOST_SECONDS, task.seconds + max(0.0, counted or 0.0)))
+    elapsed = min(MOST_SECONDS, max(0.0, now - task.begun_at))
+    return elapsed if counted is None else min(elapsed, max(0.0, counted))

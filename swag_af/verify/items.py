@@ -1,0 +1,153 @@
+"""Which items there are, which are still open, and which one somebody gets next.
+
+An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
+when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
+again, to people who have not seen its row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, delete, exists, func, insert, or_, select, update
+
+from swag_af.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.verify.schema import annotators, items, settings, tasks, writing
+from swag_af.verify.store import Store, verdict_of
+
+DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
+"""Priorities, first come first."""
+
+N_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How many people judge an item, and where its refills come from."""
+
+    assignment: np.ndarray
+    """(N, A) of the run."""
+    annotators: int = 1
+    most_annotators: int = 3
+
+
+def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
+    """Put the items into the store that are not there yet, and settle all when the rules changed; returns how many
+    there are."""
+    order = np.random.default_rng(seed).permutation(len(rules.assignment))[:limit]
+    made = make_items(rules.assignment, seed=seed)
+    now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
+    with writing(store.engine) as connection:
+        known = set(connection.scalars(select(items.c.row)))
+        new = [_line(made[row], rank, UNTOUCHED, rules) for rank, row in enumerate(order.tolist()) if row not in known]
+        for i in range(0, len(new), N_AT_ONCE):
+            connection.execute(insert(items), new[i : i + N_AT_ONCE])
+        if connection.scalar(select(settings.c.value).where(settings.c.name == "rules")) != now:
+            connection.execute(
+                update(items).where(items.c.n_answers == 0).values(wanted=rules.annotators, is_open=True)
+            )
+            for item in connection.scalars(select(items.c.id).where(items.c.n_answers > 0)).all():
+                settle(connection, item, rules)
+            connection.execute(delete(settings).where(settings.c.name == "rules"))
+            connection.execute(insert(settings).values(name="rules", value=now))
+        return connection.scalar(select(func.count()).select_from(items)) or 0
+
+
+def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
+    """The first open item by priority and rank that others do not have in hand, of a row that is new to `annotator`."""
+    in_hand = (
+        select(func.count())
+        .where(tasks.c.item == items.c.id, tasks.c.annotator != annotator)
+        .where(tasks.c.answered_at.is_(None), tasks.c.expires_at > now)
+        .scalar_subquery()
+    )
+    seen = exists().where(
+        tasks.c.row == items.c.row,
+        tasks.c.annotator == annotator,
+        or_(tasks.c.item != items.c.id, tasks.c.answered_at.is_not(None)),
+    )
+    return connection.execute(
+        select(items)
+        .where(items.c.is_open, items.c.n_answers + in_hand < items.c.wanted, ~seen)
+        .order_by(items.c.priority, items.c.rank)
+        .limit(1)
+    ).one_or_none()
+
+
+def settle(connection: Connection, item_id: str, rules: Rules) -> None:
+    """Count the answers to an item again, and open, close or refill it as they say."""
+    line = connection.execute(select(items).where(items.c.id == item_id)).one()
+    verdicts = _counting_verdicts(connection, item_id)
+    wanted = n_wanted(verdicts, rules)
+    is_open = len(verdicts) < wanted
+    priority = line.priority
+    if is_open and verdicts:
+        priority = DISAGREEMENT if len(verdicts) >= rules.annotators else BEGUN
+    connection.execute(
+        update(items)
+        .where(items.c.id == item_id)
+        .values(n_answers=len(verdicts), wanted=wanted, is_open=is_open, priority=priority)
+    )
+    refilled = None if is_open else _refilled(connection, verdicts, rules)
+    _put_refill(connection, line, refilled, rules)
+
+
+def n_wanted(verdicts: Sequence[Verdict], rules: Rules) -> int:
+    """Answers that an item with these needs in all, as far as is known by now."""
+    n = len(verdicts)
+    if n < rules.annotators:
+        return rules.annotators
+    return n + 1 if disagree(verdicts) and n < rules.most_annotators else n
+
+
+def disagree(verdicts: Sequence[Verdict]) -> bool:
+    """Whether no ending is best to more than half of the annotators."""
+    best = np.bincount([verdict.best for verdict in verdicts])
+    return bool(2 * best.max() <= len(verdicts))
+
+
+def _counting_verdicts(connection: Connection, item_id: str) -> list[Verdict]:
+    answers = connection.execute(
+        select(tasks, items.c.columns, items.c.round)
+        .join(items, items.c.id == tasks.c.item)
+        .join(annotators, annotators.c.id == tasks.c.annotator)
+        .where(tasks.c.item == item_id, tasks.c.answered_at.is_not(None), annotators.c.state != "dequalified")
+    )
+    return [verdict_of(answer) for answer in answers]
+
+
+def _refilled(connection: Connection, verdicts: Sequence[Verdict], rules: Rules) -> Item | None:
+    (judgement,) = judge(verdicts)
+    if is_example(judgement):
+        return None
+    row, last = judgement.item.row, judgement.item.round
+    earlier = connection.scalars(select(items.c.columns).where(items.c.row == row, items.c.round <= last))
+    shown = {column for columns in earlier for column in columns}
+    return refill(judgement, rules.assignment[row, 1:], shown)
+
+
+def _put_refill(connection: Connection, line: Row[Any], refilled: Item | None, rules: Rules) -> None:
+    """Let the round after `line` be `refilled`, or nothing, unless somebody has been shown it already."""
+    after = select(items.c.id).where(items.c.row == line.row, items.c.round == line.round + 1)
+    standing = connection.scalar(after)
+    if standing is not None:
+        if connection.scalar(select(func.count()).where(tasks.c.item == standing)):
+            return
+        connection.execute(delete(items).where(items.c.id == standing))
+    if refilled is not None:
+        connection.execute(insert(items).values(_line(refilled, line.rank, REFILLED, rules)))
+
+
+def _line(item: Item, rank: int, priority: int, rules: Rules) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "row": item.row,
+        "round": item.round,
+        "columns": list(item.columns),
+        "rank": rank,
+        "priority": priority,
+        "n_answers": 0,
+        "wanted": rules.annotators,
+        "is_open": True,
+    }

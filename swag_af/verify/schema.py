@@ -1,0 +1,131 @@
+"""The tables of a verification, and the engine they live in: SQLite in WAL mode, or PostgreSQL by URL.
+
+`settings` what must stay the same, `annotators`, `items`, and `tasks`: one line for each item that was shown to one
+annotator, which becomes the answer. What the columns are for is said here; who fills them, in the files that follow.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    create_engine,
+    event,
+    make_url,
+    select,
+)
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from swag_af.data.errors import InputError
+
+metadata = MetaData()
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", JSON),
+)
+
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("state", String(16), nullable=False),  # new (not qualified yet), active, failed, dequalified
+    Column("paused", Boolean, nullable=False),
+    Column("exempt", Boolean, nullable=False),  # let in again by the admin: no rule shuts them out
+    Column("begun_at", Float, nullable=False),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("row", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("columns", JSON, nullable=False),
+    Column("rank", Integer, nullable=False),  # the order in which items are shown, drawn by the seed
+    Column("priority", Integer, nullable=False),  # 0 disagreement, 1 some answers, 2 refilled, 3 untouched
+    Column("n_answers", Integer, nullable=False),  # those that count
+    Column("wanted", Integer, nullable=False),  # answers it needs, as far as is known by now
+    Column("is_open", Boolean, nullable=False),  # n_answers < wanted
+    UniqueConstraint("row", "round"),
+    Index("items_to_show", "is_open", "priority", "rank"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", String(32), primary_key=True),  # not to be guessed
+    Column("item", String(32), nullable=False),  # an item's id, or that of a question of the qualification
+    Column("row", Integer),  # none for the qualification
+    Column("annotator", String(64), nullable=False),
+    Column("session", String(32), nullable=False),  # only the browser that holds it sees the answer again
+    Column("begun_at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),  # the end of the lease, for tasks not answered
+    Column("draft", JSON),
+    Column("answered_at", Float),
+    Column("revision", Integer, nullable=False),  # how often it was answered; a form of an older one is not taken
+    Column("ratings", JSON),
+    Column("best", Integer),
+    Column("second", Integer),
+    Column("seconds", Float),
+    UniqueConstraint("item", "annotator"),
+    Index("tasks_of_an_annotator", "annotator", "row"),
+    Index("tasks_of_a_row", "row"),
+)
+
+WRITER = "writer"
+"""The line of `settings` that a transaction locks before it writes."""
+
+
+def make_engine(database: str | None, path: Path) -> Engine:
+    """The engine of the URL `database`, or of the SQLite file `path`. Makes no table and no file."""
+    try:
+        url = make_url(database or f"sqlite:///{path}")
+        if url.get_backend_name() not in ("sqlite", "postgresql"):
+            where = url.render_as_string()
+            raise InputError(f"--database {where}: neither PostgreSQL nor SQLite. Write it like {_EXAMPLE}.")
+        engine = create_engine(url, pool_pre_ping=True, **({} if url.drivername == "sqlite" else {"pool_size": 10}))
+    except (ArgumentError, NoSuchModuleError):
+        raise InputError(f"--database {database}: not a database URL. Write it like {_EXAMPLE}.") from None
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[postgres]'") from None
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+_EXAMPLE = "postgresql+psycopg://user:password@host/name"
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where we say so
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes. One at a time, in all processes: what it reads stays true until it ends."""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        connection.execute(select(settings.c.name).where(settings.c.name == WRITER).with_for_update()).all()
+        yield connection

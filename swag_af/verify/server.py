@@ -1,0 +1,149 @@
+"""The verb `verify serve`: the application, put together and run.
+
+One process serves; the answers of every one that did are in the store.
+"""
+
+import contextlib
+import errno
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy import make_url
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from swag_af.data.errors import InputError
+from swag_af.runs import Run, open_run
+from swag_af.verify.admin import admin_pages
+from swag_af.verify.desk import Desk, Screening
+from swag_af.verify.items import Rules, lay_out
+from swag_af.verify.options import Serve
+from swag_af.verify.pages import HERE, Site, annotator_pages, page
+from swag_af.verify.qualification import read_questions
+from swag_af.verify.security import App, Guard, Signer
+from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
+
+
+def serve(options: Serve, *, say: Callable[..., None]) -> None:
+    """Serve the pages until interrupted; `say` prints lines."""
+    listener = _listen(options.host, options.port)
+    with listener:
+        run = open_run(options.run)
+        questions = read_questions(options.qualification)
+        store = open_verification(run, options)
+        keys = read_keys(options.run)
+        token = options.admin_token or keys["admin_token"]
+        n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
+        desk = Desk(
+            store,
+            _rules(run, options),
+            Screening(
+                questions,
+                options.qualification_share,
+                options.min_gold_share,
+                options.min_gold_items,
+                options.items_per_annotator,
+            ),
+            options.lease_minutes * 60,
+        )
+        site = Site(desk, run, Signer(keys["secret"]), options.seed, options.completion_url, options.completion_code)
+        say(*welcome(options, listener.getsockname()[1], token, n_items))
+        config = uvicorn.Config(
+            make_app(site, token, options.requests_per_minute),
+            log_level="warning",
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=3,
+        )
+        with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
+            uvicorn.Server(config).run(sockets=[listener])
+        store.close()
+        say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+def open_verification(run: Run, options: Serve) -> Store:
+    """The run's verification, begun now or before."""
+    iteration = run.n_finished if options.iteration is None else options.iteration
+    run.assignment(iteration)  # says no to one that there is not
+    begun_with = {"pool_identity": run.pool.identity, "iteration": iteration, "seed": options.seed}
+    return begin_store(options.run, options.database, begun_with)
+
+
+def make_app(site: Site, token: str, requests_per_minute: float) -> App:
+    """The application: pages, admin, static files, and the guard around them."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)  # those name any Host
+    app.include_router(annotator_pages(site))
+    app.include_router(admin_pages(site, token))
+    app.mount("/static", StaticFiles(directory=HERE / "static"))
+    app.add_exception_handler(StarletteHTTPException, _told)
+    app.add_exception_handler(RequestValidationError, _told)
+    return Guard(app, site.signer, requests_per_minute)
+
+
+def _told(request: Request, error: Exception) -> Response:
+    """An error as a page; what was sent is not repeated on it."""
+    status = error.status_code if isinstance(error, HTTPException | StarletteHTTPException) else 422
+    texts = {404: "There is no such page.", 405: "There is no such page.", 422: "This address cannot be read."}
+    detail = error.detail if isinstance(error, HTTPException) else ""
+    titles = {401: "Not let in", 403: "Not taken", 404: "Not found", 429: "Too quick"}
+    text = detail or texts.get(status, "This cannot be done.")
+    is_task = status in (403, 404) and request.url.path.startswith("/work/")
+    return page("message.html", status, title=titles.get(status, "That did not work"), text=text, onward=is_task)
+
+
+def _rules(run: Run, options: Serve) -> Rules:
+    return Rules(run.assignment(options.iteration), options.annotators_per_item, options.max_annotators_per_item)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at the address, taken before any work is done."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror:
+        raise InputError(f"--host {host}: no such address here. 127.0.0.1 is this machine only.") from None
+    listener = socket.socket(family, kind)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        why = {
+            errno.EADDRINUSE: "something listens there already. Choose another --port, or stop that.",
+            errno.EACCES: "not allowed. Choose a --port from 1024 on.",
+            errno.EADDRNOTAVAIL: "not an address of this machine. Choose another --host.",
+        }.get(error.errno or 0, f"{error.strerror}.")
+        raise InputError(f"--host {host} --port {port}: {why}") from None
+    return listener
+
+
+def welcome(options: Serve, port: int, token: str, n_items: int) -> list[str]:
+    """Where people go, and what the admin needs."""
+    address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
+    place = options.database and make_url(options.database).render_as_string()  # without the password
+    lines = [
+        f"Annotators  {address}/enter?annotator=NAME",
+        f"Admin       {address}/admin",
+        f"Token       {token}",
+        f"Answers     {place or Path(options.run) / FOLDER / 'answers.db'} ({n_items:,} items)",
+    ]
+    if not _is_loopback(options.host):
+        lines += [
+            "",
+            f"Warning: {options.host} is reached by other machines, and what they send is not encrypted. Put a server "
+            "with TLS before it (docs/VERIFY.md).",
+        ]
+    return [*lines, "", "Ctrl-C stops; the same command goes on."]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,127 @@
+// Makes the item's form quicker: keys, drafts, time, and what is still missing. Without it the form works all the same.
+"use strict";
+document.documentElement.classList.add("js");
+
+const form = document.getElementById("work");
+if (form) {
+  const endings = [...form.querySelectorAll(".ending")];
+  const status = document.getElementById("status");
+  const keysOn = document.getElementById("keys");
+  const seconds = document.getElementById("seconds");
+  let current = -1, sending = false;
+
+  // ---- time in which the page is in view
+  let counted = 1000 * (Number(seconds.dataset.before) || 0);
+  let since = document.hidden ? null : performance.now();
+  const active = () => counted + (since === null ? 0 : performance.now() - since);
+  document.addEventListener("visibilitychange", () => {
+    counted = active();
+    since = document.hidden ? null : performance.now();
+    if (document.hidden) saveNow();
+  });
+
+  // ---- what is missing
+  const checked = (name) => form.querySelector(`input[name="${name}"]:checked`);
+  const unrated = () => endings.filter((ending) => !checked(`rating-${ending.dataset.place}`));
+  const list = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+  function missing() {
+    const parts = [], left = unrated();
+    if (left.length === endings.length) parts.push("rate the endings");
+    else if (left.length) parts.push(`rate ${list(left.map((ending) => Number(ending.dataset.place) + 1))}`);
+    const ranks = ["best", "second"].filter((name) => !checked(name)).map((name) => name === "best" ? "the best" : "the second best");
+    if (ranks.length) parts.push(`mark ${list(ranks)}`);
+    return parts;
+  }
+  function tell() {
+    const parts = missing();
+    status.textContent = parts.length ? `Still to do: ${list(parts)}.` : "Complete.";
+    status.classList.toggle("ready", !parts.length);
+    for (const ending of endings) if (checked(`rating-${ending.dataset.place}`)) ending.classList.remove("missing");
+  }
+
+  // ---- drafts
+  let timer = 0;
+  function save() { clearTimeout(timer); timer = setTimeout(saveNow, 400); }
+  function saveNow() {
+    clearTimeout(timer);
+    if (!form.dataset.draft || sending) return;
+    seconds.value = Math.round(active() / 1000);
+    fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)), keepalive: true })
+      .then((answer) => { if (!answer.ok) status.textContent = `Not saved: the server says no (${answer.status}). Load the page again.`; })
+      .catch(() => { status.textContent = "Not saved: the server does not answer. It is tried again with your next choice."; });
+  }
+  form.addEventListener("change", (event) => {
+    const { name, value, type } = event.target;
+    if (type !== "radio") return;
+    const other = { best: "second", second: "best" }[name];
+    if (other && checked(other)?.value === value) checked(other).checked = false; // one ending cannot be both
+    tell();
+    save();
+  });
+
+  // ---- going on
+  form.noValidate = true;
+  form.addEventListener("submit", (event) => {
+    if (missing().length || sending) {
+      event.preventDefault();
+      if (sending) return;
+      tell();
+      const first = unrated();
+      for (const ending of first) ending.classList.add("missing");
+      choose(first.length ? Number(first[0].dataset.place) : Math.max(0, current));
+      return;
+    }
+    clearTimeout(timer);
+    sending = true;
+    seconds.value = Math.round(active() / 1000);
+  });
+  window.addEventListener("pageshow", () => { sending = false; });
+
+  // ---- keys
+  function choose(place) {
+    const ending = endings[place];
+    if (!ending) return;
+    current = place;
+    const name = `rating-${place}`;
+    (checked(name) || ending.querySelector("input")).focus({ preventScroll: true });
+    ending.scrollIntoView({ block: "nearest" });
+  }
+  form.addEventListener("focusin", (event) => {
+    const ending = event.target.closest(".ending");
+    current = ending ? endings.indexOf(ending) : current;
+    for (const one of endings) one.classList.toggle("current", one === ending);
+  });
+  function mark(name, value) {
+    if (current < 0) choose(0);
+    const input = form.querySelector(`input[name="${name}"][value="${value}"]`);
+    input.checked = true;
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  const rating = (value) => () => { if (current < 0) choose(0); mark(`rating-${current}`, value); choose(current); };
+  const rank = (name) => () => { if (current < 0) choose(0); mark(name, current); };
+  const actions = {
+    l: rating("likely"), u: rating("unlikely"), g: rating("gibberish"), b: rank("best"), s: rank("second"),
+    z: () => { if (form.dataset.back) { saveNow(); location.assign(form.dataset.back); } },
+    enter: () => form.requestSubmit(),
+  };
+  try { keysOn.checked = localStorage.getItem("keys") !== "off"; } catch { /* no storage: they stay on */ }
+  keysOn.addEventListener("change", () => {
+    try { localStorage.setItem("keys", keysOn.checked ? "on" : "off"); } catch { /* for this page only */ }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const key = event.key.toLowerCase();
+    if (!keysOn.checked) return;
+    if (key === "enter" && event.target.closest("a, button, summary")) return; // theirs
+    const act = /^[1-9]$/.test(key) ? () => choose(Number(key) - 1) : actions[key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  const problems = document.getElementById("problems");
+  const note = status.textContent;
+  tell();
+  if (note) status.textContent = `${note} ${status.textContent}`;
+  (problems || document.getElementById("scene")).focus({ preventScroll: true });
+}

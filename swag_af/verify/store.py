@@ -1,0 +1,118 @@
+"""The store of a verification: what was answered, by whom, and what the verification was begun with.
+
+    RUN/verification/answers.db    the tables of `schema`, unless --database names another place
+    RUN/verification/keys.json     the admin token and the secret that signs cookies; for the owner's eyes only
+
+Opening and reading; handing out items and taking answers is the business of `desk`.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, insert, inspect, make_url, select
+from sqlalchemy.exc import DBAPIError
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_same, read_json, read_manifest, replacing
+from swag_af.verdicts import Item, Verdict
+from swag_af.verify.schema import WRITER, annotators, items, make_engine, metadata, settings, tasks, writing
+
+FOLDER = "verification"
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open verification."""
+
+    engine: Engine
+    settings: Mapping[str, Any]
+    """What it was begun with: pool_identity, iteration, seed."""
+
+    def verdicts(self, include_dequalified: bool = False) -> list[Verdict]:
+        """Every answer, by row, round and annotator; those of dequalified annotators only when asked for."""
+        query = (
+            select(tasks, items.c.columns, items.c.round)
+            .join(items, items.c.id == tasks.c.item)
+            .join(annotators, annotators.c.id == tasks.c.annotator)
+            .where(tasks.c.answered_at.is_not(None))
+            .order_by(items.c.row, items.c.round, tasks.c.annotator)
+        )
+        if not include_dequalified:
+            query = query.where(annotators.c.state != "dequalified")
+        with self.engine.connect() as connection:
+            return [verdict_of(answer) for answer in connection.execute(query)]
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+def open_store(run_path: Path | str, database: str | None = None) -> Store:
+    """The verification of the run in `run_path`; InputError when none was begun, or it is one of another pool."""
+    path = Path(run_path)
+    manifest = read_manifest(path, "run")
+    engine = make_engine(database, _database_path(path))
+    if (database is None and not _database_path(path).exists()) or not _has_tables(engine, database):
+        raise InputError(f"{path}: no verification was begun. `swag-af verify serve {path}` begins one.")
+    with engine.connect() as connection:
+        known = _settings(connection)
+    check_same(known, {"pool_identity": manifest["pool_identity"]}, path, "--database")
+    return Store(engine, known)
+
+
+def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, Any]) -> Store:
+    """The verification of a run, begun now or before with the same pool, iteration and seed."""
+    folder = run_path / FOLDER
+    engine = make_engine(database, _database_path(run_path))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if not _has_tables(engine, database):
+        metadata.create_all(engine)
+    with writing(engine) as connection:
+        known = _settings(connection)
+        if not known:
+            begun = {WRITER: None, **begun_with}
+            connection.execute(insert(settings), [{"name": name, "value": begun[name]} for name in begun])
+    if known:
+        check_same(known, begun_with, folder, "--database, or give --iteration and --seed as they were")
+    return Store(engine, {**known, **begun_with})
+
+
+def read_keys(run_path: Path) -> dict[str, str]:
+    """The admin token and the secret of a verification, made when first asked for; none but the owner may read them."""
+    path = run_path / FOLDER / "keys.json"
+    if not path.exists():
+        with replacing(path) as temporary:
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            made = {"admin_token": secrets.token_urlsafe(18), "secret": secrets.token_hex(32)}
+            temporary.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    keys: dict[str, str] = read_json(path)
+    return keys
+
+
+def verdict_of(answer: Row[Any]) -> Verdict:
+    """The verdict that a line of `tasks` is, with its item's columns and round beside it."""
+    item = Item(answer.row, tuple(answer.columns), answer.round)
+    return Verdict(item, answer.annotator, tuple(answer.ratings), answer.best, answer.second, answer.seconds)
+
+
+def _settings(connection: Connection) -> dict[str, Any]:
+    return {line.name: line.value for line in connection.execute(select(settings))}
+
+
+def _database_path(run_path: Path) -> Path:
+    return run_path / FOLDER / "answers.db"
+
+
+def _has_tables(engine: Engine, database: str | None) -> bool:
+    try:
+        return inspect(engine).has_table(settings.name)
+    except DBAPIError as error:
+        where = make_url(database).render_as_string() if database else engine.url.database
+        raise InputError(
+            f"{where}: cannot be opened ({error.orig}). Mend that and run the same command again."
+        ) from None

@@ -1,0 +1,50 @@
+"""What annotators read: context and endings as sentences, in an order of each annotator's own.
+
+The order hangs on the seed, the item and the annotator alone, so a page that is loaded again looks as before.
+"""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.data.tokens import capitalise, detokenize, tokenize
+from swag_af.runs import Run
+from swag_af.verify.qualification import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A context and its endings as one annotator sees them."""
+
+    sent1: str
+    start: str
+    endings: tuple[str, ...]
+    order: tuple[int, ...]
+    """For each ending shown, its place in the item."""
+
+
+def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: str, annotator: str) -> Shown:
+    """An item of the run."""
+    context = run.pool.contexts[row]
+    endings = [run.pool.text(row, column) for column in columns]
+    return _shown(context.sent1, context.start, endings, seed, item, annotator)
+
+
+def shown_question(question: Question, *, seed: int, annotator: str) -> Shown:
+    """A question of the qualification."""
+    return _shown(question.sent1, question.start, question.endings, seed, question.id, annotator)
+
+
+def _shown(sent1: str, start: str, endings: Sequence[str], seed: int, item: str, annotator: str) -> Shown:
+    rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
+    order = tuple(rng.permutation(len(endings)).tolist())
+    return Shown(
+        capitalise(readable(sent1)), capitalise(readable(start)), tuple(readable(endings[i]) for i in order), order
+    )
+
+
+def readable(text: str) -> str:
+    """`text` as a person would write it."""
+    return detokenize(tokenize(text))

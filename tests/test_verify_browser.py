@@ -1,0 +1,266 @@
+"""Claims about the pages in Chromium: mouse, keyboard, reload, narrow screens; skipped where it is absent."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from test_verify_load import free_port, served
+from verify_people import TOKEN, make_run, small_pool
+
+from swag_af.cli import main
+from swag_af.verdicts import read_verdicts
+from swag_af.verify.store import open_store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "no-sandbox disable-gpu disable-quic no-first-run "
+    "disable-background-networking disable-component-update disable-sync"
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> "Iterator[Browser]":
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[f"--{flag}" for flag in FLAGS.split()])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A run that is served, seven items a person, and its address."""
+    folder = tmp_path_factory.mktemp("site")
+    run = make_run(small_pool(40), folder / "run")
+    assert run.path is not None
+    port = free_port()
+    options = ("--items-per-annotator", 7, "--completion-code", "C0DE", "--min-gold-share", 0)
+    with served(run.path, port, *options):
+        yield run.path, f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def page(chromium: "Browser") -> "Iterator[Page]":
+    """A page that fails the test when a script does, or anything is fetched from elsewhere."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("request", lambda request: None if "//127.0.0.1:" in request.url else faults.append(request.url))
+    yield page
+    context.close()
+    assert faults == []
+
+
+def begin(page: "Page", address: str, name: str) -> None:
+    page.goto(f"{address}/enter?annotator={name}")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Begin").click()
+
+
+def progress(page: "Page") -> str:
+    return page.locator("#progress").inner_text()
+
+
+def by_mouse(page: "Page") -> None:
+    """Judge the item on the page with the mouse alone."""
+    for i in range(6):
+        page.locator(f"#ending-{i} .choice.{'likely' if i < 4 else 'unlikely'}").click()
+    page.locator("#ending-2 .choice.best").click()
+    page.locator("#ending-0 .choice.second").click()
+    with page.expect_navigation():
+        page.locator("#next").click()
+
+
+def by_keys(page: "Page", keys: str = "1l2u3l4u5l6g3b1s") -> None:
+    """Judge the item on the page with the keyboard alone."""
+    for key in keys:
+        page.keyboard.press(key)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def test_three_items_by_mouse_three_by_keys_a_reload_and_the_dataset(
+    page: "Page", site: tuple[Path, str], tmp_path: Path
+) -> None:
+    run, address = site
+    begin(page, address, "ann")
+    for k in range(3):
+        assert progress(page) == f"Item {k + 1} of 7"
+        by_mouse(page)
+    for _ in range(3):
+        by_keys(page)
+    assert progress(page) == "Item 7 of 7"
+    for key in "2g5l4b":
+        page.keyboard.press(key)
+    page.wait_for_timeout(200)
+    with page.expect_response(re.compile("/draft$")):
+        page.keyboard.press("1")
+        page.keyboard.press("u")
+    page.reload()
+    chosen = page.locator("input[type=radio]:checked").evaluate_all("all => all.map(one => one.name + ' ' + one.value)")
+    assert sorted(chosen) == ["best 3", "rating-0 unlikely", "rating-1 gibberish", "rating-4 likely"]
+    by_keys(page, "1l3l4l6u3s")
+    assert page.get_by_role("heading", name="that is all").is_visible()
+    assert page.get_by_text("C0DE").is_visible()
+    assert len([verdict for verdict in open_store(run).verdicts() if verdict.annotator == "ann"]) == 7
+    export_and_release(page, run, address, tmp_path)
+
+
+def export_and_release(page: "Page", run: Path, address: str, folder: Path) -> None:
+    page.goto(f"{address}/admin")
+    page.get_by_label("Token").fill(TOKEN)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert page.get_by_role("row", name=re.compile("^ann active 7 ")).is_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export verdicts").click()
+    download.value.save_as(folder / "verdicts.jsonl")
+    verdicts = read_verdicts(folder / "verdicts.jsonl", open_store(run).settings["pool_identity"])
+    assert verdicts == open_store(run).verdicts()
+    main(
+        [
+            "release",
+            str(run),
+            "--out",
+            str(folder / "dataset"),
+            "--verdicts",
+            str(folder / "verdicts.jsonl"),
+            "--formats",
+            "none",
+        ]
+    )
+    assert (folder / "dataset" / "train.csv").exists()
+
+
+def test_z_goes_back_and_the_answer_can_be_changed(page: "Page", site: tuple[Path, str]) -> None:
+    run, address = site
+    begin(page, address, "bob")
+    by_keys(page)
+    with page.expect_navigation():
+        page.keyboard.press("z")
+    assert page.locator("#ending-2 .best input").is_checked()
+    page.keyboard.press("5")
+    page.keyboard.press("b")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert progress(page) == "Item 2 of 7"
+    assert len([verdict for verdict in open_store(run).verdicts() if verdict.annotator == "bob"]) == 1
+
+
+def test_an_ending_cannot_be_both_and_what_is_missing_is_said(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "cid")
+    for key in "1l1b1s":
+        page.keyboard.press(key)
+    assert not page.locator("#ending-0 .best input").is_checked()
+    page.keyboard.press("Enter")
+    assert page.locator("#status").inner_text() == "Still to do: rate 2, 3, 4, 5 and 6 and mark the best."
+    assert page.locator("#ending-1 input:focus").count() == 1
+
+
+def test_keys_can_be_turned_off(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "dan")
+    page.locator("summary").click()
+    page.get_by_label("Keys on").uncheck()
+    page.locator("#scene").focus()
+    for key in "1l":
+        page.keyboard.press(key)
+    assert page.locator("input[type=radio]:checked").count() == 0
+    page.reload()
+    assert not page.locator("#keys").is_checked()
+
+
+def test_tab_and_arrows_reach_everything(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "eve")
+    page.locator("#ending-0 input").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#ending-0 .unlikely input").is_checked()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "next":
+            break
+    assert page.evaluate("document.activeElement.id") == "next"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_is_wider_than_the_screen(page: "Page", site: tuple[Path, str], width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    page.goto(f"{site[1]}/a/f{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    begin(page, site[1], f"f{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    small = page.locator(".choice").evaluate_all(
+        "all => all.filter(one => one.getBoundingClientRect().height < 36).length"
+    )
+    assert small == 0
+
+
+CONTRAST = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+    return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+  const back = (node) => { for (; node; node = node.parentElement) {
+      const c = parse(getComputedStyle(node).backgroundColor); if (c.length < 4 || c[3] > 0) return c; }
+    return [255, 255, 255]; };
+  const poor = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+    if (!own || !node.checkVisibility() || node.closest("[hidden]")) continue;
+    const [a, b] = [light(parse(getComputedStyle(node).color)), light(back(node))].sort((x, y) => y - x);
+    const contrast = (a + .05) / (b + .05);
+    if (contrast < 4.5) poor.push(`${node.tagName} ${node.className} ${contrast.toFixed(2)}`);
+  }
+  return poor;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_is_enough_in_light_and_dark(page: "Page", site: tuple[Path, str], scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(f"{site[1]}/a/g{scheme}")
+    assert page.evaluate(CONTRAST) == []
+    begin(page, site[1], f"g{scheme}")
+    page.locator("summary").click()
+    for key in "1l2u3g4b5s":
+        page.keyboard.press(key)
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_a_reader_of_the_screen_hears_which_ending_and_what_is_asked(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "hal")
+    words = page.locator("#ending-0 .words").inner_text()
+    group = page.get_by_role("group", name=re.compile(rf"Ending 1: … {re.escape(words)}"))
+    assert group.get_by_role("radio", name="Likely", exact=True).count() == 1
+    assert group.get_by_role("radio", name="Ending 1 is the second best").count() == 1
+    assert page.get_by_role("status").inner_text().startswith("Still to do")
+    assert page.evaluate("document.activeElement.id") == "scene"
+
+
+def test_without_a_script_the_form_works(chromium: "Browser", site: tuple[Path, str]) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    begin(page, site[1], "ivy")
+    assert not page.locator(".keys").is_visible()
+    by_mouse(page)
+    assert progress(page) == "Item 2 of 7"
+    context.close()
+
+
+def test_a_choice_that_the_server_does_not_keep_is_said_to_be_lost(chromium: "Browser", site: tuple[Path, str]) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    begin(page, site[1], "kim")
+    page.route("**/draft", lambda route: route.fulfill(status=404))
+    page.keyboard.press("1")
+    page.keyboard.press("l")
+    page.get_by_text("Not saved").wait_for(timeout=5000)
+    context.close()

@@ -1,0 +1,436 @@
+"""Claims about tasks for people elsewhere and what comes back, with people and platforms that are simulated.
+
+The people here read the exported files as they stand, and know endings by their text: they never see the key.
+"""
+
+import csv
+import html
+import io
+import json
+import random
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from verify_people import Browser, make_client, make_desk, make_run, small_pool
+
+import swag_af.verify
+from swag_af.cli import main
+from swag_af.data.errors import InputError
+from swag_af.data.pool import CandidatePool
+from swag_af.runs import Run, begin_run, open_run
+from swag_af.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
+from swag_af.verify.exchange import PLATFORMS, export, import_verdicts
+from swag_af.verify.exchange_csv import FORMULA
+from swag_af.verify.options import Export, Import
+from swag_af.verify.texts import readable
+
+N = 8
+HOSTILE = (
+    '=HYPERLINK("http://a.example","b")',
+    "+1 says she.",
+    "-2 is cold.",
+    "@SUM(A1) is loud.",
+    "<script>alert(1)</script> & more.",
+    'says "${ending1}", and, leaves.',
+    "naïve “quotes” — 走る.",
+    "sits; then stands.",
+    "runs.",
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of 8 contexts with 9 hostile negatives each."""
+    pool = CandidatePool.from_texts(make_contexts_of(N, n_videos=4), [list(HOSTILE)] * N)
+    path = tmp_path_factory.mktemp("runs") / "run"
+    start = np.tile(np.arange(9), (N, 1))
+    begin_run(pool, start, path, {"pool_identity": pool.identity, "options": {}}, n_planned=0)
+    return open_run(path)
+
+
+def verdicts_on(run: Run, seed: int, *, annotators: int = 3) -> list[Verdict]:
+    """Random verdicts of several people on every item, in order."""
+    rng = random.Random(seed)
+    made = []
+    for item in make_items(run.assignment(), seed=0):
+        for name in sorted(f"worker-{i}" for i in range(annotators)):
+            ratings = tuple(rng.choice(RATINGS) for _ in item.columns)
+            best, second = rng.sample(range(len(item.columns)), 2)
+            made.append(Verdict(item, name, ratings, best, second, float(rng.randrange(1, 600))))
+    return made
+
+
+class Person:
+    """Answers a task as their verdict on its context says, by the text of the endings."""
+
+    def __init__(self, run: Run, verdicts: list[Verdict], annotator: str):
+        self.of_context = {}
+        for verdict in verdicts:
+            if verdict.annotator == annotator:
+                item = verdict.item
+                texts = [readable(run.pool.text(item.row, column)) for column in item.columns]
+                self.of_context[run.pool.contexts[item.row].sent1] = (verdict, texts)
+        self.name = annotator
+
+    def answer(self, sent1: str, endings: list[str]) -> tuple[dict[str, str], Verdict]:
+        verdict, texts = self.of_context[sent1]
+        places = [texts.index(ending) for ending in endings if ending]
+        answers = {f"rating{i}": verdict.ratings[place] for i, place in enumerate(places, start=1)}
+        return answers | {
+            "best": str(places.index(verdict.best) + 1),
+            "second": str(places.index(verdict.second) + 1),
+        }, verdict
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+
+
+def write_table(path: Path, rows: list[dict[str, str]], **how: Any) -> Path:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, names, restval="", **how)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def endings_of(row: dict[str, str]) -> list[str]:
+    return [row[name] for name in row if re.fullmatch(r"ending\d+", name)]
+
+
+def from_csv(tasks: Path, people: list[Person]) -> list[Path]:
+    """A file from each person, written by a spreadsheet of another country."""
+    files = []
+    for person in people:
+        rows = []
+        for row in table(tasks):
+            plain = [ending.removeprefix("'") for ending in endings_of(row)]
+            answers, verdict = person.answer(row["sent1"], plain)
+            rows.append(row | answers | {"annotator": "", "seconds": str(verdict.seconds)})
+        files.append(write_table(tasks.with_name(f"{person.name}.csv"), rows, delimiter=";"))
+    return files
+
+
+def from_prolific(tasks: Path, people: list[Person]) -> list[Path]:
+    questions = json.loads(tasks.with_name(tasks.name + ".questions.json").read_text())["instructions"]
+    rows = []
+    for row in table(tasks):
+        for person in people:
+            plain = [ending.removeprefix("'") for ending in endings_of(row)]
+            answers, verdict = person.answer(row["sent1"], plain)
+            asked = {
+                q["description"]: answers.get(re.search(r"\[(\w+)\]$", q["description"])[1], "") for q in questions
+            }
+            rows.append(
+                row | asked | {"Participant ID": person.name, "status": "APPROVED", "Time taken": str(verdict.seconds)}
+            )
+    return [write_table(tasks.with_name("report.csv"), rows)]
+
+
+def from_mturk(tasks: Path, people: list[Person], how: str = "plain") -> list[Path]:
+    rows = []
+    for hit, row in enumerate(table(tasks)):
+        for person in people:
+            answers, verdict = person.answer(row["sent1"], [html.unescape(ending) for ending in endings_of(row)])
+            if how == "plain":
+                written = {f"Answer.{name}": value for name, value in answers.items()}
+            elif how == "radios":
+                options = {name: RATINGS if name.startswith("rating") else "123456" for name in answers}
+                written = {
+                    f"Answer.{name}.{option}": str(option == value).lower()
+                    for name, value in answers.items()
+                    for option in options[name]
+                }
+            else:
+                written = {"Answer.taskAnswers": json.dumps([{name: {v: True} for name, v in answers.items()}])}
+            inputs = {f"Input.{name}": value for name, value in row.items()}
+            about = {"HITId": f"H{hit}", "WorkerId": person.name, "AssignmentStatus": "Submitted"}
+            rows.append(about | {"WorkTimeInSeconds": str(int(verdict.seconds))} | inputs | written)
+    return [write_table(tasks.with_name("results.csv"), rows)]
+
+
+def from_label_studio(tasks: Path, people: list[Person]) -> list[Path]:
+    done = []
+    for number, task in enumerate(json.loads(tasks.read_text(encoding="utf-8"))):
+        endings = [re.sub(r"^\d\. ", "", task["data"][name]) for name in sorted(task["data"]) if "ending" in name]
+        annotations = []
+        for person in people:
+            answers, verdict = person.answer(task["data"]["context"].partition("\n")[0], endings)
+            result = [
+                {"from_name": name, "to_name": "x", "type": "choices", "value": {"choices": [value]}}
+                for name, value in answers.items()
+            ]
+            who = {"id": 1, "email": person.name}
+            annotations.append({"result": result, "completed_by": who, "lead_time": verdict.seconds})
+        done.append({"id": number, "data": task["data"], "annotations": annotations})
+    path = tasks.with_name("export.json")
+    path.write_text(json.dumps(done), encoding="utf-8")
+    return [path]
+
+
+RETURNS: dict[str, Callable[..., list[Path]]] = {
+    "csv": from_csv,
+    "prolific": from_prolific,
+    "mturk": from_mturk,
+    "label-studio": from_label_studio,
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def exported(run: Run, folder: Path, to: str, **options: Any) -> Path:
+    assert run.path is not None
+    return export(Export(run.path, to=to, out=folder / "tasks", **options)).files[0]
+
+
+def imported(run: Run, files: list[Path], folder: Path, **options: Any) -> list[Verdict]:
+    assert run.path is not None
+    options = {"key": folder / "tasks.key.json", "force": True} | options
+    import_verdicts(Import(run.path, tuple(files), out=folder / "verdicts.jsonl", **options))
+    return read_verdicts(folder / "verdicts.jsonl", run.pool.identity)
+
+
+@pytest.mark.parametrize("to", PLATFORMS)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_what_people_answer_elsewhere_comes_back_as_their_verdicts(run: Run, to: str, seed: int) -> None:
+    said = verdicts_on(run, seed)
+    with tempfile.TemporaryDirectory() as name:
+        tasks = exported(run, Path(name), to, seed=0)
+        people = [Person(run, said, f"worker-{i}") for i in range(3)]
+        assert imported(run, RETURNS[to](tasks, people), Path(name)) == said
+
+
+@pytest.mark.parametrize("how", ["radios", "json"])
+def test_each_way_in_which_mturk_writes_answers_is_read(run: Run, folder: Path, how: str) -> None:
+    said = verdicts_on(run, 5, annotators=1)
+    tasks = exported(run, folder, "mturk")
+    assert imported(run, from_mturk(tasks, [Person(run, said, "worker-0")], how), folder) == said
+
+
+@pytest.mark.parametrize("to", PLATFORMS)
+def test_no_exported_file_but_the_key_tells_gold(run: Run, folder: Path, to: str) -> None:
+    """Gold stands anywhere, and neither rows nor columns nor their hashes are told."""
+    tasks = exported(run, folder, to)
+    for path in folder.iterdir():
+        if not path.name.endswith(".key.json"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"gold|columns|order|pool", text.replace("border", ""), flags=re.IGNORECASE)
+    key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
+    assert len({entry["order"].index(0) for entry in key.values()}) > 2
+    assert set(key) == set(re.findall(r"\b[0-9a-f]{16}\b", tasks.read_text(encoding="utf-8")))
+
+
+def test_the_same_export_is_the_same_bytes_and_another_seed_is_not(run: Run, folder: Path) -> None:
+    first = exported(run, folder, "csv").read_bytes()
+    assert exported(run, folder, "csv", force=True).read_bytes() == first
+    assert exported(run, folder, "csv", force=True, seed=1).read_bytes() != first
+
+
+@pytest.mark.parametrize("to", ["csv", "prolific", "mturk"])
+def test_no_cell_begins_as_a_formula(run: Run, folder: Path, to: str) -> None:
+    cells = [cell for row in table(exported(run, folder, to)) for cell in row.values()]
+    assert not [cell for cell in cells if cell.startswith(FORMULA)]
+    assert any("HYPERLINK" in cell for cell in cells)
+
+
+def test_mturk_is_given_text_that_is_no_markup_and_no_variable(run: Run, folder: Path) -> None:
+    text = exported(run, folder, "mturk").read_text(encoding="utf-8")
+    assert "<" not in text
+    assert "${" not in text
+    assert "&lt;" in text
+    assert "alert" in text
+
+
+def test_the_labeling_config_asks_for_every_ending_and_names_what_the_tasks_have(run: Run, folder: Path) -> None:
+    tasks = exported(run, folder, "label-studio")
+    config = ElementTree.parse(folder / "tasks.config.xml")
+    names = {choices.get("name") for choices in config.iter("Choices")}
+    assert names == {*(f"rating{i}" for i in range(1, 7)), "best", "second"}
+    shown = {text.get("value") for text in config.iter("Text")}
+    assert shown == {f"${name}" for name in json.loads(tasks.read_text())[0]["data"] if name != "task"}
+
+
+def test_rejected_work_is_left_out_and_counted(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 3)
+    (path,) = from_mturk(exported(run, folder, "mturk"), [Person(run, said, f"worker-{i}") for i in range(3)])
+    rows = table_of(path)
+    for row in rows:
+        row["AssignmentStatus"] = "Rejected" if row["WorkerId"] == "worker-1" else "Approved"
+    write_table(path, rows)
+    assert run.path is not None
+    done = import_verdicts(Import(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
+    assert done.dropped == {"rejected": N}
+    assert done.verdicts == [verdict for verdict in said if verdict.annotator != "worker-1"]
+
+
+def test_cancelled_annotations_are_left_out(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 3, annotators=2)
+    (path,) = from_label_studio(
+        exported(run, folder, "label-studio"), [Person(run, said, f"worker-{i}") for i in range(2)]
+    )
+    tasks = json.loads(path.read_text())
+    for task in tasks:
+        task["annotations"][0]["was_cancelled"] = True
+    path.write_text(json.dumps(tasks))
+    assert imported(run, [path], folder) == [verdict for verdict in said if verdict.annotator == "worker-1"]
+
+
+def table_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"rating2": ""}, "a rating is missing"),
+        ({"second": ""}, "best or second best is missing"),
+        ({"best": "1", "second": "1.0"}, "best is second best too"),
+    ],
+)
+def test_an_incomplete_answer_is_dropped_with_its_reason(
+    run: Run, folder: Path, change: dict[str, str], reason: str
+) -> None:
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=";"))
+    rows[0] |= change
+    write_table(path, rows)
+    assert run.path is not None
+    done = import_verdicts(Import(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
+    assert done.dropped == {reason: 1}
+    assert len(done.verdicts) == N - 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"task": "0" * 16}, r"line 2: no task '0{16}' in the key"),
+        ({"rating1": "lkely"}, "line 2: 'lkely' is none of likely, unlikely, gibberish"),
+        ({"best": "7"}, "line 2: best '7'"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(run: Run, folder: Path, change: dict[str, str], says: str) -> None:
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=";"))
+    rows[0] |= change
+    write_table(path, rows)
+    with pytest.raises(InputError, match=says):
+        imported(run, [path], folder)
+
+
+def test_a_file_given_twice_counts_once(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 4, annotators=2)
+    files = from_mturk(exported(run, folder, "mturk"), [Person(run, said, f"worker-{i}") for i in range(2)])
+    assert imported(run, files * 2, folder) == said
+
+
+def test_files_of_verdicts_are_put_together_without_a_key(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 6)
+    write_verdicts(folder / "a.jsonl", said[:14], run.pool.identity)
+    write_verdicts(folder / "b.jsonl", said[10:], run.pool.identity)
+    assert imported(run, [folder / "b.jsonl", folder / "a.jsonl"], folder, key=None) == said
+
+
+def test_the_key_of_another_pool_is_refused(run: Run, folder: Path) -> None:
+    files = from_csv(exported(run, folder, "csv"), [Person(run, verdicts_on(run, 1), "worker-0")])
+    key = json.loads((folder / "tasks.key.json").read_text())
+    (folder / "tasks.key.json").write_text(json.dumps(key | {"pool": "0"}))
+    with pytest.raises(InputError, match="the key of another pool"):
+        imported(run, files, folder)
+
+
+def test_the_next_round_has_what_is_new_unfinished_or_to_be_refilled(run: Run, folder: Path) -> None:
+    items = make_items(run.assignment(), seed=0)
+    bad = ("likely", "likely", *["gibberish"] * 4)
+    good = ("likely", "likely", "unlikely", "unlikely", "gibberish", "gibberish")
+    said = [Verdict(items[0], name, bad, 0, 1) for name in "ab"]
+    said += [Verdict(items[1], name, good, 0, 1) for name in "ab"]
+    said += [Verdict(items[2], "a", good, 0, 1)]
+    write_verdicts(folder / "said.jsonl", said, run.pool.identity)
+    exported(run, folder, "csv", verdicts=folder / "said.jsonl", annotators_per_item=2)
+    key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
+    found = {Item(entry["row"], tuple(entry["columns"]), entry["round"]) for entry in key.values()}
+    refilled = refill(judge(said)[0], run.assignment()[0, 1:], items[0].columns)
+    assert refilled is not None
+    assert found == {refilled, items[2], *items[3:]}
+
+
+def test_verdicts_of_people_who_are_screened_out_leave_their_items_to_judge(tmp_path: Path, folder: Path) -> None:
+    run = make_run(small_pool(), tmp_path / "run")
+    items = make_items(run.assignment(), seed=0)
+    ratings = ("likely",) * 6
+    said = [Verdict(item, "careless", ratings, 4, 5) for item in items]
+    said += [Verdict(item, "good", ratings, 0, 1) for item in items[:4]]
+    write_verdicts(folder / "said.jsonl", said, run.pool.identity)
+    exported(run, folder, "csv", verdicts=folder / "said.jsonl")
+    key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
+    assert {entry["row"] for entry in key.values()} == {item.row for item in items[4:]}
+
+
+def test_what_people_answer_on_the_pages_is_exported_by_the_verb(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(small_pool(), tmp_path / "run")
+    desk = make_desk(run, annotators_per_item=2, limit=5)
+    for k, name in enumerate(("ann", "bob")):
+        browser = Browser(make_client(desk, run), name).begin()
+        for i in range(5):
+            ratings = [RATINGS[(i + k + place) % 3 if place < 2 else 0] for place in range(6)]
+            browser.send(ratings=ratings, best=i, second=5)
+    out = folder / "verdicts.jsonl"
+    main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(out)])
+    assert f"{len(desk.store.verdicts())} verdicts. Written to {out}" in capsys.readouterr().out
+    assert len(desk.store.verdicts()) >= 10
+    assert read_verdicts(out, run.pool.identity) == desk.store.verdicts()
+    assert imported(run, [out], folder, key=None) == desk.store.verdicts()
+
+
+def test_without_the_extra_tasks_are_exported_and_verdicts_are_refused(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("exchange", "store", "schema"):  # loaded again, and put back afterwards
+        monkeypatch.setattr(swag_af.verify, name, getattr(swag_af.verify, name))
+        monkeypatch.delitem(sys.modules, f"swag_af.verify.{name}")
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    main(["verify", "export", str(run.path), "--out", str(folder / "tasks.csv")])
+    with pytest.raises(SystemExit):
+        main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(folder / "verdicts.jsonl")])
+    assert "sqlalchemy is not installed. Install it with: pip install 'swag-af[verify]'" in capsys.readouterr().err
+
+
+def test_the_verbs_say_what_to_keep_and_what_comes_next(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = verdicts_on(run, 2)
+    main(["verify", "export", str(run.path), "--to", "mturk", "--out", str(folder / "tasks")])
+    assert "tasks.key.json says which ending is gold" in capsys.readouterr().out
+    (path,) = from_mturk(folder / "tasks", [Person(run, said, f"worker-{i}") for i in range(3)])
+    out = str(folder / "verdicts.jsonl")
+    main(["verify", "import", str(run.path), str(path), "--key", str(folder / "tasks.key.json"), "--out", out])
+    assert f"{3 * N} verdicts of 3 people on {N} items" in capsys.readouterr().out
+    main(["verify", "agreement", out, "--json", str(folder / "agreement.json")])
+    assert "Krippendorff's alpha" in capsys.readouterr().out
+    assert json.loads((folder / "agreement.json").read_text())["n_shared_items"] == N
+
+
+def test_import_without_files_is_told_in_our_own_words(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["verify", "import", str(run.path)])
+    assert capsys.readouterr().err.startswith("swag-af: verify import: no files given: name what")
