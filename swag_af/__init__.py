@@ -7,6 +7,9 @@ Reading order (each file or folder imports only those named before it):
     replacement    which distractors leave and which candidates enter
     runs           a run: start, replacements, log
     verdicts       items that people judge, and what they say of them
+    consensus      one judgement an item out of several annotators' verdicts
+    reliability    how far annotators agree, in numbers
+    agreement      those numbers beside the paper's, in tables
     audit          how well filters that took no part still find gold
     plot           curves as PNG and SVG
     summary        numbers and tables of runs, as text
@@ -14,6 +17,11 @@ Reading order (each file or folder imports only those named before it):
     verify         people judge the endings of a run
     report_charts  the charts of a report
     report_page    the page around them
+    report_subject  what a report tells of, read once
+    report_curves  curve, audits and work by iteration
+    report_contents  endings and questions before and after
+    report_people  what people said, where they were asked
+    report_making  command, options, hashes, versions, seconds
     report         the verb `report`
     loop           the verb `filter`: split, fit, score, replace
     show           the verb `show`

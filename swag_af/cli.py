@@ -21,9 +21,10 @@ from typing import Any
 import tyro
 
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.options import Contexts, Pool, Tag
+from swag_af.data.options import Contexts, Pool, Tag, TrainTagger
 from swag_af.lm.options import Features, Generate, TrainLM
 from swag_af.options import Audit, Demo, Filter, Release, Report, Show
+from swag_af.verify.options import Agreement, Export, Import, Serve
 
 VERBS: dict[str, tuple[type, str]] = {
     "demo": (Demo, "swag_af.verbs:demo"),
@@ -33,13 +34,20 @@ VERBS: dict[str, tuple[type, str]] = {
     "features": (Features, "swag_af.verbs:features"),
     "pool": (Pool, "swag_af.verbs:pool"),
     "tag": (Tag, "swag_af.verbs:tag"),
+    "train-tagger": (TrainTagger, "swag_af.verbs:train_tagger"),
     "filter": (Filter, "swag_af.verbs:filter"),
     "audit": (Audit, "swag_af.verbs:audit"),
     "report": (Report, "swag_af.verbs:report"),
     "release": (Release, "swag_af.verbs:release"),
     "show": (Show, "swag_af.verbs:show"),
+    "verify serve": (Serve, "swag_af.verbs:verify_serve"),
+    "verify export": (Export, "swag_af.verbs:verify_export"),
+    "verify import": (Import, "swag_af.verbs:verify_import"),
+    "verify agreement": (Agreement, "swag_af.verbs:verify_agreement"),
 }
-"""Each verb's options, and the function that takes them, loaded when the verb runs."""
+"""Each verb's options, and the function that takes them, loaded when the verb runs. A verb is one word or two."""
+
+HELP_FLAGS = ("--help", "-h", "help")
 
 HELP = """swag-af: Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
@@ -63,8 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"swag-af {version('swag-af')}")
         return
-    if not arguments or arguments[0] in ("--help", "-h", "help"):
+    if not arguments or arguments[0] in HELP_FLAGS:
         print(help_text())
+        return
+    if arguments[0] in _groups() and (arguments[1:] or ["--help"])[0] in HELP_FLAGS:
+        print(group_help_text(arguments[0]))
         return
     signal.signal(signal.SIGTERM, _interrupt)
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
@@ -90,11 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def parse(arguments: Sequence[str]) -> Any:
     """The options that `arguments` say, an instance of one of the verbs' dataclasses."""
-    verb, rest = arguments[0], list(arguments[1:])
-    if verb not in VERBS:
-        near = difflib.get_close_matches(verb, VERBS, n=2)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
+    verb, rest = _verb_of(arguments)
     rest = _with_config(verb, rest)
     said = io.StringIO()
     try:
@@ -112,9 +119,37 @@ def parse(arguments: Sequence[str]) -> Any:
 
 
 def help_text() -> str:
-    """What `swag-af --help` prints: a line a verb, from its docstring."""
-    lines = [f"  {verb:<10}{(dataclass.__doc__ or '').splitlines()[0]}" for verb, (dataclass, _) in VERBS.items()]
-    return HELP.format(verbs="\n".join(lines))
+    """What `swag-af --help` prints: a line a verb, from its docstring; those of two words below the others."""
+    single = [verb for verb in VERBS if " " not in verb]
+    groups = [_verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")]) for group in _groups()]
+    return HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+
+
+def group_help_text(group: str) -> str:
+    """What `swag-af GROUP` prints: the verbs that begin with that word."""
+    lines = _verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")])
+    return "\n".join([f"swag-af {group}:", "", *lines, "", f"`swag-af {group} VERB --help` lists the options of one."])
+
+
+def _verb_lines(verbs: Sequence[str]) -> list[str]:
+    width = max(len(verb) for verb in verbs) + 2
+    return [f"  {verb:<{width}}{(VERBS[verb][0].__doc__ or '').splitlines()[0]}" for verb in verbs]
+
+
+def _groups() -> list[str]:
+    """The first words of the verbs of two words."""
+    return list(dict.fromkeys(verb.partition(" ")[0] for verb in VERBS if " " in verb))
+
+
+def _verb_of(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The verb that `arguments` begin with, and what follows it."""
+    n_words = 2 if arguments[0] in _groups() and len(arguments) > 1 else 1
+    verb = " ".join(arguments[:n_words])
+    if verb in VERBS:
+        return verb, list(arguments[n_words:])
+    near = [known for known in VERBS if known.endswith(f" {verb}")] or difflib.get_close_matches(verb, VERBS, n=2)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
 
 
 def _unboxed(box: str) -> str:
@@ -123,7 +158,7 @@ def _unboxed(box: str) -> str:
     rows = [row.strip("│ ") for row in plain.splitlines()]
     rows = rows if plain.startswith("╭") else rows[2:]  # drawn in ASCII, the title stands in a part of its own
     parts = re.split("[─-]{3,}", " ".join(row for row in rows if row[:1] not in ("╭", "╰")))
-    fault = re.sub(r"^Error parsing [a-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
+    fault = re.sub(r"^Error parsing [A-Za-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
     near = re.search(r"Perhaps you meant:\s*(--[\w-]+)", " ".join(parts[1:]))
     return f"{fault}." + (f" Did you mean {near[1]}?" if near else "")
 
@@ -142,7 +177,7 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
     path = Path(inline or arguments[at + 1])
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
     values = _read_toml(path)
-    tables = {name: value for name, value in values.items() if name in VERBS and isinstance(value, dict)}
+    tables = _tables_of(values)
     flat = _flatten(tables.get(verb, {}) if tables else values)
     _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
@@ -158,6 +193,15 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
     if rest and not rest[0].startswith("-"):
         positional = []  # given on the command line, which comes first
     return [*positional, *rest, *flags]
+
+
+def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of `values` that belong to a verb, by verb: `[filter]`, and `[verify.serve]` for one of two words."""
+    named = dict(values)
+    for group in _groups():
+        inner = values.get(group)
+        named |= {f"{group} {name}": value for name, value in inner.items()} if isinstance(inner, dict) else {}
+    return {name: value for name, value in named.items() if name in VERBS and isinstance(value, dict)}
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

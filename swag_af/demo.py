@@ -90,12 +90,12 @@ def _release_options(folder: Path, seed: int) -> Release:
 
 def _tell(folder: Path, seconds: float, seed: int) -> str:
     from swag_af.data.contexts import read_contexts_manifest
-    from swag_af.release.build import display, make_questions
+    from swag_af.release.dataset import assemble
     from swag_af.runs import open_run
 
     run = open_run(folder / "run")
     manifest = read_contexts_manifest(folder / "contexts.jsonl") or {}
-    questions = make_questions(run, run.assignment(), _release_options(folder, seed))
+    questions = assemble(run, _release_options(folder, seed)).questions
     lines = [
         "",
         "Synthetic captions, made by a grammar: a demonstration, not a dataset.",
@@ -108,7 +108,7 @@ def _tell(folder: Path, seconds: float, seed: int) -> str:
         "",
     ]
     for question in questions[:3]:
-        lines += [*question_lines(" ".join(display(question.context)), question.endings, question.label), ""]
+        lines += [*question_lines(question.startphrase, question.endings, question.label), ""]
     lines += [
         f"{seconds:.0f} seconds. The curve: {folder / 'run' / 'curve.png'}; the dataset: {folder / 'dataset'}",
         f"Next: swag-af show {folder / 'dataset'}, or your own captions: swag-af contexts --help",

@@ -1,4 +1,4 @@
-"""The options of the verbs from `filter` on, and of its Python twin `filter_pool`. Imports nothing heavy."""
+"""The options of the verbs from `filter` on, and of `filter_pool`. Imports nothing heavy."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -182,11 +182,12 @@ class Report:
     """Write a run as one HTML file: curve, audits, distributions and questions before and after, options and hashes.
 
     The file needs no network and no script. `swag-af filter` leaves one in the run folder; this makes it anew,
-    and without --out the curve beside it.
+    and without --out the curve beside it. With --verdicts it says what people said of the endings too.
 
     Try:
       swag-af report run
       swag-af report run --out report.html
+      swag-af report run --verdicts verdicts.jsonl
     """
 
     run: Path
@@ -195,22 +196,42 @@ class Report:
     """The file to write; report.html in the run folder when not given."""
     n_questions: int = 20
     """How many questions to show before and after."""
+    verdicts: tuple[Path, ...] = ()
+    """What people said: files of `swag-af verify export` or `verify import`."""
+    judge: Literal["majority", "dawid-skene", "mace"] = "majority"
+    """With --verdicts: how several verdicts on one item become one judgement, as in `swag-af release`."""
+    screen: bool = True
+    """With --verdicts: drop annotators who seldom rank gold among their two best, as `swag-af release` does."""
+    iteration: int | None = None
+    """With --verdicts: the iteration whose assignment people were shown; the last when not given."""
     force: bool = False
     """Replace an existing file elsewhere than in the run folder."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.n_questions < 0, f"--n-questions {self.n_questions}: not below 0")])
+        alone = not self.verdicts
+        check_faults(
+            [
+                (self.n_questions < 0, f"--n-questions {self.n_questions}: not below 0"),
+                (alone and self.judge != "majority", "--judge: only with --verdicts"),
+                (alone and not self.screen, "--no-screen: only with --verdicts"),
+                (alone and self.iteration is not None, "--iteration: only with --verdicts"),
+            ]
+        )
 
 
 @dataclass(frozen=True)
 class Release:
-    """Make a multiple-choice dataset of a run: SWAG's CSV files, split by video, and a dataset card.
+    """Make a multiple-choice dataset of a run, and of what people said of its endings if they were asked.
 
-    Distractors are drawn from each context's assigned negatives; nobody has verified them yet, and the card
-    says so.
+    Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
+    With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
+    is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
+    nobody has verified them. No video and no near-duplicates stand in two splits.
 
     Try:
       swag-af release run --out dataset
+      swag-af release run --verdicts verdicts.jsonl --out dataset
+      swag-af release run --verdicts monday.jsonl tuesday.jsonl --judge dawid-skene --formats none
       swag-af release run --out dataset --iteration 122 --seed 1
     """
 
@@ -218,14 +239,26 @@ class Release:
     """The run folder of `swag-af filter`."""
     out: Path = Path("dataset")
     """The folder for the dataset."""
+    verdicts: tuple[Path, ...] = ()
+    """What people said: files of `swag-af verify export` or `verify import`."""
+    judge: Literal["majority", "dawid-skene", "mace"] = "majority"
+    """How several verdicts on one item become one judgement (the models need the extra verify)."""
+    screen: bool = True
+    """Drop annotators who rank gold among their two best in under 55 % of 10 items or more (Zellers et al. 2018,
+    A.5)."""
     iteration: int | None = None
-    """Release the assignment after this iteration; the last when not given."""
+    """Release the assignment after this iteration, which must be the one that people were shown; the last when not
+    given."""
     n_distractors: int = 3
-    """Distractors a question, drawn from the assigned negatives."""
+    """Distractors a question."""
     val_share: float = 0.18
-    """Share of the questions for validation (SWAG: 20k of 113k)."""
+    """Share of the contexts for validation (SWAG: 20k of 113k)."""
     test_share: float = 0.18
-    """Share of the questions for testing (SWAG: 20k of 113k)."""
+    """Share of the contexts for testing (SWAG: 20k of 113k)."""
+    near_duplicates: float = 0.7
+    """Contexts this alike share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    formats: str = "auto"
+    """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
     seed: int = 0
     """Draws splits, distractors and the order of answers."""
     force: bool = False
@@ -237,9 +270,10 @@ class Release:
             [
                 (self.n_distractors < 1, f"--n-distractors {self.n_distractors}: at least 1"),
                 (
-                    min(shares) < 0 or sum(shares) >= 1,
+                    not (min(shares) >= 0 and sum(shares) < 1),  # a share that is no number is neither
                     "--val-share and --test-share: not below 0, and less than 1 together",
                 ),
+                (not 0 < self.near_duplicates <= 1, f"--near-duplicates {self.near_duplicates}: over 0, and 1 at most"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )

@@ -163,8 +163,25 @@ border-radius:.35rem;padding:.28rem .6rem .28rem 1.9rem;position:relative;backgr
 .question .left::before{content:"\\2212";color:inherit}
 .question .came{background:var(--in);color:var(--in-ink)}
 .question .came::before{content:"+";color:inherit}
+.pair{display:flex;flex-wrap:wrap;gap:0 1.5rem}
+.pair>div{flex:1 1 auto;max-width:100%}
+.pair table{width:100%}
+.pair p{width:0;min-width:100%}
+.judged{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr));gap:1.6rem 2rem;margin:1rem 0}
+.judged article{min-width:0}
+.judged h4{font-size:.95rem;line-height:1.35;margin:0 0 .5rem}
+.judged ol{list-style:none;margin:0;padding:0;font-size:.9rem}
+.judged li{display:flex;justify-content:space-between;align-items:baseline;gap:.2rem 1rem;position:relative;
+padding:.3rem .5rem .3rem 1.7rem;border-bottom:1px solid var(--line)}
+.judged .gold{background:var(--gold)}
+.judged .gold::before{content:"\\2605";color:var(--gold-ink);position:absolute;left:.4rem}
+.judged p{margin:.4rem 0 0;color:var(--soft);font-size:.85rem}
+.said{color:var(--soft);flex:none;font-size:.85rem}
+.said.likely{color:var(--in-ink)}
+.said.gibberish{color:var(--out-ink)}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-@media(max-width:40rem){th,td{padding-right:.55rem}
+@media(max-width:40rem){th,td{padding-right:.55rem}tbody th:first-child{white-space:normal;min-width:6rem}
+.worded .xs{font-size:.66rem}
 body{padding:1.2rem 1rem 3rem}h1{font-size:1.5rem}.wide .plane{height:15rem}
 .question li.swap{grid-template-columns:1fr}dl.tiles{grid-template-columns:1fr 1fr}
 dl.facts div{grid-template-columns:1fr}}

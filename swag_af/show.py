@@ -1,7 +1,7 @@
 """The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ from swag_af.data.files import MANIFEST, check_manifest, read_json
 from swag_af.data.pool import CandidatePool
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.options import Show
-from swag_af.release.build import display
+from swag_af.release.questions import display
 from swag_af.report import REPORT
 from swag_af.runs import open_run
-from swag_af.summary import drop_lines, perplexity_rows, question_lines, run_lines, table
+from swag_af.summary import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 
 
 def show(options: Show) -> str:
@@ -81,7 +81,8 @@ def _show_pool(path: Path, options: Show) -> list[str]:
     lines = [
         f"{len(pool):,} contexts x {pool.n_candidates:,} candidates, gold first",
         f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
-        f"{pool.manifest.get('tagger', 'none')}",
+        f"{pool.manifest.get('tagger', 'none')}"
+        + (f", in context {pool.manifest['context_tagger']}" if pool.manifest.get("context_tagger") else ""),
     ]
     if "n_draws" in pool.manifest:
         n_endings = len(pool) * (pool.n_candidates - 1)
@@ -140,10 +141,24 @@ def _show_dataset(path: Path, options: Show) -> list[str]:
     ]
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
-        "no human verdicts",
+        *_people_lines(manifest),
+        *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),
+        *([f"lm-evaluation-harness: {', '.join(manifest['harness_tasks'])}"] if manifest.get("harness_tasks") else []),
         "",
     ]
     return [*lines, *_examples(examples), "", f"Next: read {path / 'README.md'}, the dataset card"]
+
+
+def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
+    people = manifest["human_verdicts"]
+    if people is None:
+        return ["no human verdicts"]
+    return [
+        f"{people['n_verdicts']:,} verdicts of {people['n_annotators']:,} annotators, "
+        f"{people['n_annotators_dropped']:,} of them dropped; brought together by {people['judge']}",
+        f"{manifest['n_generated_answers']:,} questions have a generated answer",
+        f"contexts left out: {drop_reasons(manifest['left_out']) or 'none'}",
+    ]
 
 
 _SHOWERS: dict[str, Callable[[Path, Show], list[str]]] = {

@@ -1,25 +1,33 @@
 """What each verb prints. The work is done by the Python function of the same name, which prints nothing."""
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swag_af.data.options import Contexts, Pool, Tag
+from swag_af.data.errors import InputError
+from swag_af.data.options import Contexts, Pool, Tag, TrainTagger
 from swag_af.lm.options import Features, Generate, TrainLM
 from swag_af.options import Audit, Demo, Filter, Release, Report, Show
-from swag_af.summary import audit_lines, drop_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.summary import audit_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.verify.options import Agreement, Export, Import, Serve
 
 if TYPE_CHECKING:
     from swag_af.data.pool import CandidatePool
 
 
 def contexts(options: Contexts) -> None:
-    """Print the drop table and what to run next."""
+    """Print what was read as what, the drop table as it stands beside the contexts, and what to run next."""
+    from swag_af.data.contexts import drop_report_path_of, read_contexts_manifest
     from swag_af.data.extract import contexts as extract
 
     drops = extract(options)
-    _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs", "", *drop_lines(drops))
-    _say("", f"Written to {options.out}. Next: swag-af generate {options.out} --lms lms --out pool")
+    written = Path(os.path.abspath(options.out))  # where `folder/..` leads though there is no such folder
+    made_by = (read_contexts_manifest(written) or {})["made_by"]
+    _say(*(source["read"] for source in made_by["sources"]))
+    _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}", "")
+    _say(drop_report_path_of(written).read_text(encoding="utf-8"))
+    _say(f"Written to {options.out}. Next: swag-af generate {options.out} --lms lms --out pool")
 
 
 def train_lm(options: TrainLM) -> None:
@@ -31,8 +39,25 @@ def train_lm(options: TrainLM) -> None:
         _say(f"Nothing to do: the folds asked for are trained in {options.out}.")
         return
     seconds = sum(report["seconds"] for report in reports)
+    if options.pretrain:
+        _say(*_pretraining_lines(options.out))
     _say("Token perplexity", "", *table(perplexity_rows(reports)), "", f"{seconds:.0f} seconds")
     _say(f"Written to {options.out}. Next: swag-af generate {options.contexts} --lms {options.out} --out pool")
+
+
+def _pretraining_lines(lms: Path) -> list[str]:
+    """What every fold started from: how many pairs of the books were learnt from, and why not the others."""
+    from swag_af.data.files import read_manifest
+    from swag_af.lm.store import pretrained_path
+
+    made = read_manifest(pretrained_path(lms), "lm-pretrained")
+    drops, perplexity = made["drops"], made["held_out_perplexity"]
+    return [
+        f"Pretrained on books: {drops['kept']:,} of {drops['pairs']:,} pairs of sentences, held-out perplexity "
+        f"{perplexity['forward']:.1f} forward, {perplexity['backward']:.1f} backward",
+        f"pairs left out: {drop_reasons(drops) or 'none'}",
+        "",
+    ]
 
 
 def generate(options: Generate) -> None:
@@ -86,13 +111,36 @@ def tag(options: Tag) -> None:
     from swag_af.data.taggers import TAGS
 
     made = retag(options)
-    if made.vocabulary.tags is not None:
+    if options.in_context:
+        n = int(made.counts.sum())
+        _say(f"{options.pool}: {n:,} candidates tagged in their sentences by {made.manifest['context_tagger']}")
+    elif made.vocabulary.tags is not None:
         counts = Counter(TAGS[code] for code in made.vocabulary.tags)
         _say(f"{options.pool}: {len(made.vocabulary):,} token types tagged by {made.manifest['tagger']}")
         _say(", ".join(f"{n:,} {name}" for name, n in counts.most_common()))
     else:
         _say(f"{options.pool}: its {len(made.vocabulary):,} token types have no tags now")
     _say("", f"Runs made with other tags are of another pool. Next: {_filter_command(options.pool, made)}")
+
+
+def train_tagger(options: TrainTagger) -> None:
+    """Print what the pipeline gets right on the held-out sentences, and what to run next."""
+    from swag_af.data.train_tagger import train_tagger as train
+
+    figures = train(options)
+    _say(
+        f"{figures['n_sentences']:,} sentences learnt, {figures['n_held_out']:,} held out; epoch "
+        f"{figures['best_epoch']} of {options.epochs} was best; {figures['cpu_seconds']:.0f} seconds of CPU",
+        "",
+        *table(
+            [
+                ("held-out sentences", "right"),
+                *((name.replace("_", " "), f"{value:.1%}") for name, value in figures.items() if "accuracy" in name),
+            ]
+        ),
+        "",
+        f"Written to {options.out}. Next: swag-af tag pool --tagger spacy:{options.out} --in-context",
+    )
 
 
 def _filter_command(path: Path, pool: "CandidatePool") -> str:
@@ -121,20 +169,47 @@ def audit(options: Audit) -> None:
 
 
 def report(options: Report) -> None:
-    """Say where the page is."""
+    """Say where the page is, and how to put into it what people said, if they were asked."""
     from swag_af.report import run_report
+    from swag_af.report_people import how_to_include
 
     _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
+    if not options.verdicts and (command := how_to_include(options.run)):
+        _say("", f"People have been asked to judge these endings. To say in it what they said: {command}")
 
 
 def release(options: Release) -> None:
-    """Print the sizes of the splits."""
-    from swag_af.release.build import SPLITS
+    """Print the sizes of the splits, and what was left out and why."""
     from swag_af.release.build import release as make
+    from swag_af.release.dataset import shortfalls
+    from swag_af.release.rules import LEFT_OUT
+    from swag_af.release.tables import has_pyarrow
 
-    sizes = Counter(question.split for question in make(options))
-    _say(f"{sum(sizes.values()):,} questions: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS))
-    _say(f"Written to {options.out}, with README.md, the dataset card. Next: swag-af show {options.out}")
+    dataset = make(options)
+    _say(
+        f"{len(dataset.questions):,} questions: " + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
+        f"{len(dataset.group_sizes):,} groups of {dataset.n_videos:,} videos stay together",
+    )
+    if dataset.opinions is None:
+        _say("Nobody has judged these endings; the card says so. `swag-af verify serve` asks people.")
+    else:
+        dropped = len(dataset.opinions.dropped)
+        _say(
+            f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
+            f"{dropped:,} of them dropped; {dataset.n_generated:,} questions have a generated answer",
+            "",
+            *table(
+                [
+                    ("contexts left out because", "count"),
+                    *((LEFT_OUT[r], f"{n:,}") for r, n in dataset.left_out.items()),
+                ]
+            ),
+        )
+    for line in shortfalls(dataset):
+        _say("", f"Note: {line}")
+    if options.formats == "auto" and not has_pyarrow():
+        _say("", "Note: no Parquet, for want of pyarrow. Install it with: pip install 'swag-af[publish]'")
+    _say("", f"Written to {options.out}, with README.md, the dataset card. Next: swag-af show {options.out}")
 
 
 def show(options: Show) -> None:
@@ -142,6 +217,61 @@ def show(options: Show) -> None:
     from swag_af.show import show as text_of
 
     _say(text_of(options))
+
+
+def verify_serve(options: Serve) -> None:
+    """Say where people go, and serve them until Ctrl-C."""
+    try:
+        from swag_af.verify.server import serve
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    serve(options, say=_say)
+
+
+def verify_export(options: Export) -> None:
+    """Say what was written, what goes out, and what stays."""
+    from swag_af.verify.exchange import export
+
+    done = export(options)
+    if done.key is None:
+        _say(f"{done.n:,} verdicts. Written to {options.out}. Next: swag-af verify agreement {options.out}")
+        return
+    _say(f"{done.n:,} tasks for people elsewhere: {' and '.join(map(str, done.files))}")
+    _say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
+    _say(f"When answers are back: swag-af verify import {options.run} FILE --key {done.key}")
+
+
+def verify_import(options: Import) -> None:
+    """Print how many verdicts there are, and what was dropped."""
+    from swag_af.verify.exchange import import_verdicts
+
+    done = import_verdicts(options)
+    annotators = len({verdict.annotator for verdict in done.verdicts})
+    items = len({verdict.item for verdict in done.verdicts})
+    _say(f"{len(done.verdicts):,} verdicts of {annotators:,} people on {items:,} items")
+    _say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
+    _say("", f"Written to {options.out}. Next: swag-af verify agreement {options.out}")
+
+
+def verify_agreement(options: Agreement) -> None:
+    """Print Table 2 of the paper with one's own figures beside it."""
+    from swag_af.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
+    from swag_af.data.files import check_output, write_json
+    from swag_af.verdicts import read_verdicts
+
+    if options.json is not None:
+        check_output(options.json, force=options.force)
+    found = measure(read_verdicts(options.verdicts), model=options.model, seed=options.seed)
+    _say(
+        f"{found.n_verdicts:,} verdicts of {len(found.annotators):,} people on {found.n_items:,} items, "
+        f"{found.n_shared_items:,} of them judged twice or more",
+        "",
+    )
+    for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
+        _say(*table([tuple(row) for row in rows]), "")
+    if options.json is not None:
+        write_json(options.json, found.as_record())
+        _say(f"Written to {options.json}.")
 
 
 def demo(options: Demo) -> None:
@@ -152,4 +282,4 @@ def demo(options: Demo) -> None:
 
 
 def _say(*lines: str) -> None:
-    print(*lines, sep="\n")
+    print(*lines, sep="\n", flush=True)

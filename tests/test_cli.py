@@ -20,10 +20,11 @@ from swag_af.cli import VERBS, help_text, main, parse
 from swag_af.data.contexts import write_contexts
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json
-from swag_af.data.options import Columns, ContextRules, Contexts, Pool, Tag
+from swag_af.data.options import Columns, ContextRules, Contexts, Pool, Tag, TrainTagger
 from swag_af.lm.options import Features, Generate, LMOptions, TrainLM
 from swag_af.options import AFOptions, Audit, Demo, Filter, Release, Report, Show
 from swag_af.runs import open_run
+from swag_af.verify.options import Agreement, Export, Import, Serve
 
 Refused = Callable[..., str]
 
@@ -38,7 +39,7 @@ CAPTIONS = [
 @pytest.fixture(autouse=True)
 def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
     """No curves (tests/test_plot.py draws them), wide help, and the process as it was."""
-    for module in ("loop", "release"):
+    for module in ("loop", "release.build"):
         monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
@@ -143,10 +144,21 @@ def test_an_unknown_verb_gets_the_nearest(refused: Refused) -> None:
     assert "Did you mean filter?" in refused("fliter", "pool")
 
 
+@pytest.mark.parametrize("words", [("verify", "sevre", "run"), ("serve", "run"), ("verify-serve", "run")])
+def test_an_unknown_verb_of_two_words_gets_the_nearest(refused: Refused, words: tuple[str, ...]) -> None:
+    assert "Did you mean verify serve" in refused(*words)
+
+
 def test_an_unknown_flag_gets_the_nearest(refused: Refused) -> None:
     line = refused("filter", "pool", "--itrations", 4)
     assert "--itrations" in line
     assert "Did you mean --iterations?" in line
+
+
+def test_a_fault_of_a_verb_of_two_words_names_it(refused: Refused) -> None:
+    line = refused("verify", "serve", "run", "--prt", 4)
+    assert "verify serve:" in line
+    assert "`swag-af verify serve --help`" in line
 
 
 BAD_FLAGS = [
@@ -158,6 +170,10 @@ BAD_FLAGS = [
     (["contexts", "c.json", "--n-folds", "1"], "--n-folds 1"),
     (["filter", "pool", "--schedule", "mlp"], "NAME:COUNT"),
     (["filter", "pool", "--config"], "--config: no file given"),
+    (["verify", "serve", "run", "--limit", "0"], "--limit 0: at least 1"),
+    (["verify", "serve", "run", "--annotators-per-item", "4"], "--max-annotators-per-item 3: below"),
+    (["verify", "serve", "run", "--completion-url", "javascript:alert(1)"], "begins with https://"),
+    (["verify", "serve", "run", "--admin-token", "short"], "at least 12 plain characters"),
 ]
 
 
@@ -292,7 +308,7 @@ def examples(text: str) -> list[str]:
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_shows_its_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main([verb, "--help"])
+        main([*verb.split(), "--help"])
     out = capsys.readouterr().out
     shown = examples(VERBS[verb][0].__doc__ or "")
     assert stopped.value.code == 0
@@ -308,13 +324,22 @@ def test_help_of_the_program_names_every_verb(arguments: list[str], capsys: pyte
     assert all(re.search(rf"^  {verb} +\S", out, re.MULTILINE) for verb in VERBS)
 
 
+@pytest.mark.parametrize("arguments", [["verify"], ["verify", "--help"]])
+def test_the_first_word_alone_lists_its_verbs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(arguments)
+    out = capsys.readouterr().out
+    verbs = [verb for verb in VERBS if verb.startswith("verify ")]
+    assert re.findall(r"^  (verify \w+) +\S", out, re.MULTILINE) == verbs
+
+
 ALL_EXAMPLES = [line for dataclass, _ in VERBS.values() for line in examples(dataclass.__doc__ or "")]
 
 
 @pytest.mark.parametrize("example", [*ALL_EXAMPLES, *examples(help_text())])
 def test_every_example_is_a_command_that_parses(example: str) -> None:
-    verb, *rest = shlex.split(example)[1:]
-    assert isinstance(parse([verb, *rest]), VERBS[verb][0])
+    words = shlex.split(example)[1:]
+    verb = words[0] if words[0] in VERBS else " ".join(words[:2])
+    assert isinstance(parse(words), VERBS[verb][0])
 
 
 def test_help_imports_neither_torch_nor_spacy() -> None:
@@ -368,6 +393,11 @@ THREE_FORMS = {
         ),
     ),
     "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", Tag(Path("p"), "none")),
+    "train-tagger": (
+        "treebank = 't.conllu'\ndev = 'd.conllu'\nparser = false\nlower-share = 0.5",
+        "train-tagger t.conllu --dev d.conllu --no-parser --lower-share 0.5",
+        TrainTagger(Path("t.conllu"), dev=Path("d.conllu"), parser=False, lower_share=0.5),
+    ),
     "filter": (
         "pool = 'p'\nschedule = 'mlp:3,bow:2'\n[af]\niterations = 9\nrule = 'released'\nuntil = 0.05",
         "filter p --schedule mlp:3,bow:2 --iterations 9 --rule released --until 0.05",
@@ -381,6 +411,26 @@ THREE_FORMS = {
     "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", Report(Path("r"), out=Path("x.html"))),
     "release": ("run = 'r'\niteration = 4", "release r --iteration 4", Release(Path("r"), iteration=4)),
     "show": ("path = 'p'\nn = 5", "show p --n 5", Show(Path("p"), n=5)),
+    "verify serve": (
+        "run = 'r'\nannotators_per_item = 2\nqualification = 'builtin'\nmin-gold-share = 0.6",
+        "verify serve r --annotators-per-item 2 --qualification builtin --min-gold-share 0.6",
+        Serve(Path("r"), annotators_per_item=2, qualification="builtin", min_gold_share=0.6),
+    ),
+    "verify export": (
+        "run = 'r'\nto = 'mturk'\nout = 'h.csv'\nverdicts = 'v.jsonl'\nannotators-per-item = 2",
+        "verify export r --to mturk --out h.csv --verdicts v.jsonl --annotators-per-item 2",
+        Export(Path("r"), "mturk", Path("h.csv"), verdicts=Path("v.jsonl"), annotators_per_item=2),
+    ),
+    "verify import": (
+        "run = 'r'\nfiles = ['a.csv', 'b.csv']\nkey = 'k.json'",
+        "verify import r a.csv b.csv --key k.json",
+        Import(Path("r"), (Path("a.csv"), Path("b.csv")), key=Path("k.json")),
+    ),
+    "verify agreement": (
+        "verdicts = 'v.jsonl'\nmodel = 'mace'\njson = 'a.json'",
+        "verify agreement v.jsonl --model mace --json a.json",
+        Agreement(Path("v.jsonl"), "mace", Path("a.json")),
+    ),
 }
 
 
@@ -393,8 +443,8 @@ def test_toml_equals_flags_equals_python(tmp_path: Path, verb: str, forms: tuple
     toml, flags, python = forms
     (tmp_path / "c.toml").write_text(toml)
     assert parse(shlex.split(flags)) == python
-    assert parse([verb, "--config", str(tmp_path / "c.toml")]) == python
-    assert parse([verb, f"--config={tmp_path / 'c.toml'}"]) == python
+    assert parse([*verb.split(), "--config", str(tmp_path / "c.toml")]) == python
+    assert parse([*verb.split(), f"--config={tmp_path / 'c.toml'}"]) == python
 
 
 def test_flags_beside_a_config_win(tmp_path: Path) -> None:
@@ -413,6 +463,13 @@ def test_a_config_may_hold_a_table_a_verb(tmp_path: Path) -> None:
     config = str(tmp_path / "c.toml")
     assert parse(["filter", "--config", config]) == Filter(Path("p"), af=AFOptions(seed=4))
     assert parse(["show", "x", "--config", config]) == Show(Path("x"))
+
+
+@pytest.mark.parametrize("table", ["[verify.serve]", "[verify]\nserve.run = 'r'\n[other]", '["verify serve"]'])
+def test_a_table_of_a_config_may_belong_to_a_verb_of_two_words(tmp_path: Path, table: str) -> None:
+    run = "" if "serve.run" in table else "\nrun = 'r'\n"
+    (tmp_path / "c.toml").write_text(f"[filter]\npool = 'p'\n{table}{run}")
+    assert parse(["verify", "serve", "--config", str(tmp_path / "c.toml")]) == Serve(Path("r"))
 
 
 BAD_CONFIGS = {

@@ -11,16 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
+from judged import judged_options
 
 from swag_af.audit import audit_run
 from swag_af.cli import parse
 from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_jsonl
 from swag_af.data.pool import FEATURES, CandidatePool
 from swag_af.loop import filter_pool, run_filter
 from swag_af.options import AFOptions, Filter, Report
-from swag_af.report import REPORT, command_of, run_report, write_report
+from swag_af.report import REPORT, run_report, write_report
 from swag_af.report_charts import Frame, escape, ticks
+from swag_af.report_contents import N_OPEN
+from swag_af.report_making import command_of
+from swag_af.report_people import people_of
 from swag_af.runs import Run, open_run
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
@@ -146,8 +151,11 @@ RUNS = {
 }
 
 
-@pytest.fixture(params=[*RUNS, "audited"])
+@pytest.fixture(params=[*RUNS, "audited", "judged"])
 def any_page(request: pytest.FixtureRequest, tmp_path: Path, audited: Run) -> Page:
+    if request.param == "judged":
+        options = judged_options(audited, tmp_path)
+        return page_of(audited, tmp_path, said=people_of(audited, Report(audited.path, verdicts=options.verdicts)))
     run = audited if request.param == "audited" else RUNS[request.param](tmp_path / "made")
     return page_of(run, tmp_path)
 
@@ -257,6 +265,14 @@ def test_twenty_questions_are_shown_before_and_after(page: Page) -> None:
     assert len(articles) == 20
 
 
+def test_the_first_questions_are_open_and_the_others_unfold(audited: Run, tmp_path: Path) -> None:
+    write_report(audited, tmp_path / "page.html", n_questions=12)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    seen, _, folded = text.partition('<section id="questions">')[2].partition("<details>")
+    assert seen.count("<article") == N_OPEN
+    assert f"<summary>{12 - N_OPEN} more</summary>" in folded
+
+
 def test_no_more_questions_are_shown_than_there_are(audited: Run, tmp_path: Path) -> None:
     assert len(page_of(audited, tmp_path, n_questions=99).of("article")) == len(audited.pool)
     assert len(page_of(audited, tmp_path, n_questions=0).of("article")) == 0
@@ -280,6 +296,28 @@ def test_a_filter_that_took_part_is_no_fresh_eye(page: Page) -> None:
     assert "A fresh feature that took no part finds gold" in page.words
     assert "A fresh hash" not in page.words
     assert "hash (took part)" in page.words
+
+
+def test_two_audits_of_one_iteration_are_not_before_and_after(tmp_path: Path) -> None:
+    run = in_memory(out=tmp_path / "run")
+    for n_folds in (2, 3):
+        audit_run(run, [0], [FeatureFilter()], n_folds=n_folds)
+    assert legend_of_ranks(run, tmp_path) == ["before filtering"]
+    audit_run(run, [6], [FeatureFilter()], n_folds=2)
+    assert legend_of_ranks(run, tmp_path) == ["before filtering", "after iteration 6"]
+
+
+def legend_of_ranks(run: Run, folder: Path) -> list[str]:
+    write_report(run, folder / "page.html")
+    ranks = (folder / "page.html").read_text(encoding="utf-8").partition("rank among what is assigned")[2]
+    return re.findall(r'<li><i class="key bar s\d+"></i>([^<]+)</li>', ranks.partition("</section>")[0])
+
+
+def test_audits_are_read_once_for_a_page(audited: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr("swag_af.audit.read_jsonl", lambda path: read.append(path) or read_jsonl(path))
+    write_report(audited, tmp_path / "page.html")
+    assert len(read) == 1
 
 
 def test_the_curve_says_its_numbers(page: Page, audited: Run) -> None:
@@ -362,7 +400,7 @@ def test_only_what_is_assigned_is_read(audited: Run, tmp_path: Path, monkeypatch
 
 def test_rows_read_some_at_a_time_make_the_same_page(audited: Run, tmp_path: Path, monkeypatch) -> None:
     write_report(audited, tmp_path / "one.html")
-    monkeypatch.setattr("swag_af.report.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.report_contents.ROWS_AT_ONCE", 7)
     write_report(audited, tmp_path / "two.html")
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 

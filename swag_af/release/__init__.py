@@ -1,8 +1,22 @@
-"""Release: a run, with the verdicts of people or without, becomes a dataset in SWAG's files.
+"""Release: a run, with the verdicts of people or without, becomes a dataset in SWAG's files and in others.
 
 Reading order (each file imports only files named before it):
 
-    build     the verb `release`: questions, splits by video, files, card
+    rules          what becomes of an item that people judged, a function a rule
+    people         verdicts read, checked against the run, screened and judged
+    splits         no video and no near-duplicates in two splits
+    questions      text, shuffled answers, even labels
+    dataset        all of it together, before it is written
+    swag_csv       SWAG's regular and full files
+    tables         JSONL and Parquet
+    hub            the head of the card, for `datasets.load_dataset`
+    croissant      Croissant metadata
+    lm_eval_utils  what loads the questions in lm-evaluation-harness; copied into every dataset
+    harness        tasks for it
+    markdown       tables and lists of the card
+    card_people    what the card says of annotators
+    card           the dataset card
+    build          the verb `release`
 
 Importing this package loads nothing else.
 """

@@ -1,0 +1,256 @@
+"""Claims about the formats of a dataset: SWAG's own, JSONL, Parquet, Croissant, each read back by those who know it."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged import judged_options, make_run, release_without_curve, rows_of
+
+from swag_af.data.build import pool as build_pool
+from swag_af.data.contexts import Context
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_jsonl, sha256_file
+from swag_af.data.options import Pool
+from swag_af.options import Release
+from swag_af.release.dataset import Dataset
+from swag_af.release.hub import size_category
+from swag_af.release.questions import display
+from swag_af.verbs import release as verb
+
+SWAG = Path(__file__).resolve().parents[2] / "shared" / "data" / "swag"
+REGULAR = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
+FULL = (
+    "video-id,fold-ind,startphrase,gold-ending,distractor-0,distractor-1,distractor-2,distractor-3,gold-source,"
+    "gold-type,distractor-0-type,distractor-1-type,distractor-2-type,distractor-3-type,sent1,sent2"
+)
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    folder = tmp_path_factory.mktemp("judged")
+    return judged_options(make_run(folder), folder)
+
+
+@pytest.fixture(scope="module")
+def made(options: Release) -> Dataset:
+    return release_without_curve(options)
+
+
+# ------------------------------------------------------------------------------- SWAG's files
+
+
+def test_the_headers_are_those_of_swag(options: Release, made: Dataset) -> None:
+    assert (options.out / "train.csv").read_text().splitlines()[0] == REGULAR
+    assert (options.out / "test.csv").read_text().splitlines()[0] == REGULAR.removesuffix(",label")
+    assert (options.out / "val_full.csv").read_text().splitlines()[0] == FULL
+
+
+def test_pandas_reads_the_regular_files_by_their_index(options: Release, made: Dataset) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.read_csv(options.out / "train.csv", index_col=0)
+    assert frame.index.tolist() == list(range(made.sizes["train"]))
+    assert frame["label"].dtype.kind == frame["fold-ind"].dtype.kind == "i"
+    assert frame[[f"ending{i}" for i in range(4)]].notna().all(axis=None)
+    assert set(frame["gold-source"]) == {"gold", "gen"}
+
+
+def test_pandas_reads_a_fourth_distractor_that_is_not_there_as_missing(options: Release, made: Dataset) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.read_csv(options.out / "train_full.csv")
+    few = frame["distractor-3"].isna()
+    assert few.any()
+    assert not few.all()
+    assert (frame["distractor-3-type"].isna() == few).all()
+    assert frame.drop(columns=["distractor-3", "distractor-3-type"]).notna().all(axis=None)
+    assert set(frame["gold-source"]) == {"gold0-orig", "gold1-orig", "gen-orig"}
+
+
+def conventions(startphrase: str, endings: list[str]) -> list[str]:
+    """Which of SWAG's conventions of text are broken."""
+    return [
+        *(["start in lower case"] if not startphrase[:1].isupper() else []),
+        *(f"capital: {ending}" for ending in endings if ending[:1].isupper()),
+        *(f"tokenised: {text}" for text in (startphrase, *endings) if re.search(r" [.,?!;:]| n't| 's ", text)),
+        *(f"blanks: {text}" for text in (startphrase, *endings) if re.search(r"^\s|\s$|\s\s", text)),
+        *(f"no end: {ending}" for ending in endings if ending[-1] not in ".?!"),
+    ]
+
+
+def test_questions_are_spelt_by_the_conventions_of_swag(options: Release, made: Dataset) -> None:
+    for split in ("train", "val", "test"):
+        for row in rows_of(options.out / f"{split}.csv"):
+            assert conventions(row["startphrase"], [row[f"ending{i}"] for i in range(4)]) == []
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not SWAG.exists(), reason="no SWAG at ../shared/data")
+def test_real_questions_of_swag_keep_those_conventions() -> None:
+    rows = [record for _, record in read_jsonl(SWAG / "swag_questions.jsonl")]
+    broken = [row for row in rows if conventions(row["startphrase"], row["endings"])]
+    assert len(broken) <= 0.02 * len(rows)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not SWAG.exists(), reason="no SWAG at ../shared/data")
+def test_real_contexts_of_swag_would_be_released_as_they_stand() -> None:
+    rows = [record for _, record in read_jsonl(SWAG / "swag_pairs.jsonl")]
+    rows = [row for row in rows if row["sent1"][0].isupper() and row["sent2"][0].isupper()]
+    same = [
+        row
+        for row in rows
+        if display(Context(row["sent1"], row["sent2"], "")) == (row["sent1"], row["sent2"])
+        and f"{row['sent1']} {row['sent2']}" == row["startphrase"]
+    ]
+    assert len(same) >= 0.97 * len(rows)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not SWAG.exists(), reason="no SWAG at ../shared/data")
+def test_the_columns_that_real_rows_tell_of_are_ours() -> None:
+    (_, question), (_, pair) = (
+        next(read_jsonl(SWAG / "swag_questions.jsonl")),
+        next(read_jsonl(SWAG / "swag_pairs.jsonl")),
+    )
+    assert {"startphrase", "label"} <= question.keys() & set(REGULAR.split(","))
+    assert len(question["endings"]) == sum(name.startswith("ending") for name in REGULAR.split(","))
+    assert {"startphrase", "sent1", "sent2"} <= pair.keys() & set(FULL.split(","))
+
+
+# ------------------------------------------------------------------------------- JSONL
+
+
+def test_a_pool_can_be_made_of_the_jsonl(options: Release, made: Dataset, tmp_path: Path) -> None:
+    pool = build_pool(Pool((options.out / "jsonl" / "train.jsonl",), tmp_path / "pool"))
+    train = made.of_split("train")
+    assert [context.id for context in pool.contexts] == [question.id for question in train]
+    for row, question in enumerate(train):
+        assert (pool.contexts[row].sent1, pool.contexts[row].start) == (question.sent1, question.start)
+        assert pool.text(row, 0) == question.answer
+
+
+def test_the_jsonl_of_test_does_not_give_its_answers_away(options: Release, made: Dataset) -> None:
+    records = [record for _, record in read_jsonl(options.out / "jsonl" / "test.jsonl")]
+    assert len(records) == made.sizes["test"]
+    assert not {"label", "gold_source"} & {name for record in records for name in record}
+
+
+# ------------------------------------------------------------------------------- Parquet and the hub
+
+
+@pytest.fixture
+def load(options: Release, made: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`datasets.load_dataset` of the folder, without network."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    return lambda *config: datasets.load_dataset(str(options.out), *config, cache_dir=str(tmp_path / "cache"))
+
+
+def test_load_dataset_opens_the_folder(load: Any, options: Release, made: Dataset) -> None:
+    loaded = load()
+    assert {split: len(rows) for split, rows in loaded.items()} == {
+        "train": made.sizes["train"],
+        "validation": made.sizes["val"],
+        "test": made.sizes["test"],
+    }
+    assert loaded["train"].features["label"].names == ["0", "1", "2", "3"]
+    assert set(loaded["test"]["label"]) == {-1}
+    regular = [{k: v for k, v in row.items() if k} for row in rows_of(options.out / "val.csv")]
+    assert [row | {"label": str(row["label"])} for row in loaded["validation"]] == regular
+
+
+def test_load_dataset_opens_the_full_configuration(load: Any, options: Release) -> None:
+    loaded = load("full")
+    assert list(loaded) == ["train", "validation"]
+    assert list(loaded["train"]) == rows_of(options.out / "train_full.csv")
+
+
+def test_load_dataset_opens_csv_where_there_is_no_parquet(
+    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    dataset = release_without_curve(replace(options, out=tmp_path / "plain", formats="none"))
+    loaded = datasets.load_dataset(str(tmp_path / "plain"), cache_dir=str(tmp_path / "cache"))
+    assert len(loaded["train"]) == dataset.sizes["train"]
+    assert not (tmp_path / "plain" / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("n", "name"), [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (113_557, "100K<n<1M"), (10**8, "n>10M")]
+)
+def test_sizes_have_the_names_of_the_hub(n: int, name: str) -> None:
+    assert size_category(n) == name
+
+
+# ------------------------------------------------------------------------------- which formats
+
+
+def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swag_af.release.tables.has_pyarrow", lambda: False)
+
+
+def test_without_pyarrow_the_default_leaves_parquet_out(
+    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_pyarrow(monkeypatch)
+    release_without_curve(replace(options, out=tmp_path / "dataset"))
+    assert (tmp_path / "dataset" / "jsonl").exists()
+    assert not (tmp_path / "dataset" / "data").exists()
+    assert "Parquet" not in (tmp_path / "dataset" / "README.md").read_text()
+
+
+def test_without_pyarrow_the_verb_says_what_to_install(
+    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_pyarrow(monkeypatch)
+    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+    verb(replace(options, out=tmp_path / "dataset"))
+    assert "Note: no Parquet" in capsys.readouterr().out
+
+
+def test_without_pyarrow_parquet_by_name_is_refused(
+    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_pyarrow(monkeypatch)
+    with pytest.raises(InputError, match=r"pip install 'swag-af\[publish\]'"):
+        release_without_curve(replace(options, out=tmp_path / "dataset", formats="parquet"))
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_a_format_that_is_none_is_refused(options: Release, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no format 'xml'"):
+        release_without_curve(replace(options, out=tmp_path / "dataset", formats="jsonl,xml"))
+
+
+# ------------------------------------------------------------------------------- Croissant
+
+
+def test_mlcroissant_validates_the_metadata(options: Release, made: Dataset) -> None:
+    mlc = pytest.importorskip("mlcroissant")
+    metadata = mlc.Dataset(jsonld=str(options.out / "croissant.json")).metadata
+    assert not metadata.issues.errors
+    assert {record_set.id for record_set in metadata.record_sets} == {"train", "val", "test", "train_full", "val_full"}
+
+
+@pytest.mark.parametrize("name", ["train", "test", "val_full"])
+def test_mlcroissant_reads_the_records(options: Release, made: Dataset, name: str) -> None:
+    mlc = pytest.importorskip("mlcroissant")
+    records = list(mlc.Dataset(jsonld=str(options.out / "croissant.json")).records(record_set=name))
+    rows = rows_of(options.out / f"{name}.csv")
+    assert len(records) == len(rows)
+    for record, row in zip(records, rows, strict=True):
+        for column in ("startphrase", "sent2", "label" if "label" in row else "video-id"):
+            value = record[f"{name}/{column}"]
+            assert (value.decode() if isinstance(value, bytes) else str(value)) == row[column]
+
+
+def test_croissant_has_the_hashes_and_sizes_of_the_files(options: Release, made: Dataset) -> None:
+    files = json.loads((options.out / "croissant.json").read_text())["distribution"]
+    assert {file["contentUrl"] for file in files} >= {"train.csv", "val.csv", "test.csv"}
+    for file in files:
+        path = options.out / file["contentUrl"]
+        assert file["sha256"] == sha256_file(path)
+        assert file["contentSize"] == f"{path.stat().st_size} B"
