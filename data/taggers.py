@@ -147,8 +147,9 @@ def has_spacy_pipeline() -> bool:
 @lru_cache(maxsize=2)
 def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
     """A spaCy pipeline by package name or folder, without its entity recogniser."""
+    spacy = import_spacy()
     try:
-        return import_spacy().load(pipeline, exclude=["ner"])
+        return spacy.load(pipeline, exclude=["ner"])
     except OSError as error:
         install = f"Install it with: python -m spacy download {pipeline}"
         advice = "Check the path." if Path(pipeline).exists() or os.sep in pipeline else install

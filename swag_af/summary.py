@@ -27,9 +27,11 @@ def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def drop_lines(drops: Mapping[str, int]) -> list[str]:
-    """The drop table as text, with shares of all pairs."""
+    """The drop table as text, with shares of all pairs; reasons that no pair was dropped for are left out."""
     rows: Rows = [
-        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %") for name, n in drops.items()
+        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %")
+        for name, n in drops.items()
+        if n or name in ("pairs", "kept")
     ]
     return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
 

@@ -180,3 +180,9 @@ def test_rules_reach_86_per_cent_on_gold_english() -> None:
     figures = benchmark["measure_tags"](read_treebank(TREEBANK))
     assert figures["tag_accuracy"] >= 0.91
     assert figures["word_type_tag_accuracy"] >= 0.86
+
+
+def test_without_spacy_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(InputError, match=r"^spacy is not installed\. Install it with"):
+        load_tagger("spacy:somewhere")
