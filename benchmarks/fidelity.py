@@ -22,6 +22,7 @@ from swag_af.data.pool import CandidatePool
 from swag_af.filters.registry import make_filter
 from swag_af.loop import filter_pool
 from swag_af.options import AFOptions, with_policy
+from swag_af.plot import COLOURS, LABELS
 from swag_af.runs import Run, open_run
 from swag_af.splits import groups_of
 
@@ -38,6 +39,7 @@ RUNS: dict[str, tuple[list[tuple[str, int]], str]] = {
 FINDERS = ("mlp", "bow", "cnn", "poslstm", "ngrams", "fasttext")
 """Fresh filters that are asked what they find in each assignment."""
 N_FOLDS = 5
+POLICY_COLOURS = {"paper": "#4477aa", "released": "#ee6677", "hardest": "#aa3377", "hellaswag": "#228833"}
 
 
 def main() -> None:
@@ -74,8 +76,38 @@ def main() -> None:
             run = open_run(options.out / name)
             keep(f"floor: {name}", lambda run=run, name=name, n=n_rows: floor_of(run, name, n, options.seed))
             print(f"floor of {name}:", json.dumps(figures[f"floor: {name}"]))
+    draw(options.out, options.runs.split(","))
     if options.json:
         print(json.dumps(figures))
+
+
+def draw(folder: Path, names: list[str]) -> None:
+    """`curves.svg`: the re-assigning filter's held-out accuracy, means of five; filters on the left, policies right."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams.update({"svg.hashsalt": "swag-af", "font.size": 10})
+    figure, panels = pyplot.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    for name in names:
+        filter_name, _, policy = name.partition(" ")
+        run = open_run(folder / name.replace(" ", "-"))
+        means = np.convolve([100 * run.accuracy(i) for i in range(1, run.n_finished + 1)], np.ones(5) / 5, "valid")
+        iterations = np.arange(len(means)) + 3  # the middle of each five
+        for panel in panels:
+            of_policies = panel is panels[1]
+            if bool(policy) == of_policies or filter_name == name == "mlp":
+                label = f"MLP, {policy or 'paper'}" if of_policies else LABELS[filter_name]
+                colour = POLICY_COLOURS[policy or "paper"] if of_policies else COLOURS[filter_name]
+                panel.plot(iterations, means, color=colour, label=label, linewidth=1.6)
+    for panel in panels:
+        panel.axhline(10, color="#888888", linestyle=":", linewidth=1)
+        panel.set(xlabel="iteration", ylim=(0, None))
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.legend(frameon=False, fontsize=9)
+    panels[0].set_ylabel("held-out accuracy, %")
+    figure.savefig(folder / "curves.svg", metadata={"Date": None})
 
 
 def curve_of(run: Run) -> list[float]:
