@@ -71,17 +71,17 @@ async def person(name: str, address: str, acknowledged: list[tuple[str, str]], *
                 page = (await client.get(f"/a/{name}")).text
                 token = re.findall(r'name="token" value="(\w+)"', page)[0]
                 page = (await client.post("/start", data={"token": token})).text
-                while n < N_EACH and (found := re.search(r'action="/work/([\w-]+)"', page)):
+                while n < N_EACH and (found := re.search(r'action="/item/([\w-]+)"', page)):
                     best, second = (str(k) for k in rng.permutation(6)[:2])
                     form = {"token": token, "revision": "0", "best": best, "second": second}
                     form |= {f"rating-{i}": str(rng.choice(RATINGS[:2])) for i in range(6)}
-                    sends = [client.post(f"/work/{found[1]}", data=form) for _ in range(1 + (rng.random() < 0.3))]
+                    sends = [client.post(f"/item/{found[1]}", data=form) for _ in range(1 + (rng.random() < 0.3))]
                     answers = await asyncio.gather(*sends)
                     if all(answer.status_code == 200 for answer in answers):
                         acknowledged.append((name, found[1]))
                         n += 1
                     page = answers[0].text
-                    if not re.search(r'action="/work/', page):
+                    if not re.search(r'action="/item/', page):
                         return
             except httpx.TransportError:
                 pass

@@ -121,11 +121,11 @@ def test_context_and_endings_are_shown_as_sentences(tmp_path: Path) -> None:
 def test_what_is_missing_is_said_and_what_was_chosen_stays(client: TestClient) -> None:
     ann = Browser(client, "ann").begin()
     task, form = ann.task, {"rating-0": "likely", "rating-3": "unlikely", "best": "3"}
-    answer = client.post(f"/work/{task}", data={"token": ann.hidden("token"), "revision": "0", **form})
+    answer = client.post(f"/item/{task}", data={"token": ann.hidden("token"), "revision": "0", **form})
     assert answer.status_code == 422
     assert "Rate ending 2, 3, 5, 6." in answer.text
     assert "Choose the second best ending." in answer.text
-    page = client.get("/work").text
+    page = client.get("/item").text
     assert len(re.findall(r"checked", page)) == 3 + 1  # and the keys
 
 
@@ -138,8 +138,8 @@ def test_best_and_second_best_must_differ(client: TestClient, desk: Desk) -> Non
 def test_a_draft_comes_back_with_the_page(client: TestClient) -> None:
     ann = Browser(client, "ann").begin()
     form = {"token": ann.hidden("token"), "rating-2": "gibberish", "second": "4", "seconds": "17", "other": "x" * 99}
-    assert client.post(f"/work/{ann.task}/draft", data=form).status_code == 204
-    page = client.get("/work").text
+    assert client.post(f"/item/{ann.task}/draft", data=form).status_code == 204
+    page = client.get("/item").text
     assert re.search(r'name="rating-2" value="gibberish" required checked', page)
     assert re.search(r'name="second" value="4" [^>]* checked', page)
     assert 'data-before="17"' in page
@@ -148,7 +148,7 @@ def test_a_draft_comes_back_with_the_page(client: TestClient) -> None:
 def test_an_answer_sent_twice_is_kept_once(client: TestClient, desk: Desk) -> None:
     ann = Browser(client, "ann").begin()
     task, form = ann.task, ann.form()
-    answers = [client.post(f"/work/{task}", data=form).text for _ in range(2)]
+    answers = [client.post(f"/item/{task}", data=form).text for _ in range(2)]
     assert "Your answer is kept." in answers[0]
     assert "kept before; nothing has changed" in answers[1]
     assert len(desk.store.verdicts()) == 1
@@ -158,7 +158,7 @@ def test_the_previous_answer_is_shown_and_can_be_changed(client: TestClient, des
     ann = Browser(client, "ann").begin()
     ann.send(best=5, second=0)
     before = desk.store.verdicts()
-    (back,) = set(re.findall(r'href="(/work/[\w-]+)"', ann.page))
+    (back,) = set(re.findall(r'href="(/item/[\w-]+)"', ann.page))
     ann.page = client.get(back).text
     assert re.search(r'name="best" value="5" [^>]* checked', ann.page)
     ann.send(best=0, second=5)
@@ -173,7 +173,7 @@ def test_an_answer_sent_while_paused_is_there_afterwards(client: TestClient, des
     ann.send(best=4, second=3)
     assert "A pause" in ann.page
     desk.pause("ann", False)
-    page = client.get("/work").text
+    page = client.get("/item").text
     assert re.search(r'name="best" value="4" [^>]* checked', page)
     assert desk.store.verdicts() == []
 
@@ -183,7 +183,7 @@ def test_who_answers_where_the_item_went_to_another_browser_is_shown_the_way_on(
     Browser(make_client(desk, run), "ann").begin()
     assert first.send().status_code == 404
     assert "the browser that opened it last" in first.page
-    assert 'href="/work"' in first.page
+    assert 'href="/item"' in first.page
 
 
 def test_the_end_shows_link_and_code_to_those_who_answered(run: Run) -> None:
@@ -194,7 +194,7 @@ def test_the_end_shows_link_and_code_to_those_who_answered(run: Run) -> None:
     ann.send()
     assert 'href="https://crowd.example/x?cc=1&amp;b=2"' in ann.page
     assert "C&lt;0&gt;DE" in ann.page
-    assert "/work" in ann.page  # the last answer can be looked at again
+    assert "/item" in ann.page  # the last answer can be looked at again
 
 
 def test_who_fails_the_trial_is_told_kindly_and_sees_no_item(run: Run) -> None:
@@ -215,7 +215,7 @@ def test_one_annotator_reaches_no_page_of_another(desk: Desk, run: Run) -> None:
     ann, bob = (Browser(make_client(desk, run), name).begin() for name in ("ann", "bob"))
     task = ann.task
     ann.send()
-    for method, path in (("get", f"/work/{task}"), ("post", f"/work/{task}"), ("post", f"/work/{task}/draft")):
+    for method, path in (("get", f"/item/{task}"), ("post", f"/item/{task}"), ("post", f"/item/{task}/draft")):
         data = {"data": dict(bob.form())} if method == "post" else {}
         assert getattr(bob.client, method)(path, **data).status_code == 404
 
@@ -225,11 +225,11 @@ def test_somebody_who_guesses_an_id_sees_nothing_of_its_answers(desk: Desk, run:
     task = ann.task
     ann.send()
     thief = Browser(make_client(desk, run), "ann").begin()
-    assert thief.client.get(f"/work/{task}").status_code == 404
+    assert thief.client.get(f"/item/{task}").status_code == 404
     assert "Previous answer" not in thief.page
 
 
-@pytest.mark.parametrize("path", ["/", "/start", "/work", "/work/abc", "/done"])
+@pytest.mark.parametrize("path", ["/", "/start", "/item", "/item/abc", "/done"])
 def test_no_page_is_shown_without_a_cookie_of_ours(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 401
     forged = Signer("another secret").seal(Session("ann", "1"), ANNOTATOR)
@@ -388,7 +388,7 @@ def test_an_id_that_is_none_is_refused_and_not_repeated(inside: TestClient, name
     assert not name or name not in re.sub(r"<[^>]+>", "", answer.text)
 
 
-POSTS = ["/start", "/work/abc", "/work/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators"]
+POSTS = ["/start", "/item/abc", "/item/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators"]
 
 
 @pytest.mark.parametrize("path", POSTS)
@@ -401,7 +401,7 @@ def test_no_form_is_taken_without_its_token(inside: TestClient, path: str, token
 def test_the_token_of_one_annotators_form_does_not_serve_another(desk: Desk, run: Run) -> None:
     ann, bob = (Browser(make_client(desk, run), name).begin() for name in ("ann", "bob"))
     form = {**bob.form(), "token": ann.hidden("token")}
-    assert bob.client.post(f"/work/{bob.task}", data=form).status_code == 403
+    assert bob.client.post(f"/item/{bob.task}", data=form).status_code == 403
     assert desk.store.verdicts() == []
 
 
@@ -422,7 +422,7 @@ def test_every_post_asks_for_its_token(desk: Desk, run: Run) -> None:
     assert routes == set(POSTS)
 
 
-PATHS = ["/", "/a/ann", "/start", "/work", "/admin", "/admin/login", "/static/app.css", "/static/none", "/nowhere"]
+PATHS = ["/", "/a/ann", "/start", "/item", "/admin", "/admin/login", "/static/app.css", "/static/none", "/nowhere"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -460,9 +460,9 @@ def test_no_file_but_the_static_ones_is_served(inside: TestClient, path: str) ->
     "query", ["next=//evil.example", "annotator=ann&next=https://evil.example", "url=//evil.example"]
 )
 def test_no_redirect_leads_elsewhere(inside: TestClient, query: str) -> None:
-    for path in ("/enter?annotator=ann&", "/a/ann?", "/work?", "/admin?", "/done?"):
+    for path in ("/enter?annotator=ann&", "/a/ann?", "/item?", "/admin?", "/done?"):
         answer = inside.get(f"{path}{query}", follow_redirects=False)
-        assert answer.headers.get("location", "/").split("?")[0] in ("/", "/start", "/work", "/done", "/admin/login")
+        assert answer.headers.get("location", "/").split("?")[0] in ("/", "/start", "/item", "/done", "/admin/login")
 
 
 def test_a_body_that_is_too_long_is_refused_whether_or_not_it_says_so(client: TestClient) -> None:
@@ -493,7 +493,7 @@ def test_a_length_that_is_no_number_one_can_read_is_refused(inside: TestClient) 
     assert inside.post("/start", content=b"x", headers={"content-length": "9" * 5000}).status_code == 413
 
 
-@pytest.mark.parametrize("path", ["/start/", "/work/", "/admin/", "/static", "//evil.example/"])
+@pytest.mark.parametrize("path", ["/start/", "/item/", "/admin/", "/static", "//evil.example/"])
 def test_no_redirect_repeats_the_host_that_a_request_claims(inside: TestClient, path: str) -> None:
     answer = inside.get(path, headers={"host": "evil.example"}, follow_redirects=False)
     assert "evil" not in answer.headers.get("location", "")
@@ -502,7 +502,7 @@ def test_no_redirect_repeats_the_host_that_a_request_claims(inside: TestClient, 
 def test_numbers_that_are_none_make_no_answer(client: TestClient, desk: Desk) -> None:
     ann = Browser(client, "ann").begin()
     for value in ("-1", "6", "1e9", "٣", "0x1", "9" * 5000, "None", "\x00"):
-        assert client.post(f"/work/{ann.task}", data={**ann.form(), "best": value}).status_code == 422
+        assert client.post(f"/item/{ann.task}", data={**ann.form(), "best": value}).status_code == 422
     assert desk.store.verdicts() == []
 
 

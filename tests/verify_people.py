@@ -110,7 +110,7 @@ class Browser:
     @property
     def task(self) -> str:
         """The number of the task on the page."""
-        return re.findall(r'action="/work/([\w-]+)"', self.page)[0]
+        return re.findall(r'action="/item/([\w-]+)"', self.page)[0]
 
     @property
     def endings(self) -> list[str]:
@@ -129,6 +129,6 @@ class Browser:
 
     def send(self, **form: Any) -> Any:
         """Send the filled form; the page becomes what comes back."""
-        response = self.client.post(f"/work/{self.task}", data=self.form(**form))
+        response = self.client.post(f"/item/{self.task}", data=self.form(**form))
         self.page = response.text
         return response

@@ -113,9 +113,9 @@ def annotator_pages(site: Site) -> APIRouter:
     @router.post("/start")
     def begin(session: Posting) -> Response:
         desk.admit(session.who)
-        return RedirectResponse("/work", 303)
+        return RedirectResponse("/item", 303)
 
-    @router.get("/work")
+    @router.get("/item")
     def work(session: Mine, kept: str = "") -> Response:
         state = desk.state_of(session.who)
         if state is None:
@@ -133,11 +133,11 @@ def annotator_pages(site: Site) -> APIRouter:
         notes = {"1": "Your answer is kept.", "2": "That answer was kept before; nothing has changed."}
         return work_page(session, task, note=notes.get(kept, ""))
 
-    @router.get("/work/{number}")
+    @router.get("/item/{number}")
     def look_back(session: Mine, number: str) -> Response:
         return work_page(session, own_task(session, number))
 
-    @router.post("/work/{number}")
+    @router.post("/item/{number}")
     def answer(session: Posting, fields: Posted, number: str) -> Response:
         task = own_task(session, number)
         shown = shown_of(session, task)
@@ -149,10 +149,10 @@ def annotator_pages(site: Site) -> APIRouter:
             new = desk.take(task.id, session.who, session.number, _number(fields.get("revision"), -1), given)
         except InputError:  # somebody is paused: the answer is there when they go on
             desk.keep_draft(task.id, session.who, session.number, draft_of(fields))
-            return RedirectResponse("/work", 303)  # it says what is the matter
-        return RedirectResponse(f"/work?kept={1 if new else 2}", 303)
+            return RedirectResponse("/item", 303)  # it says what is the matter
+        return RedirectResponse(f"/item?kept={1 if new else 2}", 303)
 
-    @router.post("/work/{number}/draft")
+    @router.post("/item/{number}/draft")
     def draft(session: Posting, fields: Posted, number: str) -> Response:
         kept = desk.keep_draft(own_task(session, number).id, session.who, session.number, draft_of(fields))
         return Response(status_code=204 if kept else 409)
@@ -161,9 +161,9 @@ def annotator_pages(site: Site) -> APIRouter:
     def done(session: Mine) -> Response:
         state, n = desk.state_of(session.who), desk.n_answered(session.who)
         if state is None or state == "paused":
-            return RedirectResponse("/work", 303)
+            return RedirectResponse("/item", 303)
         if state in ("new", "active") and desk.next_task(session.who, session.number) is not None:
-            return RedirectResponse("/work", 303)
+            return RedirectResponse("/item", 303)
         back = desk.before(session.who, session.number, None) if state == "active" else None
         return page("done.html", state=state, n=n, back=back, site=site)
 

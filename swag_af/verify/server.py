@@ -93,7 +93,7 @@ def _told(request: Request, error: Exception) -> Response:
     detail = error.detail if isinstance(error, HTTPException) else ""
     titles = {401: "Not let in", 403: "Not taken", 404: "Not found", 429: "Too quick"}
     text = detail or texts.get(status, "This cannot be done.")
-    is_task = status in (403, 404) and request.url.path.startswith("/work/")
+    is_task = status in (403, 404) and request.url.path.startswith("/item/")
     return page("message.html", status, title=titles.get(status, "That did not work"), text=text, onward=is_task)
 
 
