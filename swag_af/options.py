@@ -303,7 +303,7 @@ class Show:
 class Demo:
     """Run every verb on the bundled synthetic captions: contexts, models, pool, filtering, dataset.
 
-    Takes about two minutes on two cores, and under 1 GB. Killed and run again, it goes on; run once more, it only
+    Takes about three minutes on two cores, and 1.3 GB. Killed and run again, it goes on; run once more, it only
     prints.
 
     Try:
