@@ -57,6 +57,7 @@ def serve(options: Serve, *, say: Callable[..., None]) -> None:
         config = uvicorn.Config(
             make_app(site, token, options.requests_per_minute),
             log_level="warning",
+            lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
             server_header=False,
             date_header=False,
             timeout_graceful_shutdown=3,
