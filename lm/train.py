@@ -263,7 +263,7 @@ def perplexity(model: BidirectionalLM, sequences: Sequences, batch_size: int, de
 
 def _loader(sequences: Sequences, groups: list[np.ndarray]) -> DataLoader:
     return DataLoader(
-        groups,  # type: ignore[arg-type]
+        groups,  # type: ignore[arg-type]  # a list is a dataset too, but for its class
         batch_size=None,
         shuffle=False,
         collate_fn=partial(_batch, sequences),
