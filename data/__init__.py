@@ -11,6 +11,8 @@ Reading order (each file imports only files named before it):
     mending        text as it was meant: entities, invisible characters, wrong decodings
     language       videos whose captions are not English
     near_duplicates  texts that say nearly the same
+    wording        what two texts share when a reader would call them the same words
+    groups         which rows belong together, and dealing them into parts
     english_words  word lists, the lexicon, and what is known of a word by itself
     english_scan   a sentence being tagged, and the questions that rules ask of it
     english        rules over the neighbours: Penn tags without a model
@@ -32,10 +34,11 @@ Reading order (each file imports only files named before it):
     train_tagger   the verb `train-tagger`
     drops          why a pair makes no context, and the table of it
     contexts       pairs of captions to contexts; every drop with its reason
-    groups         contexts of one video belong together
+    folds          which fold's model has not read a context
     extract        the verb `contexts`
     guard          the false-negative guard: which negatives may stand beside gold
     tables         rows of text to the tables of a pool, block by block
+    sharing        which rows of texts share texts
     pool           every context with its candidates, as memory-mapped tables
     drafts         a shard in the making, a file a row
     assignments    (N, A) candidate indices, gold first

@@ -1,14 +1,13 @@
 """The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
 
 The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
-known, and are then written as shards; memory does not grow with the number of rows, but for 8 bytes each and the token
+known, and are then written as shards; memory does not grow with the number of rows, but for 40 bytes each and the token
 types. A pool is there whole or not at all.
 """
 
 import importlib
 import importlib.util
 import shutil
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -17,8 +16,11 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.choices import Layout, columns_read, layout_of, question_of
+from swag_af.data.contexts import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
+from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.groups import deal
 from swag_af.data.guard import Flag
 from swag_af.data.options import ContextRules, Pool, Tag
 from swag_af.data.pool import (
@@ -31,6 +33,7 @@ from swag_af.data.pool import (
     write_shard,
 )
 from swag_af.data.progress import Advance, progress
+from swag_af.data.sharing import RowKeys, sharing
 from swag_af.data.sources import Source, open_source
 from swag_af.data.tables import (
     Block,
@@ -48,6 +51,9 @@ from swag_af.data.taggers import load_tagger
 from swag_af.data.tagging import tag_in_context
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
+READ = "read_by_all_models"
+"""Rows left out, because the second sentence stands in several folds of the models that are to read the pool."""
+
 _SHARD_BYTES = 1 << 26
 """A shard has at most this much in its `tokens` table, unless one row has more."""
 
@@ -56,7 +62,9 @@ def pool(options: Pool) -> CandidatePool:
     """Read, guard, count, tag and write; returns the pool as opened from `options.out`.
 
     The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
-    their video. Raises InputError for sources and rows that cannot be used, before anything stands in `options.out`.
+    their group: video, or shared texts. With `options.lms`, folds are those whose models have not read the row, and
+    rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
+    used, before anything stands in `options.out`.
     """
     if not options.sources:
         raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
@@ -68,25 +76,27 @@ def pool(options: Pool) -> CandidatePool:
     remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
-        reading = _Reading(options, RowMaker(flag))
+        reading = _Reading(options, RowMaker(flag), FoldMap.load(options.lms) if options.lms else None)
         n_expected = sum(source.n_rows for source in sources)
         with progress("pool: reading", n_expected, "rows") as advance:
             rows = reading.rows(sources, layouts, advance)
-            met: dict[str, int] = {}
-            vocabulary = build_vocabulary(fill_blocks(rows, met, spool.keep), min_count=1)
+            met, keys = dict[str, int](), RowKeys()
+            vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, spool.keep), min_count=1)
         if not spool.n_rows:
-            raise ExhaustedError(f"{options.sources[0]}: none of its {reading.n_given} rows has a negative left.")
+            raise _nothing_left(reading)
         _check_ids(reading.ids, spool, options)
         ids = final_ids(met, vocabulary)
         del met
-        vocabulary = tagged(vocabulary, tagger)
+        vocabulary, shared = tagged(vocabulary, tagger), sharing(keys, spool.blocks())
         with progress("pool: writing", spool.n_rows, "rows") as advance:
-            entries = _write_shards(folder, spool, ids, vocabulary, reading, advance)
+            known = _Known(ids, vocabulary, shared.groups)
+            entries = _write_shards(folder, spool, known, reading, advance)
         shutil.rmtree(spool.folder)
         notes = {
             "tagger": tagger.name if tagger else NO_TAGGER,
             "dropped_negatives": reading.maker.dropped_negatives(),
-            "drops": {"no_negatives": reading.n_empty} if reading.n_empty else {},
+            "drops": reading.drops(),
+            "shared_texts": shared.counts,
             "made_by": _made_by(options, sources, layouts),
         }
         finish_pool(folder, vocabulary, entries, notes)
@@ -140,11 +150,6 @@ def _module_of(path: Path) -> Any:
     return module
 
 
-def fold_of(video: str, n_folds: int = ContextRules.n_folds) -> int:
-    """The fold of a video, from its name alone: the same in any order, and nothing has to be kept in memory."""
-    return zlib.crc32(video.encode()) % n_folds
-
-
 def _check_out(options: Pool) -> None:
     check_output(options.out, force=options.force)
     if options.out.exists():
@@ -160,9 +165,13 @@ class _Reading:
 
     options: Pool
     maker: RowMaker
+    read_by: FoldMap | None = None
+    """What the language models that are to read the pool have learnt from."""
     ids: Ids = field(default_factory=Ids)
     n_given: int = 0
     n_empty: int = 0
+    n_read: int = 0
+    """Rows whose ending all models have learnt."""
     has_folds: bool = False
 
     def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
@@ -176,7 +185,8 @@ class _Reading:
                 try:
                     question = question_of(record, layout)
                     self.has_folds = self.has_folds or question.has_fold
-                    yield self._made(question.context, question.negatives, question.features)
+                    if self._may_be_read(question.context):
+                        yield self._made(question.context, question.negatives, question.features)
                 except EmptyRowError as fault:
                     self.n_empty += 1
                     if not self.options.drop_empty:
@@ -186,6 +196,24 @@ class _Reading:
                 self.n_given += 1
                 advance(1)
             faults.check()
+
+    def drops(self) -> dict[str, int]:
+        """Rows left out, by reason; none of zero."""
+        return {name: n for name, n in {"no_negatives": self.n_empty, READ: self.n_read}.items() if n}
+
+    def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
+        """The contexts in the folds whose models have not read them; elsewhere as given, or as `dealt`."""
+        return [replace(context, fold=self._fold(context, fold)) for context, fold in zip(contexts, dealt, strict=True)]
+
+    def _fold(self, context: Context, dealt: int) -> int:
+        known = self.read_by.folds_of(context) if self.read_by else ()
+        return known[0] if known else context.fold if self.has_folds else dealt
+
+    def _may_be_read(self, context: Context) -> bool:
+        """Whether there is a model that has not learnt the row's ending; counts those where there is none."""
+        is_read = self.read_by is not None and len(self.read_by.folds_of(context)) > 1
+        self.n_read += is_read
+        return not is_read
 
     def _made(self, context: Any, negatives: list[str], features: Any) -> Row:
         row = self.maker.make(self.n_given, context, negatives, features)
@@ -240,24 +268,36 @@ def _check_ids(ids: Ids, spool: _Spool, options: Pool) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known once every row has been read."""
+
+    ids: np.ndarray
+    """(types met,) the id of each type in the vocabulary."""
+    vocabulary: Vocabulary
+    groups: np.ndarray
+    """(N,)"""
+
+
 def _write_shards(
-    folder: Path, spool: _Spool, ids: np.ndarray, vocabulary: Vocabulary, reading: _Reading, advance: Advance
+    folder: Path, spool: _Spool, known: _Known, reading: _Reading, advance: Advance
 ) -> list[dict[str, Any]]:
     """Every block as one shard or several of bounded size."""
     sizes = spool.sizes
-    row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(vocabulary.id_dtype).itemsize
+    row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
     _check_disk(folder, spool.n_rows * row_bytes, sizes)
-    n_rows = max(1, _SHARD_BYTES // max(1, row_bytes))
+    n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
+    dealt = deal(known.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
     entries: list[dict[str, Any]] = []
     for block in spool.blocks():
         for begin in range(0, len(block), n_rows):
             end = min(begin + n_rows, len(block))
-            contexts = block.contexts[begin:end]
-            if not reading.has_folds:
-                contexts = [replace(context, fold=fold_of(context.video)) for context in contexts]
-            tables = block.tables(begin, end, ids, vocabulary, sizes)
+            here = slice(first + begin, first + end)
+            contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
+            tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": known.groups[here]}
             entries.append(write_shard(folder, len(entries), contexts, tables))
             advance(end - begin)
+        first += len(block)
     return entries
 
 
@@ -272,6 +312,11 @@ def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
         )
 
 
+def _nothing_left(reading: _Reading) -> ExhaustedError:
+    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
+    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+
+
 def _made_by(options: Pool, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:
     return {
         "verb": "pool",
@@ -281,6 +326,7 @@ def _made_by(options: Pool, sources: Sequence[Source], layouts: Sequence[Layout]
         ],
         "columns": asdict(options.columns),
         "flag": options.flag,
+        "lms": None if options.lms is None else {"name": options.lms.name, "sha256": sha256_file(options.lms / FOLDS)},
         "drop_empty": options.drop_empty,
     }
 

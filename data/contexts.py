@@ -7,7 +7,7 @@ splitting sentences happen elsewhere; the rules stand in `drops`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -29,11 +29,14 @@ from swag_af.data.files import (
     write_jsonl,
     write_text,
 )
+from swag_af.data.groups import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.language import foreign_videos
 from swag_af.data.near_duplicates import repeats
 from swag_af.data.options import ContextRules
+from swag_af.data.progress import note
 from swag_af.data.splitters import Splitter
 from swag_af.data.tokens import normalise_blanks, tokenize
+from swag_af.data.wording import text_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,11 @@ class Context:
     video: str = ""
     source: str = "custom"
     fold: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The first sentence, and the whole second one with its gold ending."""
+        return self.sent1, f"{self.start} {self.gold}"
 
 
 _BATCH = 2048
@@ -62,20 +70,32 @@ def make_contexts(
 ) -> tuple[list[Context], list[DroppedPair]]:
     """All contexts of `videos` and all pairs that made none, in the order of the source.
 
-    `progress` is told how many pairs each step finished. Folds go by video id, drawn with `rng`.
+    `progress` is told how many pairs each step finished. Folds are dealt with `rng`, whole videos at a time, and videos
+    that share a sentence, or a pair dropped as a repeat, together: a model of other folds has not read their endings.
     """
-    fold_of = deal_folds([video.id for video in videos], rules.n_folds, rng=rng)
     counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
     made: list[Context | DroppedPair] = []
     pairs = _consecutive_pairs(videos, rules)
     for at in range(0, len(pairs), _BATCH):
-        made += _make_batch(pairs[at : at + _BATCH], splitter, rules, fold_of, counts)
+        made += _make_batch(pairs[at : at + _BATCH], splitter, rules, counts)
         progress(len(pairs[at : at + _BATCH]))
-    made = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
+    made, repeated = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
+    folds = deal(joined_by_sentence(made, repeated).groups, rules.n_folds, rng=rng)
+    made = [replace(item, fold=fold) for item, fold in zip(made, folds.tolist(), strict=True)]
     return (
         [item for item in made if isinstance(item, Context)],
         [item for item in made if isinstance(item, DroppedPair)],
     )
+
+
+def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence[tuple[int, int]] = ()) -> Joined:
+    """Groups of those of one video, joined where they share a sentence; the pairs of rows in `repeated` are alike too.
+
+    Not by sentences that are found in so many videos that a tenth of the rows would hang together (`join_by_text`).
+    """
+    groups = join_pairs(named_groups([item.video for item in made]), repeated)
+    keys = np.array([text_key(text) for item in made for text in item.sentences], dtype=np.int64)
+    return join_by_text(groups, np.repeat(np.arange(len(made)), 2), keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +122,7 @@ def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pa
 
 
 def _make_batch(
-    pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, fold_of: Mapping[str, int], counts: Counter[str]
+    pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, counts: Counter[str]
 ) -> Iterator[Context | DroppedPair]:
     """What each pair makes; only pairs that the split could still make a context are split."""
     reasons = [
@@ -118,7 +138,6 @@ def _make_batch(
         identity: dict[str, Any] = {
             "id": f"{pair.video.id}-{pair.number}",
             "video": pair.video.id,
-            "fold": fold_of[pair.video.id],
         }
         if reason is None:
             yield Context(sent1, start, gold, source=pair.video.source, **identity)
@@ -140,38 +159,32 @@ def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context |
     return out
 
 
-def _without_near_duplicates(made: list[Context | DroppedPair], threshold: float) -> list[Context | DroppedPair]:
-    """Contexts that are nearly the same as an earlier one that stays, as dropped pairs.
+def _without_near_duplicates(
+    made: list[Context | DroppedPair], threshold: float
+) -> tuple[list[Context | DroppedPair], list[tuple[int, int]]]:
+    """Contexts that are nearly the same as an earlier one that stays, as dropped pairs; and which are alike.
 
     First and second sentences are compared with their like only: the words of the second are marked. Otherwise
     a context would resemble the next one of its video, whose first sentence is its second.
     """
     if not threshold:
-        return made
+        return made, []
     places = [at for at, item in enumerate(made) if isinstance(item, Context)]
     texts = [
         [*tokenize(item.sent1.lower()), *(f"2 {token}" for token in tokenize(f"{item.start} {item.gold}".lower()))]
         for item in made
         if isinstance(item, Context)
     ]
-    out = list(made)
-    for i in repeats(texts, threshold=threshold):
+    out, alike = list(made), repeats(texts, threshold=threshold)
+    for i in alike:
         item = out[places[i]]
         assert isinstance(item, Context)
         out[places[i]] = _dropped(item, "near_duplicate")
-    return out
+    return out, [(places[i], places[first]) for i, first in alike.items()]
 
 
 def _dropped(context: Context, reason: str) -> DroppedPair:
-    sent2 = f"{context.start} {context.gold}"
-    return DroppedPair(context.sent1, sent2, reason, id=context.id, video=context.video, fold=context.fold)
-
-
-def deal_folds(videos: Iterable[str], n_folds: int, *, rng: np.random.Generator) -> dict[str, int]:
-    """A fold for each video id, sizes even to within one; by id, so a video listed twice stays together."""
-    ids = sorted(set(videos))
-    order = rng.permutation(len(ids))
-    return {ids[row]: place % n_folds for place, row in enumerate(order.tolist())}
+    return DroppedPair(*context.sentences, reason, id=context.id, video=context.video, fold=context.fold)
 
 
 def write_contexts(
@@ -209,7 +222,9 @@ def write_contexts(
 def read_contexts(path: Path) -> list[Context]:
     """The contexts of a JSON-lines file, ours or anyone's: `sent1`, `start` and `gold` are enough.
 
-    Where no line has a `fold`, folds are dealt here, by video where lines name one.
+    Where no line has a `fold`, folds are dealt here: whole videos at a time, and lines that share a sentence, as the
+    pairs of one video do, together. Such lines get a `video` in common where they have none. Both are said on standard
+    error.
     """
     contexts, has_folds = [], False
     for number, record in read_jsonl(path):
@@ -219,9 +234,32 @@ def read_contexts(path: Path) -> list[Context]:
         raise InputError(f"{path}: no contexts in it. `swag-af contexts SOURCE --out {path}` makes them.")
     if has_folds:
         return contexts
-    videos = [context.video or f"line {i}" for i, context in enumerate(contexts)]
-    fold_of = deal_folds(videos, ContextRules().n_folds, rng=np.random.default_rng(0))
-    return [replace(context, fold=fold_of[video]) for context, video in zip(contexts, videos, strict=True)]
+    joined = joined_by_sentence(contexts)
+    _say_joined(path, contexts, joined)
+    folds = deal(joined.groups, ContextRules().n_folds, rng=np.random.default_rng(0)).tolist()
+    named = _with_videos(contexts, joined.groups)
+    return [replace(context, fold=fold) for context, fold in zip(named, folds, strict=True)]
+
+
+def _with_videos(contexts: Sequence[Context], groups: np.ndarray) -> list[Context]:
+    """Contexts without a video named by the first line of their group, where that has several."""
+    first = np.unique(groups, return_index=True)[1][groups] + 1  # (n,) line, of those that are not blank
+    is_alone = (np.bincount(groups) == 1)[groups]
+    return [
+        context if context.video or alone else replace(context, video=f"line-{line}")
+        for context, line, alone in zip(contexts, first.tolist(), is_alone.tolist(), strict=True)
+    ]
+
+
+def _say_joined(path: Path, contexts: Sequence[Context], joined: Joined) -> None:
+    n_groups, n_lines = int(joined.groups.max()) + 1, len(contexts)
+    nameless = sum(not context.video for context in contexts)
+    which = f"{nameless:,} of {n_lines:,} contexts name no video" if nameless else f"{n_lines:,} contexts name no fold"
+    note(
+        f"{path}: {which}; {joined.n_joined:,} that share a sentence with another were joined, which makes "
+        f"{n_groups:,} groups that folds keep together"
+        + (f"; {joined.n_apart:,} share one too common to join" if joined.n_apart else "")
+    )
 
 
 def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:

@@ -18,6 +18,8 @@ from swag_af.data.contexts import Context
 from swag_af.data.files import remove_leftovers, replacing, write_text
 from swag_af.data.pool import SHARDS, write_shard
 
+_REJECTED = "rejected_"
+
 
 def draft_path(folder: Path, number: int) -> Path:
     """Where the rows of shard `number` of the pool in `folder` wait."""
@@ -40,10 +42,11 @@ class ShardDraft:
         """The rows that are settled, kept or dropped."""
         return {int(path.name.partition(".")[0]) for path in self.path.glob("[0-9]*.*")}
 
-    def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int) -> None:
-        """Settle a row that has candidates."""
+    def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:
+        """Settle a row that has candidates; `rejected` of its draws, by reason, did not count."""
+        counts = {_REJECTED + reason: np.array(n) for reason, n in rejected.items()}
         with replacing(self.path / f"{row:06d}.npz") as temporary, temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, n_draws=np.array(n_draws), **tables)
+            np.savez(file, allow_pickle=False, n_draws=np.array(n_draws), **counts, **tables)
 
     def drop(self, row: int, reason: str) -> None:
         """Settle a row that has none."""
@@ -58,10 +61,12 @@ class ShardDraft:
         reasons = {int(path.stem): path.read_text(encoding="utf-8") for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(self.n_rows) if row not in reasons]
         tables = {name: self._empty(name, len(kept)) for name in self.pattern}
-        n_draws = 0
+        n_draws, rejected = 0, Counter[str]()
         for i, row in enumerate(kept):
             with np.load(self.path / f"{row:06d}.npz", allow_pickle=False) as made:
                 n_draws += int(made["n_draws"])
+                reasons_here = (name for name in made.files if name.startswith(_REJECTED))
+                rejected.update({name.removeprefix(_REJECTED): int(made[name]) for name in reasons_here})
                 for name, table in tables.items():
                     table[i] = made[name]
         entry = write_shard(
@@ -71,6 +76,7 @@ class ShardDraft:
             tables | {name: table[kept] for name, table in more.items()},
             notes={
                 "n_draws": n_draws,
+                "rejected_draws": dict(rejected),
                 "drops": dict(Counter(reasons.values())),
                 "dropped": {contexts[row].id: reason for row, reason in reasons.items()},
             },

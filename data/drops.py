@@ -26,7 +26,12 @@ class DroppedPair:
     reason: str
     id: str
     video: str
-    fold: int
+    fold: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The two captions."""
+        return self.sent1, self.sent2
 
 
 REASONS: dict[str, str] = {

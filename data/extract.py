@@ -10,6 +10,7 @@ from swag_af.data.captions import Video
 from swag_af.data.contexts import (
     drop_report_path_of,
     dropped_path_of,
+    joined_by_sentence,
     make_contexts,
     manifest_path_of,
     write_contexts,
@@ -42,12 +43,14 @@ def contexts(options: Contexts) -> dict[str, int]:
             f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
             "captions, or relax the rules (`swag-af contexts --help`)."
         )
+    joined = joined_by_sentence([*made, *dropped])
     made_by = {
         "verb": "contexts",
         "splitter": splitter.name,
         "sources": [record for _, record in read],
         "rules": asdict(options.rules),
         "seed": options.seed,
+        "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
     }
     write_contexts(options.out, made, dropped, made_by)
     return table

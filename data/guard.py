@@ -2,16 +2,15 @@
 
 A negative that says what gold says would teach a filter, and later a model, that a right answer is wrong. Left out,
 each counted under its reason: negatives without a visible character, equal to gold, equal to an earlier negative, and
-those that a function of the user's flags. Texts are compared by what a reader would call the same words: Unicode
-NFKC, letter case, blanks, quote marks and a final full stop make no difference. Making tables happens elsewhere.
+those that a function of the user's flags. Texts are compared by their words (`wording`). Tables are made elsewhere.
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
+from swag_af.data.wording import comparable
 
 DROPPED_NEGATIVES: dict[str, str] = {
     "blank": "nothing to read in it",
@@ -23,23 +22,6 @@ DROPPED_NEGATIVES: dict[str, str] = {
 
 Flag = Callable[[Context, str], bool]
 """`flag(context, negative)`: whether the negative could pass for gold, and so must not be one."""
-
-_QUOTES = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "。": "."}
-)
-
-
-def comparable(text: str) -> str:
-    """What two texts share when a reader would call them the same; empty when there is nothing to read.
-
-    Blanks go altogether, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).casefold()
-        text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf")  # soft hyphens, zero-width blanks
-    key = "".join(text.casefold().replace("`", "'").replace("''", '"').split())
-    return key.rstrip(".") or key
 
 
 def kept_candidates(

@@ -31,13 +31,13 @@ def near_duplicate_pairs(
     return _pairs(_shingle_sets(token_lists), threshold, seed)
 
 
-def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0) -> set[int]:
-    """The texts that are nearly the same as an earlier one which is no repeat itself."""
+def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0) -> dict[int, int]:
+    """The texts that are nearly the same as an earlier one which is no repeat itself, and that one."""
     shingles = _shingle_sets(token_lists)
-    found: set[int] = set()
-    for earlier, later in sorted(_pairs(shingles, threshold, seed), key=lambda pair: pair[1]):
+    found: dict[int, int] = {}
+    for earlier, later in sorted(_pairs(shingles, threshold, seed), key=lambda pair: pair[::-1]):
         if earlier not in found or shingles[earlier] == shingles[later]:
-            found.add(later)
+            found.setdefault(later, earlier)
     return found
 
 

@@ -143,7 +143,7 @@ class Columns:
     video_column: str = "video"
     """The group that must stay together in folds and splits; each row its own where there is none."""
     fold_column: str = "fold"
-    """The fold, from 0; dealt by video where no row has one."""
+    """The fold, from 0; dealt by video and shared texts where no row has one."""
     source_column: str = "source"
     """Where the row comes from."""
     features_column: str = "features"
@@ -178,6 +178,9 @@ class Pool:
     flag: str = ""
     """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
     negative could pass for gold; those are left out."""
+    lms: Path | None = None
+    """Language models of `swag-af train-lm` that are to read the pool: every row gets the fold whose model has not read
+    its ending, and rows that all of them have read are left out and counted."""
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
     tagger: str = "auto"

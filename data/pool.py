@@ -7,9 +7,9 @@ A pool of `N` rows holds `K` candidates a row, gold first. On disk:
     pool/shards/00000/contexts.jsonl and NAME.npy, a slice of consecutive rows each
 
 Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
-candidates present in a ragged row; optional `features` (n, K, F), `start_tags` (n, S) and `tags` (n, K, L), the
-tags of `swag-af tag --in-context`, and `text` with `text_ends` (n, K), the
-original spelling of custom candidates. Opening a pool reads the manifest and no table. This module neither
+candidates present in a ragged row; optional `groups` (n,), which rows belong together, `features` (n, K, F),
+`start_tags` (n, S) and `tags` (n, K, L), the tags of `swag-af tag --in-context`, and `text` with `text_ends` (n, K),
+the original spelling of custom candidates. Opening a pool reads the manifest and no table. This module neither
 samples candidates nor chooses among them.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contexts import Context
+from swag_af.data.contexts import Context, joined_by_sentence
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
@@ -42,6 +42,7 @@ from swag_af.data.files import (
     write_manifest,
 )
 from swag_af.data.guard import Flag
+from swag_af.data.sharing import RowKeys, sharing
 from swag_af.data.tables import Block, Faults, RowError, RowMaker, fill_blocks, final_ids
 from swag_af.data.taggers import Tagger, load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
@@ -156,6 +157,17 @@ class CandidatePool:
     def counts(self) -> np.ndarray:
         """(N,) candidates present in each row, gold included."""
         return self.gather("counts", np.arange(self.n_rows)).astype(np.int64)
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """(N,) group numbers: equal for rows that no split should part.
+
+        Those of one video, and those that share a sentence, or a text that is gold in the one and a negative in the
+        other; as far as no group grows beyond a tenth of the rows by that.
+        """
+        if "groups" in self.tables:
+            return self.gather("groups", np.arange(self.n_rows)).astype(np.int64)
+        return joined_by_sentence(self.contexts).groups
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -595,16 +607,22 @@ def _pool_from_texts(
     faults.check()
     blocks: list[Block] = []
     met: dict[str, int] = {}
-    vocabulary = build_vocabulary(fill_blocks(rows, met, blocks.append), min_count=1)
+    keys = RowKeys()
+    vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, blocks.append), min_count=1)
     sizes = reduce(or_, (block.sizes for block in blocks))
-    ids = final_ids(met, vocabulary)
-    tables = [block.tables(0, len(block), ids, vocabulary, sizes) for block in blocks]
+    ids, shared = final_ids(met, vocabulary), sharing(keys, blocks)
+    groups = np.split(shared.groups, np.cumsum([len(block) for block in blocks])[:-1])
+    tables = [
+        block.tables(0, len(block), ids, vocabulary, sizes) | {"groups": mine}
+        for block, mine in zip(blocks, groups, strict=True)
+    ]
     shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]
     manifest = {
         "n_candidates": sizes.n_candidates,
         "tables": list(tables[0]),
         "tagger": named.name if named else NO_TAGGER,
         "dropped_negatives": maker.dropped_negatives(),
+        "shared_texts": shared.counts,
         "made_by": {"function": "CandidatePool.from_texts"},
     }
     return CandidatePool(manifest, tagged(vocabulary, named), shards, None)

@@ -14,6 +14,11 @@ Advance = Callable[..., None]
 _SECONDS_BETWEEN_LINES = 20.0
 
 
+def note(line: str) -> None:
+    """Say something on standard error that a user should know, and that stops nothing."""
+    print(line, file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
     """Show how many of `total` items are done, how many a second, and the time left."""

@@ -18,9 +18,10 @@ import numpy as np
 from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, replacing, write_jsonl
-from swag_af.data.guard import DROPPED_NEGATIVES, Flag, comparable, kept_candidates
+from swag_af.data.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.data.wording import comparable, text_key
 
 BLOCK_CANDIDATES = 1 << 18
 BLOCK_TEXT_BYTES = 1 << 25
@@ -172,6 +173,7 @@ _COLUMNS = {
     "counts": "I",
     "text": "B",
     "text_lengths": "Q",
+    "keys": "q",
     "features": "f",
 }
 """The flat arrays of a block and their type codes."""
@@ -205,6 +207,7 @@ class Block:
             columns["lengths"].append(len(ids))
             columns["text"].frombytes(encoded)
             columns["text_lengths"].append(len(encoded))
+            columns["keys"].append(text_key(text))
         if row.features is not None:
             columns["features"].frombytes(np.ascontiguousarray(row.features, np.float32).tobytes())
 

@@ -20,7 +20,6 @@ import torch.nn.functional as F
 from torch.optim.adam import adam
 
 from swag_af.data.errors import InputError
-from swag_af.data.groups import video_groups
 from swag_af.data.pool import View
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
@@ -190,7 +189,7 @@ def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tup
     Videos are held in random order until the slice has `stopping_size` rows, but for one that would make it more than
     half of all. Rows that are all of one video are parted by row.
     """
-    _, first, groups = np.unique(video_groups(view.contexts), return_index=True, return_inverse=True)
+    _, first, groups = np.unique(view.pool.groups[view.rows], return_index=True, return_inverse=True)
     groups = first.argsort().argsort()[groups] if len(first) > 1 else np.arange(len(view))  # by their first rows
     order, sizes = rng.permutation(int(groups.max()) + 1), np.bincount(groups)
     wanted, n_held, held = stopping_size(len(view), share), 0, np.zeros(len(sizes), bool)

@@ -1,7 +1,7 @@
 """The rows of a pool: endings and features for the contexts of one fold, from that fold's language model."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from swag_af.data.vocabulary import UNK, Vocabulary
 from swag_af.lm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.options import Precision
 from swag_af.lm.reader import OutputLayer, Reader
-from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
+from swag_af.lm.sample import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.store import load_fold
 
 DRAWN_OUT = "too_few_distinct_endings"
+READ = "read_by_its_model"
+"""Its second sentence stands in another fold too, so the model of its fold has learnt it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Row:
     features: np.ndarray
     """(K, F) float32; the columns of the backward model are NaN where they are left for later."""
     n_draws: int
+    rejected: Rejected
 
 
 @dataclass(frozen=True)
@@ -69,18 +72,22 @@ def task_of(context: Context, position: int, vocabulary: Vocabulary, seed: int) 
 
 def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:
     """Why no sample could look like this gold, which would give it away; or why there is nothing to continue."""
-    if UNK in task.gold:
+    empty = None if task.sent1 or task.start else "empty_context"
+    return unfit_gold(task.gold, rules, ends) or empty
+
+
+def unfit_gold(gold: Sequence[int], rules: Sampling, ends: torch.Tensor) -> str | None:
+    """Why no sample could look like this gold."""
+    if UNK in gold:
         return "unknown_word_in_gold"
-    if len(task.gold) < rules.min_tokens:
+    if len(gold) < rules.min_tokens:
         return "gold_too_short"
-    if len(task.gold) > rules.max_tokens:
+    if len(gold) > rules.max_tokens:
         return "gold_too_long"
-    stops = ends[list(task.gold)].tolist()
+    stops = ends[list(gold)].tolist()
     if any(stops[:-1]):
         return "gold_of_several_sentences"
-    if not stops[-1]:
-        return "gold_unfinished"
-    return None if task.sent1 or task.start else "empty_context"
+    return None if stops[-1] else "gold_unfinished"
 
 
 def sentence_ends(vocabulary: Vocabulary) -> torch.Tensor:
@@ -88,11 +95,23 @@ def sentence_ends(vocabulary: Vocabulary) -> torch.Tensor:
     return torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
 
 
+def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: Sampling) -> Types:
+    """The token types that stand in a gold which can be sampled against: a negative with another would not be read to
+    be told from gold."""
+    ends = sentence_ends(vocabulary)
+    sampled = torch.zeros(len(vocabulary), dtype=torch.bool)
+    for context in contexts:
+        gold = vocabulary.ids(tokenize(context.gold))
+        if unfit_gold(gold, rules, ends) is None:
+            sampled[gold] = True
+    return Types(ends, sampled)
+
+
 def make_rows(
     readers: Readers,
     tasks: Sequence[Task],
     rules: Sampling,
-    ends: torch.Tensor,
+    types: Types,
     *,
     lazy: bool,
     live_rows: int | None = None,
@@ -102,7 +121,7 @@ def make_rows(
     With `lazy` the columns of the backward model are left NaN.
     """
     prompts = (Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in tasks)
-    sampled = sample_rows(readers.forward, prompts, rules, ends, live_rows=live_rows)
+    sampled = sample_rows(readers.forward, prompts, rules, types, live_rows=live_rows)
     if lazy:
         for i, row in sampled:
             yield tasks[i].position, None if row is None else _row(tasks[i], row)
@@ -129,4 +148,4 @@ def make_rows(
 
 
 def _row(task: Task, row: SampledRow) -> Row:
-    return Row(row.tokens, row.lengths, forward_features(row, task.sent1, task.start), row.n_draws)
+    return Row(row.tokens, row.lengths, forward_features(row, task.sent1, task.start), row.n_draws, row.rejected)

@@ -13,6 +13,7 @@ import numpy as np
 from swag_af.data.contexts import Context, DroppedPair
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import sha256_json
+from swag_af.data.folds import FoldMap
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
 
@@ -67,6 +68,12 @@ def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabu
         )
         for pair in pairs
     ]
+
+
+def fold_map(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> FoldMap:
+    """What the model of every fold will have read, and what not."""
+    learnt: list[Context | DroppedPair] = [*contexts, *(pair for pair in dropped if pair.sent1 and pair.sent2)]
+    return FoldMap.of((pair.video, pair.sentences, pair.fold) for pair in learnt)
 
 
 def corpus_hash(pairs: Sequence[Pair]) -> str:
@@ -129,9 +136,6 @@ class _Sentences:
 
 
 def _sentences(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> list[_Sentences]:
-    kept = [
-        _Sentences(c.id, (c.sent1, f"{c.start} {c.gold}"), c.video or f"line {i}", c.fold)
-        for i, c in enumerate(contexts)
-    ]
-    left = [_Sentences(p.id, (p.sent1, p.sent2), p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
+    kept = [_Sentences(c.id, c.sentences, c.video or f"line {i}", c.fold) for i, c in enumerate(contexts)]
+    left = [_Sentences(p.id, p.sentences, p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
     return kept + left

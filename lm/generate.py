@@ -19,6 +19,7 @@ from swag_af.data.contexts import Context, read_contexts, read_contexts_manifest
 from swag_af.data.drafts import ShardDraft, draft_path
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_json, write_manifest
+from swag_af.data.folds import FoldMap
 from swag_af.data.pool import (
     FEATURES,
     SHARDS,
@@ -37,13 +38,14 @@ from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.candidates import (
     DRAWN_OUT,
+    READ,
     Readers,
     Row,
     Task,
     load_readers,
     make_rows,
-    sentence_ends,
     task_of,
+    types_of_golds,
     unfit_reason,
 )
 from swag_af.lm.corpus import corpus_hash, pairs_of
@@ -222,8 +224,9 @@ class _Maker:
         self.job = job
         self.out = options.out
         self.vocabulary = vocabulary
-        self.ends = sentence_ends(vocabulary)
+        self.folds = FoldMap.load(options.lms)
         self.rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
+        self.types = types_of_golds(job.every_context, vocabulary, self.rules)
         self.widest_start = max(len(tokenize(context.start)) for context in job.contexts)
         self.readers: dict[int, Readers] = {}
         """Of the fold at hand alone: five together would take most of a gigabyte."""
@@ -257,7 +260,7 @@ class _Maker:
             if position in settled:
                 continue
             task = task_of(context, position, self.vocabulary, self.job.options.seed)
-            reason = unfit_reason(task, self.rules, self.ends)
+            reason = READ if self._is_read(context) else unfit_reason(task, self.rules, self.types.ends)
             if reason is None:
                 todo.setdefault(context.fold, []).append(task)
             else:
@@ -269,7 +272,7 @@ class _Maker:
                     draft.drop(position, DRAWN_OUT)
                     tally.dropped()
                 else:
-                    draft.keep(position, self._tables(row), n_draws=row.n_draws)
+                    draft.keep(position, self._tables(row), n_draws=row.n_draws, rejected=asdict(row.rejected))
                     tally.kept(row)
         dtype = self.vocabulary.id_dtype
         starts, lengths = pad((self.vocabulary.ids(tokenize(c.start)) for c in group), dtype, width=self.widest_start)
@@ -277,13 +280,17 @@ class _Maker:
         draft.finish(group, {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts})
         write_json(shard_path(self.out, number) / "timing.json", tally.of_shard())
 
+    def _is_read(self, context: Context) -> bool:
+        """Whether the model of the context's fold has learnt its ending."""
+        return self.folds.folds_of(context) != (context.fold,)
+
     def _rows(self, fold: int, tasks: list[Task]) -> Any:
         options = self.job.options
         if fold not in self.readers:
             self.readers.clear()
             self.readers[fold] = load_readers(options.lms, fold, device=self.job.device, precision=self.job.precision)
         lazy = options.features == "lazy"
-        return make_rows(self.readers[fold], tasks, self.rules, self.ends, lazy=lazy, live_rows=options.live_rows)
+        return make_rows(self.readers[fold], tasks, self.rules, self.types, lazy=lazy, live_rows=options.live_rows)
 
     def _tables(self, row: Row) -> dict[str, np.ndarray]:
         known = np.delete(row.features, BACKWARD, axis=1) if self.job.options.features == "lazy" else row.features
@@ -332,9 +339,10 @@ class _Tally:
 def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan: dict[str, Any]) -> None:
     """Make a pool of the shards."""
     options = job.options
-    drops = Counter[str]()
+    drops, rejected = Counter[str](), Counter[str]()
     for entry in entries:
         drops.update(entry["drops"])
+        rejected.update(entry["rejected_draws"])
     if not sum(int(entry["n_rows"]) for entry in entries):
         why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
         raise ExhaustedError(
@@ -345,6 +353,7 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
         "plan": plan,
         "tagger": job.tagger.name,
         "n_draws": sum(int(entry["n_draws"]) for entry in entries),
+        "rejected_draws": dict(rejected),
         "drops": dict(drops),
         "lms": {fold: read_manifest(fold_path(options.lms, int(fold)), "lm-fold") for fold in plan["lms"]},
         "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),

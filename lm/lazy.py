@@ -13,6 +13,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_manifest, write_array
+from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.pool import FEATURES, SHARDS, CandidatePool, check_finite
 from swag_af.data.progress import progress
 from swag_af.data.tokens import tokenize
@@ -21,14 +22,14 @@ from swag_af.lm.candidates import load_readers
 from swag_af.lm.features import Endings, all_features, backward_features
 from swag_af.lm.options import Features
 from swag_af.lm.reader import Reader
-from swag_af.lm.store import fold_path, is_trained, pick_device
+from swag_af.lm.store import fold_path, is_trained, pick_device, trained_folds
 
 
 def features(options: Features) -> CandidatePool:
     """Compute every feature that is still missing; returns the pool.
 
-    A pool of texts gets its table from the models in `options.lms`, each row from the model of its fold, and is another
-    pool then: runs begun on it before are refused.
+    A pool of texts gets its table from the models in `options.lms`, each row from one that has not read its ending, and
+    is another pool then: runs begun on it before are refused. Raises InputError for rows that every model has read.
     """
     pool = CandidatePool.open(options.pool)
     if "features" not in pool.tables:
@@ -60,6 +61,7 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
         raise InputError(
             f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
         )
+    readable = _readable(pool, lms)
     known = Vocabulary.load(lms / "vocabulary.tsv")
     ids = np.array(known.ids(pool.vocabulary.tokens))  # (V,) of the models, by those of the pool
     ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
@@ -70,7 +72,7 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
             rows = np.arange(first, first + entry["n_rows"])
             first += entry["n_rows"]
             table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
-            folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
+            folds = readable.folds[rows]
             for fold in np.unique(folds).tolist():
                 readers = load_readers(lms, fold, device=device, precision="bf16" if device == "cuda" else "fp32")
                 mine = np.flatnonzero(folds == fold)
@@ -80,9 +82,36 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
                     advance(1)
             check_finite(table, str(lms), rows=rows)
             write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
-    return pool.with_table(
-        "features", {"features_by": {"lms": str(lms), "corpus": read_manifest(lms, "lm")["corpus_sha256"]}}
-    )
+    made_by = {
+        "lms": str(lms),
+        "corpus": read_manifest(lms, "lm")["corpus_sha256"],
+        "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
+        "n_foreign_rows": readable.n_foreign,
+    }
+    return pool.with_table("features", {"features_by": made_by})
+
+
+def _readable(pool: CandidatePool, lms: Path) -> Readable:
+    """Which fold's model reads each row; InputError for rows whose endings all models have learnt."""
+    folds, trained = FoldMap.load(lms), trained_folds(lms)
+    if not trained:
+        raise InputError(f"{lms}: no fold is trained. `swag-af train-lm CONTEXTS --out {lms}` trains them.")
+    readable = folds.readable(pool.contexts, trained)
+    seen = np.flatnonzero(readable.folds == SEEN)
+    if len(seen):
+        raise InputError(
+            f"{pool.path}: the second sentences of {len(seen):,} rows stand in several folds of {lms}, so every model "
+            f"has learnt them (first: {pool.contexts[seen[0]].id}). `swag-af pool SOURCE --lms {lms}` makes a pool "
+            "without such rows, and counts them."
+        )
+    untrained = sorted(set(readable.folds.tolist()) - set(trained))
+    if untrained:
+        raise InputError(
+            f"{lms}: {int(np.isin(readable.folds, untrained).sum()):,} rows of {pool.path} may be read by the models "
+            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `swag-af train-lm CONTEXTS --out "
+            f"{lms} --folds {' '.join(map(str, untrained))}` trains them."
+        )
+    return readable
 
 
 def _texts(pool: CandidatePool, row: int, known: Vocabulary, ids: np.ndarray) -> tuple[list[int], list[int], Endings]:
@@ -101,6 +130,12 @@ class _Filler:
         self.plan = pool.manifest["plan"]
         self.device = pick_device(self.plan["device"])
         self.readers: dict[int, Reader] = {}
+        self._check_models(pool)
+        self._check_folds(pool)
+
+    def _check_models(self, pool: CandidatePool) -> None:
+        """The models must be those that sampled the pool."""
+        lms = self.lms
         for fold, sha256 in self.plan["lms"].items():
             found = is_trained(lms, int(fold)) and read_manifest(fold_path(lms, int(fold)), "lm-fold")
             if not found or found["weights_sha256"] != sha256:
@@ -110,6 +145,16 @@ class _Filler:
                     f"fold {fold} {problem}. Put them back, or say where they are: "
                     f"`swag-af features {pool.path} --lms FOLDER`."
                 )
+
+    def _check_folds(self, pool: CandidatePool) -> None:
+        """No row may be read by a model that has learnt its ending."""
+        folds = FoldMap.load(self.lms)
+        wrong = [context.id for context in pool.contexts if folds.folds_of(context) != (context.fold,)]
+        if wrong:
+            raise InputError(
+                f"{pool.path}: {len(wrong):,} rows would be read by models that have learnt their endings (first: "
+                f"{wrong[0]}). Make the pool again with `swag-af generate`, which leaves such rows out."
+            )
 
     def __call__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""

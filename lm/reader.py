@@ -248,6 +248,21 @@ def _padded(x: Tensor, tile: int) -> Tensor:
     return torch.cat((x, x.new_zeros(n, *x.shape[1:]))) if n else x
 
 
+class Choices:
+    """The token types that may be sampled: those of `allowed` (V,) but for the special ones."""
+
+    def __init__(self, allowed: Tensor, n_columns: int):
+        allowed = torch.nn.functional.pad(allowed, (0, n_columns - len(allowed)), value=False)  # (W,)
+        allowed[:_N_SPECIAL] = False
+        self.others = torch.nonzero(~allowed)[:, 0]
+        """The columns that are never chosen."""
+        at = torch.arange(n_columns, device=allowed.device)
+        before = torch.where(allowed, at, -1).cummax(dim=0).values
+        self.nearest = torch.where(before < 0, int(torch.nonzero(allowed)[0, 0]), before)
+        """(W,) each allowed type itself; for another the allowed one before it, to which rounding at the end of a block
+        may come."""
+
+
 @dataclass
 class Distributions:
     """What a tile's logits say."""
@@ -264,14 +279,13 @@ class Distributions:
         """(D,) negative log-likelihoods of `tokens` (D,) at rows `nodes` (D,) of the tile, 87 at most."""
         return self.p[nodes, tokens].clamp_(min=torch.finfo(torch.float32).tiny).log_().neg_()
 
-    def choose(self, nodes: Tensor, uniforms: Tensor, n_types: int) -> Tensor:
+    def choose(self, nodes: Tensor, uniforms: Tensor, choices: Choices) -> Tensor:
         """(D,) tokens by inverting the cumulative distribution of rows `nodes` (D,) at `uniforms` (D,) in [0, 1).
 
-        Special tokens are never chosen: the others share their probability. Cumulative sums are in float64, where
-        the rarest types do not drown in rounding.
+        Only `choices` are chosen and share the probability of the others, which is gone from `p` afterwards. Cumulative
+        sums are in float64, where the rarest types do not drown in rounding.
         """
-        special = self.p[:, :_N_SPECIAL].clone()
-        self.p[:, :_N_SPECIAL] = 0
+        self.p.index_fill_(1, choices.others, 0)
         blocks = self.p.view(len(self.p), -1, BLOCK)  # (M, W / BLOCK, BLOCK)
         cumulative = blocks.sum(dim=2).cumsum(dim=1, dtype=torch.float64)  # (M, W / BLOCK)
         here = cumulative[nodes]
@@ -280,5 +294,4 @@ class Distributions:
         before = torch.where(block > 0, here.gather(1, (block - 1).clamp_(min=0)), 0.0)
         inside = blocks[nodes, block[:, 0]].cumsum(dim=1, dtype=torch.float64) + before  # (D, BLOCK)
         token = torch.searchsorted(inside, wanted, right=True).clamp_(max=BLOCK - 1) + block * BLOCK
-        self.p[:, :_N_SPECIAL] = special
-        return token[:, 0].clamp_(max=n_types - 1)
+        return choices.nearest[token[:, 0]]

@@ -1,10 +1,12 @@
 """Sampling distinct endings for many contexts at once from the forward language model's full softmax.
 
 Temperature 1, no beam, no top-k: the paper's "greedy" is plain sampling in its released code (Zellers et al.
-2018, 3.3), since beams give endings of too low a perplexity. The d-th draw of a context takes its choices from
-the d-th `max_tokens` uniforms of the context's own generator, and a row is gold with the first draws that are long
-enough and new: what else is sampled at the same time changes speed and nothing else. No draw is made that could turn
-out not to be needed. Scoring by the backward model happens elsewhere.
+2018, 3.3), since beams give endings of too low a perplexity. Samples keep gold's rules: types that no gold can hold are
+not sampled, and an ending counts when it is finished and long enough, for what no gold could look like needs no reading
+to be told from gold. The d-th draw of a context takes its choices from the d-th `max_tokens` uniforms of the context's
+own generator, and a row is gold with the first draws that count and are new: what else is sampled at the same time
+changes speed and nothing else. No draw is made that could turn out not to be needed. Scoring by the backward model
+happens elsewhere.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +19,17 @@ import torch
 from torch import Tensor
 
 from swag_af.data.vocabulary import BOS
-from swag_af.lm.reader import LIVE_TILES, Columns, Distributions, Frontier, Reader, children, read_prompts, with_rows
+from swag_af.lm.reader import (
+    LIVE_TILES,
+    Choices,
+    Columns,
+    Distributions,
+    Frontier,
+    Reader,
+    children,
+    read_prompts,
+    with_rows,
+)
 
 _GOLD = -1
 """The number of the draw that takes gold's tokens instead of sampling."""
@@ -32,6 +44,28 @@ class Sampling:
     max_tokens: int
     max_draws: int
     """Give a context up after this many times `n_negatives` draws."""
+
+
+@dataclass(frozen=True)
+class Types:
+    """What the sampler must know of the V token types."""
+
+    ends: Tensor
+    """(V,) whether the type ends a sentence."""
+    sampled: Tensor
+    """(V,) whether it may be sampled; special tokens never are."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Draws of a row that did not count."""
+
+    cut_off: int = 0
+    """Unfinished at `max_tokens`."""
+    too_short: int = 0
+    """Finished below `min_tokens`."""
+    repeated: int = 0
+    """Equal to gold or to another draw."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +97,19 @@ class SampledRow:
     """How many endings were drawn to get K - 1 that count."""
     n_drawn_tokens: int
     """Tokens of all these draws."""
+    rejected: Rejected
+    """Which of them did not count."""
 
 
 def sample_rows(
-    reader: Reader, prompts: Iterable[Prompt], rules: Sampling, ends: Tensor, *, live_rows: int | None = None
+    reader: Reader, prompts: Iterable[Prompt], rules: Sampling, types: Types, *, live_rows: int | None = None
 ) -> Iterator[tuple[int, SampledRow | None]]:
     """Yield, for every prompt and as it is done, its position and its row: gold, then `n_negatives` distinct endings.
 
-    The row is None when `max_draws * n_negatives` draws have not given enough. `ends` (V,) is true for the tokens
-    that end a sentence. About `live_rows` endings are sampled at a time.
+    The row is None when `max_draws * n_negatives` draws have not given enough. About `live_rows` endings are sampled at
+    a time. Log-likelihoods are those of the whole model, types that are not sampled included.
     """
-    return _Sampler(reader, rules, ends, live_rows).run(iter(prompts))
+    return _Sampler(reader, rules, types, live_rows).run(iter(prompts))
 
 
 @dataclass
@@ -118,6 +154,7 @@ class _Slot:
         self.n_drawn = 0
         self.n_live = 0
         self.n_drawn_tokens = 0
+        self.n_cut_off = self.n_too_short = 0
         self.gold = _key(np.array(prompt.gold))
         self.kept: dict[bytes, tuple[int, float, float]] = {self.gold: (_GOLD, 0.0, 0.0)}
         """Ending to the number of its first draw and its nats, all and last; gold's come when it is through."""
@@ -136,7 +173,9 @@ class _Slot:
             tokens[i, : len(ending)] = ending
         nats, last = np.array([value[1:] for _, value in ordered], np.float32).T
         lengths = np.array([len(ending) for ending in endings])
-        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn, self.n_drawn_tokens)
+        n_repeated = self.n_drawn - self.n_cut_off - self.n_too_short - (len(endings) - 1)
+        rejected = Rejected(self.n_cut_off, self.n_too_short, n_repeated)
+        return SampledRow(tokens, lengths, nats, last, context_nats, self.n_drawn, self.n_drawn_tokens, rejected)
 
 
 def _key(ending: np.ndarray) -> bytes:
@@ -146,12 +185,13 @@ def _key(ending: np.ndarray) -> bytes:
 class _Sampler:
     """All contexts at work and all their draws. A round takes every draw a token on."""
 
-    def __init__(self, reader: Reader, rules: Sampling, ends: Tensor, live_rows: int | None):
+    def __init__(self, reader: Reader, rules: Sampling, types: Types, live_rows: int | None):
         self.reader = reader
         self.rules = rules
         self.device = device = reader.device
         self.n_types = reader.output.n_types
-        self.ends = ends.to(device)
+        self.ends = types.ends.to(device)
+        self.choices = Choices(types.sampled.to(device), reader.output.n_columns)
         self.live_rows = live_rows or LIVE_TILES[device.type] * reader.tile
         self.frontier = Frontier(reader)
         self.slots: dict[int, _Slot] = {}
@@ -223,11 +263,12 @@ class _Sampler:
 
     def _choose(self, draws: _Draws, given: Distributions, of_draw: Tensor) -> tuple[Tensor, Tensor]:
         """The next tokens (D,) and their nats; `of_draw` (D,) says which distribution is whose."""
-        at = draws.depth[:, None]
-        sampled = given.choose(of_draw, draws.uniforms.gather(1, at)[:, 0], self.n_types)
+        at, is_gold = draws.depth[:, None], draws.number == _GOLD
         forced = self.gold[draws.slot].gather(1, at)[:, 0]
-        tokens = torch.where(draws.number == _GOLD, forced, sampled)
-        return tokens, given.nats(of_draw, tokens)
+        forced_nats = given.nats(of_draw, forced)  # before choosing, which spends the distributions
+        sampled = given.choose(of_draw, draws.uniforms.gather(1, at)[:, 0], self.choices)
+        nats = given.nats(of_draw, sampled)
+        return torch.where(is_gold, forced, sampled), torch.where(is_gold, forced_nats, nats)
 
     def _part(self, draws: _Draws) -> tuple[_Draws, _Draws]:
         """Those that go on, and those that are finished."""
@@ -238,13 +279,18 @@ class _Sampler:
     def _finish(self, finished: _Draws) -> list[tuple[int, SampledRow | None]]:
         """Hand finished endings to their contexts; returns the rows that are now complete, or given up."""
         slots, lengths, numbers = (x.tolist() for x in (finished.slot, finished.depth, finished.number))
+        whole = self.ends[finished.latest()].tolist()
         nats, last = finished.nats.tolist(), finished.last.tolist()
         tokens = finished.tokens.to("cpu", torch.int32).numpy()
         for row, (i, length, number) in enumerate(zip(slots, lengths, numbers, strict=True)):
             slot = self.slots[i]
             slot.n_live -= 1
             slot.n_drawn_tokens += length if number != _GOLD else 0
-            if length >= self.rules.min_tokens or number == _GOLD:  # gold is as it is
+            if number != _GOLD and not whole[row]:
+                slot.n_cut_off += 1
+            elif number != _GOLD and length < self.rules.min_tokens:
+                slot.n_too_short += 1
+            else:  # gold is as it is
                 slot.keep(tokens[row, :length], number, nats[row], last[row])
         done: list[tuple[int, SampledRow | None]] = []
         for i in dict.fromkeys(slots):

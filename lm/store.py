@@ -2,12 +2,14 @@
 
     lms/manifest.json          format, kind, options, hashes of corpus and vocabulary
     lms/vocabulary.tsv         shared by all folds
+    lms/folds.json             what each fold's model has not read (`swag_af.data.folds`)
     lms/pretrained/            what all folds start from, when there were books; like a fold
     lms/fold-0/weights.safetensors, manifest.json (perplexities), tensorboard/
 
 While a fold trains, `fold-0/checkpoints/` holds its last finished epoch; it is gone when the fold is done.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,14 +19,17 @@ import torch
 
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
+    MANIFEST,
     check_same,
     read_manifest,
     remove_leftovers,
     replacing,
     sha256_file,
     sha256_json,
+    write_json,
     write_manifest,
 )
+from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
@@ -35,6 +40,7 @@ def open_lm_folder(
     options: LMOptions,
     corpus_sha256: str,
     vocabulary: Vocabulary,
+    folds: FoldMap,
     seed: int,
     books: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -47,7 +53,7 @@ def open_lm_folder(
     if not (path / "manifest.json").exists():
         vocabulary.save(path / "vocabulary.tsv")
         content = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
-        content |= {"books_sha256": books_sha256, "books": books}
+        content |= {"books_sha256": books_sha256, "books": books, "folds_sha256": folds.save(path)}
         write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
     manifest = read_manifest(path, "lm")
     check_same(asdict(LMOptions(**manifest["options"])), asdict(options), path, "--out")
@@ -57,7 +63,16 @@ def open_lm_folder(
     elif manifest.get("books_sha256") and not is_finished(pretrained_path(path)):
         raise InputError(f"{path}: begun with --pretrain, and that is unfinished. Repeat the first command.")
     remove_leftovers(path)
+    if not (path / FOLDS).exists() or sha256_file(path / FOLDS) != manifest.get("folds_sha256"):
+        manifest |= {"folds_sha256": folds.save(path)}  # the folder is older than this file, or lost it
+        write_json(path / MANIFEST, manifest)
     return manifest
+
+
+def trained_folds(path: Path) -> list[int]:
+    """The folds whose models are finished, in order."""
+    found = (re.fullmatch(r"fold-(\d+)", folder.name) for folder in path.glob("fold-*"))
+    return sorted(int(match[1]) for match in found if match and is_trained(path, int(match[1])))
 
 
 def fold_path(path: Path, fold: int) -> Path:

@@ -41,6 +41,7 @@ from swag_af.lm.corpus import (
     corpus_hash,
     directions,
     fold_corpus,
+    fold_map,
     pairs_of,
 )
 from swag_af.lm.network import BidirectionalLM
@@ -78,7 +79,8 @@ def train_lm(options: TrainLM) -> dict[int, dict[str, Any]]:
     vocabulary = caption_vocabulary(contexts, dropped, min_count=options.lm.min_count)
     pairs = pairs_of(contexts, dropped, vocabulary)
     pretraining, hashes = _pretraining(options, vocabulary)
-    manifest = open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, options.seed, hashes)
+    folds_read = fold_map(contexts, dropped)
+    manifest = open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, folds_read, options.seed, hashes)
     start = pretrained_path(options.out) if manifest.get("books_sha256") else None
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     for fold in set(folds) - set(missing):

@@ -3,16 +3,12 @@
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.groups import video_groups
 from swag_af.data.pool import CandidatePool
 
 
 def groups_of(pool: CandidatePool, split_by: str) -> np.ndarray:
-    """(N,) group numbers: equal for contexts of one video, or all different for `split_by="context"`.
-
-    A context without a video is a group of its own.
-    """
-    return np.arange(len(pool)) if split_by == "context" else video_groups(pool.contexts)
+    """(N,) group numbers: those of the pool (`CandidatePool.groups`), or all different for `split_by="context"`."""
+    return np.arange(len(pool)) if split_by == "context" else pool.groups
 
 
 def hold_out(groups: np.ndarray, n_test: int, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

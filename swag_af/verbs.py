@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.options import Contexts, Pool, Tag, TrainTagger
@@ -25,9 +26,16 @@ def contexts(options: Contexts) -> None:
     written = Path(os.path.abspath(options.out))  # where `folder/..` leads though there is no such folder
     made_by = (read_contexts_manifest(written) or {})["made_by"]
     _say(*(source["read"] for source in made_by["sources"]))
-    _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}", "")
+    _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}")
+    _say(_sharing_line(made_by["shared_sentences"]), "")
     _say(drop_report_path_of(written).read_text(encoding="utf-8"))
     _say(f"Written to {options.out}. Next: swag-af generate {options.out} --lms lms --out pool")
+
+
+def _sharing_line(shared: Mapping[str, int]) -> str:
+    """How many pairs share a sentence with another video, and what follows."""
+    apart = f"; {shared['n_apart']:,} share one too common for that" if shared["n_apart"] else ""
+    return f"{shared['n_joined']:,} pairs share a sentence with another video, and a fold with it{apart}"
 
 
 def train_lm(options: TrainLM) -> None:
@@ -102,7 +110,26 @@ def pool(options: Pool) -> None:
     )
     if made.manifest["drops"]:
         _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
+    _say(*_shared_lines(made.manifest["shared_texts"]))
     _say("", f"Written to {options.out}. Next: {_filter_command(options.out, made)}")
+
+
+def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
+    """What is to be said of texts that stand in several rows; empty where there are none."""
+    lines = []
+    if n := shared["n_rows_joined_by_sentence"]:
+        lines.append(f"{n:,} contexts share a sentence with another video; folds and splits keep those together")
+    if n := shared["n_rows_apart_by_sentence"]:
+        lines.append(f"{n:,} contexts share a sentence that is too common for folds and splits to keep them together")
+    if n := shared["n_golds_among_negatives"]:
+        lines.append(f"{n:,} negatives are the gold of another context; {shared['n_rows']:,} contexts are concerned")
+        lines.append(
+            "folds and splits keep those together"
+            if shared["kept_together"]
+            else "Warning: folds and splits cannot keep them together. A filter that has met a gold as a negative "
+            "avoids it, so accuracies below chance are to be expected, and mean nothing good."
+        )
+    return lines
 
 
 def tag(options: Tag) -> None:

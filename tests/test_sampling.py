@@ -12,8 +12,8 @@ from swag_af.data.pool import FEATURES
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
 from swag_af.lm import reader as reader_module
 from swag_af.lm.features import BACKWARD, Endings, backward_features, forward_features
-from swag_af.lm.reader import BLOCK, Distributions, OutputLayer, Reader, children, read_prompts
-from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
+from swag_af.lm.reader import BLOCK, Choices, Distributions, OutputLayer, Reader, children, read_prompts
+from swag_af.lm.sample import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 
 CONTEXTS = ([5, 9, 8], [7], [11, 11, 6, 5, 9])
 GOLD = (6, 7, STOP)
@@ -29,12 +29,29 @@ def backward(model) -> Reader:
     return Reader(model, "backward", OutputLayer(model))
 
 
-def sample(reader, *, n=20, contexts=CONTEXTS, seeds=None, low=2, high=6, gold=GOLD, max_draws=50, live_rows=None):
+def every_type_but(never=()) -> Types:
+    """All types of the toy vocabulary may be sampled, but for those that are `never`."""
+    return Types(torch.arange(N_TYPES) == STOP, ~torch.isin(torch.arange(N_TYPES), torch.tensor(never)))
+
+
+def sample(
+    reader,
+    *,
+    n=20,
+    contexts=CONTEXTS,
+    seeds=None,
+    low=2,
+    high=6,
+    gold=GOLD,
+    max_draws=50,
+    live_rows=None,
+    never=(),
+):
     """The rows of `contexts`, in their order."""
     seeds = range(len(contexts)) if seeds is None else seeds
     prompts = [Prompt(c, gold, np.random.default_rng(seed)) for c, seed in zip(contexts, seeds, strict=True)]
     rules = Sampling(n, low, high, max_draws)
-    made = dict(sample_rows(reader, prompts, rules, torch.arange(N_TYPES) == STOP, live_rows=live_rows))
+    made = dict(sample_rows(reader, prompts, rules, every_type_but(never), live_rows=live_rows))
     assert sorted(made) == list(range(len(contexts)))
     return [made[i] for i in range(len(contexts))]
 
@@ -57,12 +74,13 @@ def test_a_row_is_gold_then_distinct_endings_within_bounds(forward):
             assert 2 <= len(ending) <= 6
             assert min(ending) >= len(SPECIAL_TOKENS)
             assert STOP not in ending[:-1]
-            assert ending[-1] == STOP or len(ending) == 6
+            assert ending[-1] == STOP
 
 
-def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward):
-    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=60), strict=True)):
-        expected, n_draws, n_drawn_tokens = slow_lm.row(
+@pytest.mark.parametrize("never", [(), (8, 11)])
+def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward, never):
+    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=60, never=never), strict=True)):
+        expected, outcomes, n_drawn_tokens = slow_lm.row(
             model,
             context,
             GOLD,
@@ -71,13 +89,32 @@ def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward
             max_tokens=6,
             stop=STOP,
             rng=np.random.default_rng(i),
+            never=never,
         )
         assert endings_of(row) == expected
-        assert (row.n_draws, row.n_drawn_tokens) == (n_draws, n_drawn_tokens)
+        assert (row.n_draws, row.n_drawn_tokens) == (len(outcomes), n_drawn_tokens)
+        assert row.rejected == Rejected(*(outcomes.count(why) for why in ("cut_off", "too_short", "repeated")))
+        assert row.rejected.cut_off
+        assert row.rejected.too_short
 
 
-def test_nats_are_those_of_the_slow_reader(model, forward):
-    for context, row in zip(CONTEXTS, sample(forward, n=30), strict=True):
+def test_types_that_no_gold_holds_are_in_no_negative(forward):
+    usual = {token for row in sample(forward, n=200) for ending in endings_of(row) for token in ending}
+    assert {8, 11} <= usual
+    for row in sample(forward, n=200, never=(8, 11)):
+        assert not {8, 11} & {token for ending in endings_of(row) for token in ending}
+
+
+def test_gold_may_hold_what_is_not_sampled_and_has_its_nats_all_the_same(model, forward):
+    gold = (8, 11, STOP)
+    for context, row in zip(CONTEXTS, sample(forward, n=20, gold=gold, never=(8, 11)), strict=True):
+        read = slow_lm.nats(model, "forward", BOS, [*context, *gold])[len(context) :]
+        assert row.ending_nats[0] == pytest.approx(sum(read), rel=1e-4)
+
+
+@pytest.mark.parametrize("never", [(), (8, 11)])
+def test_nats_are_those_of_the_whole_model_read_slowly(model, forward, never):
+    for context, row in zip(CONTEXTS, sample(forward, n=30, never=never), strict=True):
         assert row.context_nats == pytest.approx(sum(slow_lm.nats(model, "forward", BOS, context)), rel=1e-5)
         for k, ending in enumerate(endings_of(row)):
             read = slow_lm.nats(model, "forward", BOS, [*context, *ending])[len(context) :]
@@ -119,7 +156,7 @@ def test_draws_follow_the_distribution_of_a_multinomial_sampler(model, forward):
     n, context = 3000, CONTEXTS[0]
     rows = sample(forward, n=1, contexts=[context] * n, low=1, high=3, gold=(N_TYPES - 1,) * 3)
     fast = [endings_of(row)[1] for row in rows]
-    slow = [e for e in slow_lm.by_multinomial(model, context, n, 3, STOP, seed=5) if e != (N_TYPES - 1,) * 3]
+    slow = [e for e in slow_lm.by_multinomial(model, context, 2 * n, 3, STOP, seed=5) if e[-1] == STOP]
     for what in (lambda e: e[0], len, lambda e: e):
         values = sorted({what(e) for e in fast + slow}, key=str)
         counts = [dict.fromkeys(values, 0) for _ in range(2)]
@@ -135,23 +172,30 @@ def test_draws_follow_the_distribution_of_a_multinomial_sampler(model, forward):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(5, 300), st.floats(0.1, 8))
-def test_choosing_by_blocks_inverts_the_whole_cumulative_distribution(seed, n_types, spread):
+@given(st.integers(0, 2**32 - 1), st.integers(6, 300), st.floats(0.1, 8), st.floats(0, 0.9))
+def test_choosing_by_blocks_inverts_the_whole_cumulative_distribution(seed, n_types, spread, share_never):
     rng = np.random.default_rng(seed)
+    allowed = rng.random(n_types) >= share_never
+    allowed[int(rng.integers(4, n_types))] = True
     logits = np.full((3, -(-n_types // BLOCK) * BLOCK), -np.inf, np.float32)
     logits[:, :n_types] = rng.normal(0, spread, (3, n_types))
     nodes, u = rng.integers(0, 3, 40), rng.random(40)
+    choices = Choices(torch.from_numpy(allowed.copy()), logits.shape[1])
     chosen = Distributions.of(torch.from_numpy(logits.copy())).choose(
-        torch.from_numpy(nodes), torch.from_numpy(u), n_types
+        torch.from_numpy(nodes), torch.from_numpy(u), choices
     )
-    p = np.exp(logits[:, :n_types].astype(np.float64))
-    p[:, : len(SPECIAL_TOKENS)] = 0
+    allowed[: len(SPECIAL_TOKENS)] = False
+    p = np.exp(logits[:, :n_types].astype(np.float64)) * allowed
     upper = np.cumsum(p, axis=1)[nodes] / p.sum(axis=1)[nodes, None]
     lower = np.pad(upper, ((0, 0), (1, 0)))[:, :-1]
     here = np.arange(40), chosen.numpy()
-    assert (chosen.numpy() >= len(SPECIAL_TOKENS)).all()
+    assert allowed[chosen.numpy()].all()
     assert (lower[here] - 1e-6 <= u).all()
     assert (u <= upper[here] + 1e-6).all()
+
+
+def all_of(n_types: int, n_columns: int) -> Choices:
+    return Choices(torch.ones(n_types, dtype=torch.bool), n_columns)
 
 
 def test_the_rarest_types_are_within_reach():
@@ -160,7 +204,7 @@ def test_the_rarest_types_are_within_reach():
     logits[0, 4] = 0.0
     total = 1 + 19_995 * np.exp(-18.0)
     u = torch.tensor([(1 + (j - 4.5) * np.exp(-18.0)) / total for j in (5, 12_345, 19_999)], dtype=torch.float64)
-    chosen = Distributions.of(logits).choose(torch.zeros(3, dtype=torch.long), u, 20_000)
+    chosen = Distributions.of(logits).choose(torch.zeros(3, dtype=torch.long), u, all_of(20_000, 20_032))
     # the rounding of the largest probability, in float32, is worth four of these types
     np.testing.assert_allclose(chosen.numpy(), [5, 12_345, 19_999], atol=5)
 
@@ -169,7 +213,8 @@ def test_a_uniform_of_almost_one_chooses_a_type_that_exists():
     logits = torch.full((1, BLOCK), -torch.inf)
     logits[:, :N_TYPES] = 0.0
     u = torch.tensor([np.nextafter(1.0, 0.0)], dtype=torch.float64)
-    assert Distributions.of(logits).choose(torch.zeros(1, dtype=torch.long), u, N_TYPES).item() == N_TYPES - 1
+    chosen = Distributions.of(logits).choose(torch.zeros(1, dtype=torch.long), u, all_of(N_TYPES, BLOCK))
+    assert chosen.item() == N_TYPES - 1
 
 
 def test_types_beyond_the_kept_projections_are_projected_as_they_come(model, monkeypatch):

@@ -1,0 +1,104 @@
+"""Which fold's language model has not read a context: one map from videos and sentences to folds, kept with the models.
+
+    lms/folds.json    {"videos": {NAME: fold}, "sentences": {KEY: [fold, ...]}}
+
+The model of a fold learns from the pairs of all other folds. So it has read every sentence of theirs, and a sentence
+that stands in two folds has been read by every model. Whoever lets a model read a context asks here which model may: a
+fold number by itself, dealt by somebody else, says nothing. Books that models were pretrained on are not looked
+through.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.contexts import Context
+from swag_af.data.errors import FormatError
+from swag_af.data.files import read_json, read_manifest, sha256_file, write_json
+from swag_af.data.wording import text_key
+
+FOLDS = "folds.json"
+SEEN = -1
+"""In place of a fold: every model has read the ending."""
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Which fold's model may read each context."""
+
+    folds: np.ndarray
+    """(n,) fold numbers; SEEN where no model may."""
+    n_foreign: int
+    """Contexts of which the models have read neither video nor second sentence: any model may read them."""
+
+
+@dataclass(frozen=True)
+class FoldMap:
+    """The folds of all that the models of a folder learnt from."""
+
+    videos: Mapping[str, int]
+    sentences: Mapping[str, tuple[int, ...]]
+    """By key: the folds that a sentence stands in, as the first or the second of a pair."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, Sequence[str], int]]) -> "FoldMap":
+        """The map of `(video, sentences, fold)`; a blank video is none."""
+        videos: dict[str, int] = {}
+        sentences: defaultdict[str, set[int]] = defaultdict(set)
+        for video, texts, fold in pairs:
+            if video:
+                videos[video] = fold
+            for key in filter(None, map(_key, texts)):
+                sentences[key].add(fold)
+        return cls(videos, {key: tuple(sorted(folds)) for key, folds in sentences.items()})
+
+    @classmethod
+    def load(cls, lms: Path) -> "FoldMap":
+        """The map of the models in folder `lms`; FormatError where there is none, or another than they began with."""
+        path, manifest = lms / FOLDS, read_manifest(lms, "lm")
+        if not path.exists() or manifest.get("folds_sha256") != sha256_file(path):
+            raise FormatError(
+                f"{path}: missing or changed, so nothing says what these models have read. Run the `swag-af train-lm` "
+                "that made them again: it writes the file, and trains nothing that is trained."
+            )
+        found = read_json(path)
+        return cls(found["videos"], {key: tuple(folds) for key, folds in found["sentences"].items()})
+
+    def save(self, lms: Path) -> str:
+        """Write `folds.json` into the folder of the models; returns its hash."""
+        write_json(lms / FOLDS, {"videos": dict(sorted(self.videos.items())), "sentences": self.sentences})
+        return sha256_file(lms / FOLDS)
+
+    def folds_of(self, context: Context) -> tuple[int, ...]:
+        """The folds that the video and the second sentence of `context` stand in.
+
+        None: no model has read it. One: that fold's model has not read it. More: every model has.
+        """
+        known = set(self.sentences.get(_key(context.sentences[1]), ()))
+        return tuple(sorted(known | ({self.videos[context.video]} if context.video in self.videos else set())))
+
+    def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:
+        """Which of the `trained` folds' models may read each of `contexts`.
+
+        A context that no model has read goes to the model of the fold where its first sentence stands, if that is one
+        fold; else to that of its own `fold`, and where that is not trained, to the first.
+        """
+        folds, n_foreign = np.full(len(contexts), SEEN), 0
+        for i, context in enumerate(contexts):
+            known = self.folds_of(context)
+            if not known:
+                n_foreign += 1
+                first = self.sentences.get(_key(context.sent1), ())
+                folds[i] = next(f for f in (*first[: len(first) == 1], context.fold, trained[0]) if f in trained)
+            elif len(known) == 1:
+                folds[i] = known[0]
+        return Readable(folds, n_foreign)
+
+
+def _key(text: str) -> str:
+    """What stands for the words of a sentence; blank where there are none."""
+    key = text_key(text)
+    return f"{key & (1 << 64) - 1:016x}" if key else ""

@@ -1,0 +1,71 @@
+"""Claims about the map of folds: no model reads an ending that it has learnt, whatever fold number the row bears."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.contexts import Context
+from swag_af.data.errors import FormatError
+from swag_af.data.files import write_manifest
+from swag_af.data.folds import FOLDS, SEEN, FoldMap
+
+WORDS = st.sampled_from(["a", "b", "c", "d"])
+PAIRS = st.lists(st.tuples(st.sampled_from(["", "v", "w"]), st.tuples(WORDS, WORDS), st.integers(0, 2)), max_size=12)
+
+
+def context_of(second: str, video: str = "", first: str = "x", fold: int = 0) -> Context:
+    start, _, gold = second.partition(" ")
+    return Context(f"{first}.", start, gold, "id", video, "tests", fold)
+
+
+@given(PAIRS, st.sampled_from(["", "v", "w", "z"]), st.sampled_from(["a", "b", "c", "d", "e"]))
+@settings(max_examples=300, deadline=None)
+def test_the_model_that_may_read_a_context_was_trained_on_none_of_its_texts(
+    pairs: list[tuple[str, tuple[str, str], int]], video: str, second: str
+) -> None:
+    fold_of_video: dict[str, int] = {}
+    pairs = [(v, texts, fold_of_video.setdefault(v, fold) if v else fold) for v, texts, fold in pairs]
+    context = context_of(second, video)
+    (fold,) = FoldMap.of(pairs).readable([context], trained=[0, 1, 2]).folds.tolist()
+
+    def has_read(model: int) -> bool:
+        """The model of a fold learns from the pairs of the others."""
+        return any(f != model and ((v and v == video) or second in texts) for v, texts, f in pairs)
+
+    assert all(map(has_read, range(3))) if fold == SEEN else not has_read(fold)
+
+
+def test_sentences_are_told_by_their_words_alone() -> None:
+    known = FoldMap.of([("v", ("He sits.", "She  does n't RUN ."), 2)])
+    assert known.folds_of(context_of("she doesn't run")) == (2,)
+    assert known.folds_of(context_of("she runs")) == ()
+
+
+def test_a_foreign_context_goes_where_its_first_sentence_was_not_learnt() -> None:
+    known = FoldMap.of([("v", ("one", "two"), 2), ("w", ("three", "four"), 1)])
+    readable = known.readable(
+        [context_of("new", first="one"), context_of("new", fold=1), context_of("new", fold=7)], [0, 1, 2]
+    )
+    assert readable.folds.tolist() == [2, 1, 0]
+    assert readable.n_foreign == 3
+
+
+def test_a_map_is_read_as_written(tmp_path: Path) -> None:
+    made = FoldMap.of([("v", ("one", "two"), 2), ("", ("one", "three"), 0)])
+    write_manifest(tmp_path, "lm", {"folds_sha256": made.save(tmp_path)})
+    assert FoldMap.load(tmp_path) == made
+
+
+@pytest.mark.parametrize("change", ["missing", "changed"])
+def test_a_map_that_is_gone_or_changed_is_refused(tmp_path: Path, change: str) -> None:
+    made = FoldMap.of([("v", ("one", "two"), 2)])
+    write_manifest(tmp_path, "lm", {"folds_sha256": made.save(tmp_path)})
+    if change == "missing":
+        (tmp_path / FOLDS).unlink()
+    else:
+        replace(made, videos={"v": 1}).save(tmp_path)
+    with pytest.raises(FormatError, match="nothing says what these models have read"):
+        FoldMap.load(tmp_path)

@@ -1,0 +1,92 @@
+"""Claims about groups: what shares a text is joined as far as that is possible, and dealt whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.groups import deal, join_by_text, join_pairs, named_groups
+
+TEXTS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 9)), max_size=30)
+"""`(row, key)`; the key 0 is no text."""
+
+
+def joined_slowly(groups: list[int], texts: list[tuple[int, int]]) -> list[set[int]]:
+    """The rows of each group, by merging sets until nothing changes."""
+    sets = [{row for row, group in enumerate(groups) if group == one} for one in sorted(set(groups))]
+    for key in {key for _, key in texts if key}:
+        holders = {row for row, other in texts if other == key}
+        touched = [rows for rows in sets if rows & holders]
+        sets = [rows for rows in sets if not rows & holders] + [set().union(*touched)]
+    return sets
+
+
+@given(st.lists(st.integers(0, 11), min_size=12, max_size=12), TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_rows_that_share_a_text_at_any_remove_are_one_group(names: list[int], texts: list[tuple[int, int]]) -> None:
+    groups = np.unique(names, return_inverse=True)[1]
+    rows, keys = np.array(texts, dtype=np.int64).reshape(-1, 2).T
+    made = join_by_text(groups, rows, keys, most=1.0)
+    expected = joined_slowly(groups.tolist(), texts)
+    assert sorted(map(sorted, expected)) == sorted(
+        np.flatnonzero(made.groups == group).tolist() for group in range(int(made.groups.max()) + 1)
+    )
+    assert made.n_apart == 0
+
+
+@given(st.lists(st.integers(0, 11), min_size=12, max_size=12), TEXTS, st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_texts_changes_nothing(names: list[int], texts: list[tuple[int, int]], random) -> None:
+    groups = np.unique(names, return_inverse=True)[1]
+    shuffled = random.sample(texts, len(texts))
+    one, other = (
+        join_by_text(groups, *np.array(some, dtype=np.int64).reshape(-1, 2).T, most=0.5) for some in (texts, shuffled)
+    )
+    assert one.groups.tolist() == other.groups.tolist()
+    assert (one.n_joined, one.n_apart) == (other.n_joined, other.n_apart)
+
+
+def test_a_commonplace_joins_nothing_and_what_it_leaves_apart_is_counted() -> None:
+    groups = np.arange(40)
+    rows, keys = [*range(30), 0, 1, 38, 39], [7] * 30 + [8, 8, 9, 9]  # the key 7 in 30 rows, 8 and 9 in two
+    made = join_by_text(groups, np.array(rows), np.array(keys), most=0.1)
+    assert [np.flatnonzero(made.groups == made.groups[row]).tolist() for row in (0, 38, 5)] == [[0, 1], [38, 39], [5]]
+    assert (made.n_joined, made.n_apart) == (2, 30)
+
+
+def test_nothing_shared_changes_no_number() -> None:
+    groups = np.array([2, 0, 1, 1])
+    made = join_by_text(groups, np.arange(4), np.array([5, 6, 7, 7]))
+    assert made.groups.tolist() == groups.tolist()
+    assert (made.n_joined, made.n_apart) == (0, 0)
+
+
+def test_no_rows_make_no_groups() -> None:
+    none = np.zeros(0, np.int64)
+    assert len(join_by_text(none, none, none).groups) == len(deal(none, 5, rng=np.random.default_rng(0))) == 0
+
+
+def test_pairs_join_their_groups() -> None:
+    assert join_pairs(np.array([0, 0, 1, 2, 3]), [(1, 3)]).tolist() == [0, 0, 1, 0, 2]
+    assert join_pairs(np.array([0, 1]), []).tolist() == [0, 1]
+
+
+def test_a_blank_name_is_a_group_of_its_own() -> None:
+    assert len(set(named_groups(["a", "", "a", ""]).tolist())) == 3
+
+
+@given(st.lists(st.integers(0, 20), max_size=60), st.integers(2, 7), st.integers(0, 9))
+@settings(max_examples=100, deadline=None)
+def test_parts_hold_whole_groups_and_differ_by_one_group_at_most(names: list[int], n_parts: int, seed: int) -> None:
+    groups = np.unique(np.array(names, dtype=np.int64), return_inverse=True)[1]
+    part = deal(groups, n_parts, rng=np.random.default_rng(seed))
+    for group in set(groups.tolist()):
+        assert len(set(part[groups == group].tolist())) == 1
+    sizes = np.bincount(part, minlength=n_parts)
+    assert sizes.max() - sizes.min() <= np.bincount(groups).max(initial=0)
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_single_rows_are_dealt_evenly(n: int) -> None:
+    sizes = np.bincount(deal(np.arange(n), 5, rng=np.random.default_rng(0)))
+    assert sizes.tolist() == [n // 5] * 5
