@@ -445,6 +445,11 @@ class View:
         return features
 
     @cached_property
+    def groups(self) -> np.ndarray:
+        """(n,) numbers that are equal for rows that no split should part (`CandidatePool.groups`)."""
+        return self.pool.groups[self.rows]
+
+    @cached_property
     def contexts(self) -> list[Context]:
         """The n contexts."""
         return [self.pool.contexts[row] for row in self.rows]

@@ -1,7 +1,7 @@
 """Fitting and scoring shared by the neural filters; which network, the members say.
 
 Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` sequences. A fit never sees the rows
-that will be re-assigned: it stops early on a slice of its own rows, whole videos where rows have them. All randomness
+that will be re-assigned: it stops early on a slice of its own rows, whole groups such as videos. All randomness
 comes from `rng`; torch's global generator is as it was when a call returns. On a CPU the same rng gives the same bits
 (same machine, same number of threads). On a GPU gradients are those of bf16 products; losses, weights and scores are
 fp32 everywhere.
@@ -184,12 +184,12 @@ class Adam:
 
 
 def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows that stop the fit, both in random order; no video is on both sides.
+    """Rows to train on and rows that stop the fit, both in random order; no group is on both sides.
 
     Videos are held in random order until the slice has `stopping_size` rows, but for one that would make it more than
-    half of all. Rows that are all of one video are parted by row.
+    half of all. Rows that are all of one group are parted by row.
     """
-    _, first, groups = np.unique(view.pool.groups[view.rows], return_index=True, return_inverse=True)
+    _, first, groups = np.unique(view.groups, return_index=True, return_inverse=True)
     groups = first.argsort().argsort()[groups] if len(first) > 1 else np.arange(len(view))  # by their first rows
     order, sizes = rng.permutation(int(groups.max()) + 1), np.bincount(groups)
     wanted, n_held, held = stopping_size(len(view), share), 0, np.zeros(len(sizes), bool)

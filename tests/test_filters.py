@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import swag_af.filters
 from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
+from swag_af.data.groups import named_groups
 from swag_af.data.pool import CandidatePool
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters.contract import Filter
@@ -242,10 +243,10 @@ class Rows:
     """A view of which only the videos are known."""
 
     def __init__(self, videos):
-        self.contexts = [Context("a b .", "c", "d .", video=video) for video in videos]
+        self.groups = named_groups(videos)
 
     def __len__(self):
-        return len(self.contexts)
+        return len(self.groups)
 
 
 VIDEOS = st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), min_size=2, max_size=40)
