@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from swag_af.audit import read_audits
 from swag_af.data.files import read_manifest
+from swag_af.findings import audit_rows, below_lines, comparison_lines
 from swag_af.release.card_people import people_lines
 from swag_af.release.dataset import Dataset
 from swag_af.release.harness import FOLDER, VARIANTS, task_names
@@ -16,7 +17,7 @@ from swag_af.release.markdown import bullets, markdown_table
 from swag_af.release.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.release.splits import SPLITS
 from swag_af.runs import Run
-from swag_af.summary import accuracy_rows, audit_rows, drop_reasons, scored_share
+from swag_af.summary import accuracy_rows, drop_reasons, scored_share
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -169,15 +170,20 @@ def _filtering(dataset: Dataset) -> list[str]:
         "### Audit",
         "",
     ]
-    findings = read_audits(run.path).findings if run.path else ()
+    findings = [f for f in read_audits(run.path).findings if f.iteration is None or f.iteration <= dataset.iteration]
     if not findings:
-        return [*lines, "No filters that took no part in the filtering have been tried on it (`swag-af audit`)."]
-    ordered = sorted(findings, key=lambda f: (f.filter, -1 if f.iteration is None else f.iteration))
+        return [*lines, "No fresh filters have been tried on the run (`swag-af audit`)."]
+    compared, below = comparison_lines(run, findings), below_lines(run, findings)
+    n_assigned, n_choices = run.start.shape[1], 1 + dataset.options.n_distractors
+    others = "" if n_assigned == n_choices else f", not the {n_choices} that are released"
     return [
         *lines,
-        "What fresh filters find, fitted and scored on different videos:",
+        f"What fresh filters find among the {n_assigned} endings that the run assigns{others}; fitted and scored on "
+        "different videos:",
         "",
-        *markdown_table(audit_rows(run, ordered)),
+        *markdown_table(audit_rows(run, findings)),
+        *(["", *bullets(compared)] if compared else []),
+        *(part for line in below for part in ("", line)),
     ]
 
 
