@@ -231,7 +231,8 @@ class Release:
     Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
     With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
     is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
-    nobody has verified them. No video and no near-duplicates stand in two splits.
+    nobody has verified them. No video and no near-duplicates stand in two splits. Fresh filters measure how much style
+    gives away in these very questions, and the card says what they found.
 
     Try:
       swag-af release run --out dataset
@@ -262,6 +263,9 @@ class Release:
     """Share of the contexts for testing (SWAG: 20k of 113k)."""
     near_duplicates: float = 0.7
     """Contexts this alike share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    audit: str = ",".join(DEFAULT_AUDIT)
+    """Fresh filters that say how much style gives away in the released questions, fitted and scored across folds of
+    them: NAME,NAME, or none."""
     formats: str = "auto"
     """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
     seed: int = 0
@@ -270,6 +274,7 @@ class Release:
     """Replace an existing dataset folder."""
 
     def __post_init__(self) -> None:
+        parse_names("--audit", self.audit)
         shares = self.val_share, self.test_share
         check_faults(
             [

@@ -170,9 +170,10 @@ def test_the_report_names_what_is_below_chance(avoided: Run, tmp_path: Path) -> 
 
 def test_the_card_names_what_is_below_chance(avoided: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
-    release(Release(avoided.path, tmp_path / "dataset"))
+    release(Release(avoided.path, tmp_path / "dataset", audit="ngrams"))
     card = (tmp_path / "dataset" / "README.md").read_text()
-    assert "ngrams is below chance (0.200): 0." in card
+    assert "Below chance is a finding too" in card.partition("\n## ")[0]
+    assert "ngrams is below chance (0.250): 0." in card.partition("## What style gives away")[2]
     assert BELOW_MEANS in card
 
 

@@ -10,6 +10,7 @@ from swag_af.audit import read_audits
 from swag_af.data.files import read_manifest
 from swag_af.findings import audit_rows, below_lines, comparison_lines
 from swag_af.release.card_people import people_lines
+from swag_af.release.card_style import style_section, style_summary
 from swag_af.release.dataset import Dataset
 from swag_af.release.harness import FOLDER, VARIANTS, task_names
 from swag_af.release.hub import header_lines
@@ -33,6 +34,7 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
         ["## Filtering", "", *_filtering(dataset)],
+        ["## What style gives away", "", *style_section(dataset)],
         ["## Human verification", "", *(people_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
         *([["## Scoring a model", "", *_scoring(dataset)]] if task_names(dataset) else []),
@@ -55,8 +57,10 @@ def _summary(dataset: Dataset) -> list[str]:
     n_choices = 1 + dataset.options.n_distractors
     lines = [
         f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
-        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), so "
-        "that style alone does not give the right one away.",
+        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
+        "is meant to keep style alone from giving the right one away.",
+        "",
+        style_summary(dataset.run, dataset.style),
         "",
     ]
     if dataset.opinions is None:
@@ -233,6 +237,6 @@ def _scoring(dataset: Dataset) -> list[str]:
         "pretrained=MODEL\n```",
         "",
         f"{', '.join(variants)}. A model that scores above chance, "
-        f"{100 / (1 + dataset.options.n_distractors):.0f} %, without the right context is using style. The validation "
-        "split is scored, and shots are drawn from train.",
+        f"{100 / (1 + dataset.options.n_distractors):.0f} %, without the right context reads answers off the endings. "
+        "The validation split is scored, and shots are drawn from train.",
     ]
