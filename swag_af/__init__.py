@@ -10,8 +10,10 @@ Reading order (each file or folder imports only those named before it):
     consensus      one judgement an item out of several annotators' verdicts
     reliability    how far annotators agree, in numbers
     agreement      those numbers beside the paper's, in tables
+    intervals      how far a share and a paired difference may be from the truth
     audit          how well filters that took no part still find gold
     plot           curves as PNG and SVG
+    findings       what audits come to, in rows and sentences
     summary        numbers and tables of runs, as text
     release        a run to a dataset
     verify         people judge the endings of a run

@@ -7,11 +7,14 @@ settings, folds and seed alone: it can be made at any time, of any iteration, in
 numbers alone.
 
     run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
+
+Several seeds are several audits, each with folds and fits of its own; `over_seeds` brings them together. What audits
+come to, in rows and sentences, is told by `swag_af.findings`.
 """
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from swag_af.data.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.filters.contract import Filter, score_in_parts, settings_of
 from swag_af.filters.registry import make_filter
+from swag_af.intervals import interval
 from swag_af.options import DEFAULT_AUDIT, Audit, parse_names
 from swag_af.runs import Run, open_run
 from swag_af.splits import groups_of
@@ -53,6 +57,9 @@ class Finding:
     """(A,) contexts whose gold comes first, second, ... by score; a tie is shared among its ranks."""
     settings: str = ""
     """The filter's settings, as `fingerprint` writes them; empty in older files and for a filter that tells none."""
+    hits: tuple[float, ...] = field(default=(), repr=False)
+    """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
+    files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +72,25 @@ class Audits:
 
 
 def run_audit(options: Audit) -> tuple[Run, list[Finding]]:
-    """The verb `audit`: the run and what each filter finds in it at one iteration, kept with the run."""
+    """The verb `audit`: the run and what each filter finds in it with each seed, kept with the run.
+
+    Without an iteration: before the first one, and after the last.
+    """
     run = open_run(options.run)
-    iteration = run.n_finished if options.iteration is None else options.iteration
-    run.assignment(iteration)  # refuses an iteration that never was
+    iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
+    run.assignment(iterations[-1])  # refuses an iteration that never was
     names = parse_names("--filters", options.filters)
     seed = int(read_manifest(options.run, "run")["options"]["seed"]) if options.seed is None else options.seed
-    with progress("audit", len(names), "filters") as advance:
+    with progress("audit", len(names) * len(iterations) * options.seeds, "audits") as advance:
         found = audit_run(
-            run, [iteration], names, n_folds=options.folds, seed=seed, device=options.device, advance=advance
+            run,
+            iterations,
+            names,
+            n_folds=options.folds,
+            seed=seed,
+            n_seeds=options.seeds,
+            device=options.device,
+            advance=advance,
         )
     return run, found
 
@@ -92,31 +109,78 @@ def audit_pool(
     kind, not of other fits. The same seed gives the same folds and generators to every assignment and filter, so
     that before and after compare. Raises InputError, before any fit, for a filter that cannot be had.
     """
+    groups = groups_of(pool, "video")
+    return audit_columns(pool, np.arange(len(pool)), assignment, groups, filters, n_folds=n_folds, seed=seed)
+
+
+def audit_columns(
+    pool: CandidatePool,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    groups: np.ndarray,
+    filters: Sequence[str | Filter] = DEFAULT_AUDIT,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> list[Finding]:
+    """`audit_pool` for any questions: candidates `columns` (n, m) of `rows` (n,), column 0 the answer.
+
+    Questions of one of `groups` (n,), numbered from 0, are fitted on or scored together; a row may come twice.
+    """
     found = []
-    for entry, one in zip(filters, usable_filters(pool, filters), strict=True):
-        groups = groups_of(pool, "video")
-        scores = out_of_fold_scores(one, pool, assignment, fold_of(groups, n_folds, seed=seed), seed=seed)  # (N, A)
+    for entry, one in zip(filters, usable_filters(pool, filters, groups), strict=True):
+        folds = fold_of(groups, n_folds, seed=seed)
+        scores = out_of_fold_scores(one, pool, columns, folds, rows=rows, seed=seed)  # (n, m)
         if not np.isfinite(scores).all():
             raise InputError(f"audit filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
-        ranks = rank_shares(scores)  # (N, A)
-        low, high = interval(ranks[:, 0], groups)
+        ranks = rank_shares(scores)  # (n, m)
+        hits = ranks[:, 0]
+        low, high = interval(hits, groups)
         found.append(
             Finding(
                 iteration=None,
                 filter=_name_of(entry, one),
-                accuracy=round(float(ranks[:, 0].mean()), 6),
+                accuracy=round(float(hits.mean()), 6),
                 low=round(low, 6),
                 high=round(high, 6),
-                chance=round(1 / assignment.shape[1], 6),
-                n=len(pool),
+                chance=round(1 / columns.shape[1], 6),
+                n=len(rows),
                 n_videos=int(groups.max()) + 1,
                 n_folds=min(n_folds, int(groups.max()) + 1),
                 seed=seed,
                 ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
                 settings=fingerprint(one),
+                hits=tuple(np.round(hits, 4).tolist()),
             )
         )
     return found
+
+
+def over_seeds(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+    """Findings that differ in nothing but their seed as one, with the number of seeds; by filter, then iteration.
+
+    Accuracy, interval, ranks and hits are means over the seeds; `seed` is the first one.
+    """
+    alike: dict[tuple[Any, ...], list[Finding]] = {}
+    for one in findings:
+        at = -1 if one.iteration is None else one.iteration
+        alike.setdefault((one.filter, at, one.n_folds, one.n_videos, one.settings), []).append(one)
+    return [(_mean_of(alike[key]), len(alike[key])) for key in sorted(alike)]
+
+
+def _mean_of(findings: Sequence[Finding]) -> Finding:
+    """Of one kind."""
+    if len(findings) == 1:
+        return findings[0]
+    lacks_hits = any(not f.hits for f in findings)  # an older file's
+    return replace(
+        min(findings, key=lambda f: f.seed),
+        accuracy=float(np.mean([f.accuracy for f in findings])),
+        low=float(np.mean([f.low for f in findings])),
+        high=float(np.mean([f.high for f in findings])),
+        ranks=tuple(np.mean([f.ranks for f in findings], axis=0).tolist()),
+        hits=() if lacks_hits else tuple(np.mean([f.hits for f in findings], axis=0).tolist()),
+    )
 
 
 def audit_run(
@@ -126,27 +190,30 @@ def audit_run(
     *,
     n_folds: int = 5,
     seed: int = 0,
+    n_seeds: int = 1,
     device: str | None = None,
     forgiving: bool = False,
     advance: Advance | None = None,
 ) -> list[Finding]:
     """Audit `run` after each of `iterations`, but for what its folder holds already; returns all that was asked for.
 
-    Each finding is kept as soon as it is made. Only filters that have something to find are checked, all of them before
-    the first fit; a `forgiving` audit notes in the file why one had to be left out, and goes on with the others.
+    Each audit is made `n_seeds` times, with `seed` and those that follow it, and kept as soon as it is made. Only
+    filters that have something to find are checked, all of them before the first fit; a `forgiving` audit notes in the
+    file why one had to be left out, and goes on with the others.
     """
-    kept, folds = read_audits(run.path), min(n_folds, int(groups_of(run.pool, "video").max()) + 1)
-    asked = list(itertools.product(iterations, filters))
+    groups = groups_of(run.pool, "video")
+    kept, folds = read_audits(run.path), min(n_folds, int(groups.max()) + 1)
+    asked = list(itertools.product(iterations, filters, range(seed, seed + n_seeds)))
     if not forgiving:
-        missing = [i for i, (at, entry) in enumerate(asked) if _known(kept, at, entry, folds, seed) is None]
-        usable_filters(run.pool, [filters[i] for i in sorted({i % len(filters) for i in missing})], device=device)
+        missing = {id(entry): entry for at, entry, s in asked if _known(kept, at, entry, folds, s) is None}
+        usable_filters(run.pool, list(missing.values()), groups, device=device)
     found = []
-    for iteration, entry in asked:
+    for iteration, entry, one_seed in asked:
         try:
-            finding = _known(kept, iteration, entry, folds, seed)
+            finding = _known(kept, iteration, entry, folds, one_seed)
             if finding is None:
-                (one,) = usable_filters(run.pool, [entry], device=device)
-                (made,) = audit_pool(run.pool, run.assignment(iteration), [one], n_folds=n_folds, seed=seed)
+                (one,) = usable_filters(run.pool, [entry], groups, device=device)
+                (made,) = audit_pool(run.pool, run.assignment(iteration), [one], n_folds=n_folds, seed=one_seed)
                 finding = replace(made, iteration=iteration, filter=_name_of(entry, one))
                 kept = _keep(run.path, kept, finding=finding)
         except (SwagAfError, ImportError) as error:
@@ -200,7 +267,8 @@ def read_audits(path: Path | None) -> Audits:
             if "left_out" in record:
                 left_out.append((str(record["filter"]), str(record["left_out"])))
             else:
-                findings.append(Finding(**{**record, "ranks": tuple(record["ranks"])}))
+                lists = {"ranks": tuple(record["ranks"]), "hits": tuple(record.get("hits", ()))}
+                findings.append(Finding(**{**record, **lists}))
         except (KeyError, TypeError) as error:
             raise FormatError(
                 f"{path / AUDITS}: line {number} is not an audit ({error}). Delete the file and audit again."
@@ -208,11 +276,17 @@ def read_audits(path: Path | None) -> Audits:
     return Audits(tuple(findings), tuple(left_out))
 
 
-def usable_filters(pool: CandidatePool, filters: Sequence[str | Filter], *, device: str | None = None) -> list[Filter]:
+def usable_filters(
+    pool: CandidatePool,
+    filters: Sequence[str | Filter],
+    groups: np.ndarray | None = None,
+    *,
+    device: str | None = None,
+) -> list[Filter]:
     """The filters, made, after checking that names are known, packages installed, and the pool has what they read.
 
-    A filter may have a method `check()` that raises InputError when it cannot be fitted here. Raises InputError, naming
-    every fault.
+    A filter may have a method `check()` that raises InputError when it cannot be fitted here. With `groups` (n,), there
+    must be two to fit and score on. Raises InputError, naming every fault.
     """
     made, faults = [], []
     for entry in filters:
@@ -230,7 +304,7 @@ def usable_filters(pool: CandidatePool, filters: Sequence[str | Filter], *, devi
             made.append(one)
         except InputError as error:
             faults.append(str(error))
-    if filters and groups_of(pool, "video").max() < 1:
+    if filters and groups is not None and groups.max() < 1:
         faults.append("all contexts are of one video: an audit fits and scores on different videos.")
     if faults:
         raise InputError(" ".join(faults))
@@ -238,15 +312,25 @@ def usable_filters(pool: CandidatePool, filters: Sequence[str | Filter], *, devi
 
 
 def out_of_fold_scores(
-    filter: Filter, pool: CandidatePool, assignment: np.ndarray, folds: np.ndarray, *, seed: int
+    filter: Filter,
+    pool: CandidatePool,
+    columns: np.ndarray,
+    folds: np.ndarray,
+    *,
+    seed: int,
+    rows: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(N, A) scores of `assignment`, each row's by a filter fitted on the rows of the other `folds` (N,)."""
-    scores = np.empty(assignment.shape)
+    """(n, m) scores of `columns`, each row's by a filter fitted on the rows of the other `folds` (n,).
+
+    `rows` (n,) says which of the pool's they are; all of them, in order, when not given.
+    """
+    rows = np.arange(len(columns)) if rows is None else rows
+    scores = np.empty(columns.shape)
     fit_rngs = _rng(seed).spawn(1 + int(folds.max()))
     for fold, fit_rng in enumerate(fit_rngs):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        filter.fit(pool.view(train, assignment[train]), rng=fit_rng)
-        scores[test] = score_in_parts(filter, pool.view(test, assignment[test]))
+        filter.fit(pool.view(rows[train], columns[train]), rng=fit_rng)
+        scores[test] = score_in_parts(filter, pool.view(rows[test], columns[test]))
     return scores
 
 
@@ -270,41 +354,6 @@ def rank_shares(scores: np.ndarray) -> np.ndarray:
     tied = (scores == scores[:, :1]).sum(axis=1, keepdims=True)  # gold among them
     rank = np.arange(scores.shape[1])
     return np.where((rank >= above) & (rank < above + tied), 1 / tied, 0.0)
-
-
-def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts of one of `groups` (N,) are alike.
-
-    Wilson's interval at n divided by the design effect (the variance of the mean with whole videos drawn, over that
-    with single contexts drawn; at least 1), and with Student's t at one less than the videos, as Dean and Pagano
-    (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend.
-    Closed, and sound at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. Where every hit is
-    the same, a video counts as one context.
-    """
-    n, n_groups, p = len(hits), int(groups.max()) + 1, float(hits.mean())
-    if 0 < p < 1:
-        residuals = np.bincount(groups, hits - p)  # (videos,)
-        variance = n_groups / (n_groups - 1) * float((residuals**2).sum()) / n**2
-        effective = n / max(1.0, variance / (p * (1 - p) / n))
-    else:
-        effective = float(n_groups)
-    t = _t_quantile(n_groups - 1)
-    centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
-    scale = 1 + t**2 / effective
-    return max(0.0, float((centre - half) / scale)), min(1.0, float((centre + half) / scale))
-
-
-def _t_quantile(df: int) -> float:
-    """The 0.975 quantile of Student's t, to 0.02: Abramowitz and Stegun, 26.7.5, and tables for 1 and 2."""
-    if df < 3:
-        return {1: 12.706, 2: 4.303}[df]
-    z = 1.959964
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return z + sum(term / df**power for power, term in enumerate(terms, start=1))
 
 
 def _rng(seed: int) -> np.random.Generator:
@@ -331,7 +380,12 @@ def _keep(
         reasons.pop(finding.filter, None)
     new = Audits(tuple(findings[key] for key in sorted(findings)), tuple(sorted(reasons.items())))
     if path is not None:
-        lines: list[dict[str, Any]] = [asdict(f) for f in new.findings]
+        lines = [record_of(f) for f in new.findings]
         lines += [{"filter": name, "left_out": reason} for name, reason in new.left_out]
         write_jsonl(path / AUDITS, lines)
     return new
+
+
+def record_of(finding: Finding) -> dict[str, Any]:
+    """A finding for JSON; hits that are whole are written without a point."""
+    return asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}

@@ -41,7 +41,9 @@ def run_filter(options: FilterVerb) -> Run:
     af = with_policy(options.af, options.policy)
     audit_names = parse_names("--audit", options.audit)
     if audit_names != DEFAULT_AUDIT:
-        usable_filters(pool, audit_names)  # what was named by hand must be there before any work
+        usable_filters(
+            pool, audit_names, groups_of(pool, "video")
+        )  # what was named by hand must be there before any work
     made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
     for filter in made.values():
         if hasattr(filter, "device"):

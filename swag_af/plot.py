@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.audit import Audits, Finding, read_audits
+from swag_af.audit import Audits, Finding, over_seeds, read_audits
 from swag_af.data.files import replacing
 from swag_af.runs import Run
 
@@ -79,9 +79,12 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
-    """For every audit filter its findings among those `kept`, by iteration, as far as this run has them."""
+    """For every audit filter its findings among those `kept`, by iteration, as far as this run has them.
+
+    Those of several seeds are one, their mean.
+    """
     found: dict[str, list[Finding]] = {}
-    for finding in kept.findings:
+    for finding, _ in over_seeds(kept.findings):
         if finding.iteration is not None and finding.iteration <= run.n_finished:
             found.setdefault(finding.filter, []).append(finding)
     return found

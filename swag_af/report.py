@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.files import check_output, write_text
+from swag_af.findings import below_in_short, comparison_told, comparisons, took_part
 from swag_af.options import Report
 from swag_af.plot import first_iterations, plot_run
 from swag_af.report_charts import escape, percent
@@ -21,7 +22,7 @@ from swag_af.report_page import facts, page, paragraph
 from swag_af.report_people import People, how_to_include, people, people_of
 from swag_af.report_subject import Subject, label, subject_of
 from swag_af.runs import Run, open_run
-from swag_af.summary import scored_share, took_part
+from swag_af.summary import scored_share
 
 REPORT = "report.html"
 
@@ -102,12 +103,8 @@ def _verdict(subject: Subject) -> list[str]:
             f"Iterations {first} to {end - 1}, {name}: held-out accuracy from {percent(float(np.mean(own[:some])))} to "
             f"{percent(float(np.mean(own[-some:])))}."
         )
-    for name, findings in subject.audits.items():
-        start, last = findings[0], findings[-1]
-        if not took_part(run, name) and start.iteration == 0 and last.iteration:
-            lines.append(
-                f"A fresh {label(name)} that took no part finds gold {percent(start.accuracy)} of the time "
-                f"before, and {percent(last.accuracy)} ({percent(last.low)} to {percent(last.high)}) after iteration "
-                f"{last.iteration}."
-            )
-    return lines
+    for compared in comparisons(run, subject.findings):
+        if not took_part(run, compared.filter):
+            told = comparison_told(compared, words=True)
+            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {told}")
+    return [*lines, *below_in_short(run, subject.findings, words=True)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.audit import Finding
+from swag_af.findings import audit_rows, below_lines, comparison_lines
 from swag_af.plot import audit_places, curves, first_iterations, room_for_audits, smooth, within_phases
 from swag_af.report_charts import (
     Frame,
@@ -26,10 +27,9 @@ from swag_af.report_charts import (
     wall,
     whisker,
 )
-from swag_af.report_page import folded, paragraph, section, table
+from swag_af.report_page import folded, listed, paragraph, section, table
 from swag_af.report_subject import AFTER, BEFORE, Subject, label
 from swag_af.runs import Run
-from swag_af.summary import took_part
 
 
 def curve(subject: Subject) -> str:
@@ -141,20 +141,8 @@ def audits(subject: Subject) -> str:
         "Each audit filter is fitted anew and scored across folds of whole videos, so that no context is scored by a "
         "filter that saw its video. The interval allows for contexts of one video being alike."
     )
-    header = ("audit filter", "after iteration", "finds gold", "95 % interval", "against chance", "contexts", "videos")
-    rows = [
-        (
-            label(name) + (" (took part)" if took_part(run, name) else ""),
-            str(f.iteration),
-            percent(f.accuracy),
-            f"{percent(f.low)} to {percent(f.high)}",
-            "above" if f.low > f.chance else "below" if f.high < f.chance else "at chance",
-            f"{f.n:,}",
-            f"{f.n_videos:,}",
-        )
-        for name, findings in subject.audits.items()
-        for f in findings
-    ]
+    header, *rows = audit_rows(run, subject.findings, words=True)
+    compared, below = (lines(run, subject.findings, words=True) for lines in (comparison_lines, below_lines))
     ranks = "".join(_rank_chart(name, findings) for name, findings in subject.audits.items())
     sub = "<h3>Gold's rank among what is assigned</h3>\n"
     flat = paragraph("Where nothing tells gold from its distractors, every rank is equally frequent (dotted).")
@@ -163,6 +151,9 @@ def audits(subject: Subject) -> str:
         "What fresh filters find",
         told,
         table(header, rows),
+        listed(compared),
+        listed(below[:-1]),
+        *map(paragraph, below[-1:]),
         *notes,
         sub,
         flat,

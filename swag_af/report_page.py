@@ -50,6 +50,12 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>\n"
 
 
+def listed(texts: Sequence[str]) -> str:
+    """Plain texts as a list; nothing where there are none."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f'<ul class="told">{items}</ul>\n' if items else ""
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
     """A table whose first column names the row; it scrolls sideways where it is too wide."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
@@ -87,7 +93,8 @@ h3{font-size:1rem;margin:0 0 .5rem}
 p{margin:.5rem 0 1rem;max-width:46rem}
 a{color:inherit}
 .lede{font-size:1.05rem;max-width:50rem;margin:.8rem 0;padding-left:1.2rem}
-.lede li{margin:.15rem 0}
+.lede li,.told li{margin:.15rem 0}
+.told{max-width:46rem;margin:.5rem 0 1rem;padding-left:1.2rem}
 figcaption small{color:var(--soft)}
 nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:1rem 0 0;padding:0;font-size:.92rem}
 dl.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.7rem;margin:1.4rem 0}

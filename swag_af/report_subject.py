@@ -23,8 +23,10 @@ class Subject:
     run: Run
     manifest: dict[str, Any]
     """Empty for a run in memory."""
+    findings: tuple[Finding, ...]
+    """Every audit, as far as the run has its iteration."""
     audits: dict[str, list[Finding]]
-    """For every audit filter its findings, by iteration."""
+    """For every audit filter its findings, by iteration; those of several seeds are one, their mean."""
     left_out: tuple[tuple[str, str], ...]
     """Audit filters that could not be had, and why."""
     filters: tuple[str, ...]
@@ -46,7 +48,8 @@ def subject_of(run: Run) -> Subject:
     manifest = read_manifest(run.path, "run") if run.path is not None and there else {}
     kept = read_audits(run.path)
     audits = audit_points(run, kept)
-    return Subject(run, manifest, audits, kept.left_out, tuple(dict.fromkeys([*curves(run), *audits])))
+    findings = tuple(f for f in kept.findings if f.iteration is not None and f.iteration <= run.n_finished)
+    return Subject(run, manifest, findings, audits, kept.left_out, tuple(dict.fromkeys([*curves(run), *audits])))
 
 
 def label(name: str) -> str:

@@ -142,6 +142,7 @@ def _show_dataset(path: Path, options: Show) -> list[str]:
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
         *_people_lines(manifest),
+        *([manifest["audits"]["summary"]] if "audits" in manifest else []),
         *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),
         *([f"lm-evaluation-harness: {', '.join(manifest['harness_tasks'])}"] if manifest.get("harness_tasks") else []),
         "",

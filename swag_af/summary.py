@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from swag_af.audit import Finding, read_audits
+from swag_af.findings import Rows, audit_rows, below_lines, comparison_lines
 from swag_af.plot import curves
 from swag_af.runs import Run
 
 if TYPE_CHECKING:
     from swag_af.lm.estimate import Estimate
-
-Rows = list[tuple[str, ...]]
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -77,31 +76,17 @@ def accuracy_rows(run: Run) -> Rows:
     return rows
 
 
-def audit_rows(run: Run, findings: Sequence[Finding]) -> Rows:
-    """A header, then each finding; a filter that took part in the filtering is marked, being no fresh eye."""
-    rows: Rows = [("audit filter", "after iteration", "accuracy", "95 % interval", "contexts", "videos")]
-    for f in findings:
-        name = f"{f.filter} (took part)" if took_part(run, f.filter) else f.filter
-        after = "-" if f.iteration is None else str(f.iteration)
-        between = f"{f.low:.3f} to {f.high:.3f}"
-        rows.append((name, after, f"{f.accuracy:.3f}", between, f"{f.n:,}", f"{f.n_videos:,}"))
-    return rows
-
-
-def took_part(run: Run, name: str) -> bool:
-    """Whether an audit filter, or one of its kind (brackets aside), decided or was logged in the filtering."""
-    return name.partition("[")[0] in {record["filter"] for record in run.log} | set(curves(run))
-
-
 def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
-    """Findings as text; empty when there are none."""
+    """Findings as text, with what they come to: before against after, and what is below chance; empty without any."""
     if not findings:
         return []
-    ordered = sorted(findings, key=lambda f: (f.filter, -1 if f.iteration is None else f.iteration))
+    compared, below = comparison_lines(run, findings), below_lines(run, findings)
     return [
-        *table(audit_rows(run, ordered)),
+        *table(audit_rows(run, findings)),
         "",
         f"(fresh filters, fitted and scored on different videos; chance is {run.chance:.3f})",
+        *(["", *compared] if compared else []),
+        *(["", *below] if below else []),
     ]
 
 

@@ -206,8 +206,9 @@ def report(options: Report) -> None:
 
 
 def release(options: Release) -> None:
-    """Print the sizes of the splits, and what was left out and why."""
+    """Print the sizes of the splits, what was left out and why, and what style gives away."""
     from swag_af.release.build import release as make
+    from swag_af.release.card_style import style_lines
     from swag_af.release.dataset import shortfalls
     from swag_af.release.rules import LEFT_OUT
     from swag_af.release.tables import has_pyarrow
@@ -232,6 +233,7 @@ def release(options: Release) -> None:
                 ]
             ),
         )
+    _say("", *style_lines(dataset.run, dataset.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():

@@ -12,12 +12,13 @@ from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 
 from swag_af.audit import (
     AUDITS,
+    audit_columns,
     audit_pool,
     audit_run,
     due_iterations,
     fold_of,
-    interval,
     out_of_fold_scores,
+    over_seeds,
     rank_shares,
     read_audits,
     run_audit,
@@ -26,13 +27,14 @@ from swag_af.data.assignments import random_assignment
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool import CandidatePool, View
 from swag_af.filters import registry
+from swag_af.findings import audit_rows
 from swag_af.loop import accuracy, filter_pool, run_filter
 from swag_af.options import AFOptions, Audit, Filter, Show
 from swag_af.plot import audit_places, audit_points, colours, plot_run
 from swag_af.runs import Run, open_run
 from swag_af.show import show
 from swag_af.splits import groups_of
-from swag_af.summary import audit_rows, run_lines
+from swag_af.summary import run_lines
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 
@@ -154,49 +156,6 @@ def test_real_filters_find_a_word_that_only_gold_has(name: str) -> None:
     (found,) = audit_pool(pool, assignment_of(pool, 4), [name])
     assert found.filter == name
     assert found.low > 0.5
-
-
-def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
-    n, p, z = 4000, 0.25, 1.96
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    hits = np.tile([1.0, 0, 0, 0], n // 4)
-    assert interval(hits, np.arange(n)) == pytest.approx((centre - half, centre + half), abs=2e-4)
-
-
-def test_the_interval_is_wider_where_contexts_of_a_video_are_alike() -> None:
-    groups, hits = np.repeat(np.arange(50), 4), np.tile([1.0, 0, 0, 0], 50)
-    alike = np.sort(hits)
-    narrow, wide = interval(hits, groups), interval(alike, groups)
-    assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_the_interval_has_a_width_where_every_hit_is_the_same(value: float) -> None:
-    low, high = interval(np.full(40, value), np.repeat(np.arange(10), 4))
-    assert 0 <= low <= value <= high <= 1
-    assert 0.2 < high - low < 0.5
-
-
-@pytest.mark.parametrize("n_videos", [8, 60])
-@pytest.mark.parametrize("alike", [0.0, 0.2])
-def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, alike: float) -> None:
-    rng, truth, held = np.random.default_rng(0), 0.3, []
-    for _ in range(600):
-        groups = np.repeat(np.arange(n_videos), rng.integers(1, 7, n_videos))
-        spread = (1 - alike) / alike if alike else 0.0
-        p = rng.beta(truth * spread, (1 - truth) * spread, n_videos) if alike else np.full(n_videos, truth)
-        low, high = interval((rng.random(len(groups)) < p[groups]).astype(float), groups)
-        held.append(low <= truth <= high)
-    assert np.mean(held) > 0.93
-
-
-def test_quantiles_of_student_are_those_of_the_tables() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    from swag_af.audit import _t_quantile
-
-    for df in (1, 2, 3, 5, 10, 100):
-        assert _t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), abs=0.04)
 
 
 class NotFinite(HashFilter):
@@ -376,6 +335,24 @@ def test_the_verb_keeps_what_it_finds_in_order(straight: Run) -> None:
     assert [i for i, name in keys(straight.path) if name == "hash"] == [0, 2, 3, 3, 4, 6]
 
 
+def test_the_verb_audits_before_and_after_unless_told_an_iteration(straight: Run) -> None:
+    _, found = run_audit(Audit(straight.path, "hash"))
+    assert [f.iteration for f in found] == [0, 6]
+
+
+def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_again(
+    straight: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    monkeypatch.setattr("swag_af.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k))
+    _, found = run_audit(Audit(straight.path, "hash", seeds=3))
+    assert [(f.iteration, f.seed) for f in found] == [(0, 5), (0, 6), (0, 7), (6, 5), (6, 6), (6, 7)]
+    assert made == [6, 7, 6, 7]
+    assert len({f.hits for f in found}) == 6
+    run_audit(Audit(straight.path, "hash", seeds=3))
+    assert len(made) == 4
+
+
 @pytest.mark.parametrize("iteration", [-1, 7])
 def test_the_verb_refuses_an_iteration_that_never_was(straight: Run, iteration: int) -> None:
     with pytest.raises(InputError, match="0 to 6"):
@@ -388,7 +365,7 @@ def test_the_verb_raises_where_a_long_run_would_go_on(straight: Run, monkeypatch
         run_audit(Audit(straight.path, "hash", iteration=5))
 
 
-@pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}])
+@pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}, {"seeds": 0}])
 def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> None:
     with pytest.raises(InputError, match="--"):
         Audit(Path("run"), **wrong)
@@ -414,7 +391,7 @@ def test_a_filter_that_took_part_is_marked(straight: Run) -> None:
 
 def test_two_filters_in_brackets_are_kept_as_two_by_the_verb(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("swag_af.audit.make_filter", lambda name: HashFilter())
-    _, found = run_audit(Audit(straight.path, filters="hash[one],hash[two]"))
+    _, found = run_audit(Audit(straight.path, filters="hash[one],hash[two]", iteration=6))
     assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
     assert {name for _, name in keys(straight.path)} >= {"hash[one]", "hash[two]"}
 
@@ -426,7 +403,7 @@ def test_what_was_found_already_is_told_by_who_can_no_longer_find_it(
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:Packageless")
     audit_run(straight, [0, 2, 4, 6], ["feature", "hash"], seed=SIX.seed, forgiving=True)
     _, found = run_audit(Audit(straight.path, filters="hash"))
-    assert [f.filter for f in found] == ["hash"]
+    assert [(f.iteration, f.filter) for f in found] == [(0, "hash"), (6, "hash")]
     assert (straight.path / AUDITS).read_bytes() == whole
 
 
@@ -490,6 +467,50 @@ def test_a_damaged_line_is_named(straight: Run, line: str) -> None:
         file.write(line + "\n")
     with pytest.raises(FormatError, match="line 9 is not an audit"):
         read_audits(straight.path)
+
+
+def test_a_finding_keeps_every_hit_and_its_accuracy_is_their_mean(straight: Run) -> None:
+    for finding in read_audits(straight.path).findings:
+        assert len(finding.hits) == len(straight.pool)
+        assert np.mean(finding.hits) == pytest.approx(finding.accuracy, abs=1e-4)
+        assert sum(finding.hits) == pytest.approx(finding.ranks[0], abs=1e-2)
+
+
+def test_a_tie_at_the_top_is_a_part_of_a_hit(pool: CandidatePool) -> None:
+    class Undecided(HashFilter):
+        def score(self, view: View) -> np.ndarray:
+            return np.zeros(view.shape)
+
+    (found,) = audit_pool(pool, assignment_of(pool, 3), [Undecided()])
+    assert found.hits == (0.3333,) * len(pool)
+
+
+def test_older_files_have_no_hits_and_are_read(straight: Run) -> None:
+    lines = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
+    assert all(line.pop("hits") for line in lines)
+    (straight.path / AUDITS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert all(finding.hits == () for finding in read_audits(straight.path).findings)
+    assert "not paired" in "\n".join(run_lines(straight))
+
+
+def test_seeds_are_brought_together_as_their_mean(straight: Run) -> None:
+    _, found = run_audit(Audit(straight.path, "hash", iteration=6, seeds=4))
+    ((mean, n_seeds),) = over_seeds(found)
+    assert n_seeds == 4
+    assert mean.accuracy == pytest.approx(np.mean([f.accuracy for f in found]))
+    np.testing.assert_allclose(mean.hits, np.mean([f.hits for f in found], axis=0))
+    assert over_seeds(found[:1]) == [(found[0], 1)]
+
+
+def test_rows_and_columns_of_ones_own_are_audited_like_a_pool_of_them(pool: CandidatePool) -> None:
+    rows = np.arange(0, len(pool), 2)
+    columns, groups = assignment_of(pool)[rows], np.arange(len(rows)) // 2
+    (found,) = audit_columns(pool, rows, columns, groups, ["hash"], n_folds=3)
+    folds = fold_of(groups, 3, seed=0)
+    scores = out_of_fold_scores(HashFilter(), pool, columns, folds, rows=rows, seed=0)
+    assert found.n == len(rows)
+    assert found.n_videos == int(groups.max()) + 1
+    assert found.accuracy == pytest.approx(accuracy(scores), abs=1e-6)
 
 
 def test_every_line_is_plain_json(straight: Run) -> None:

@@ -6,6 +6,7 @@ Reading order (each file imports only files named before it):
     people         verdicts read, checked against the run, screened and judged
     splits         no video and no near-duplicates in two splits
     questions      text, shuffled answers, even labels
+    style          how much style gives away in them
     dataset        all of it together, before it is written
     swag_csv       SWAG's regular and full files
     tables         JSONL and Parquet
@@ -15,6 +16,7 @@ Reading order (each file imports only files named before it):
     harness        tasks for it
     markdown       tables and lists of the card
     card_people    what the card says of annotators
+    card_style     what the card and the terminal say of style
     card           the dataset card
     build          the verb `release`
 

@@ -4,8 +4,10 @@ Writes a folder whole or not at all: SWAG's CSV files always, JSONL and Parquet 
 metadata, tasks for lm-evaluation-harness, and a manifest with the hash of every file.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+
+import numpy as np
 
 from swag_af.data.files import (
     check_output,
@@ -20,23 +22,30 @@ from swag_af.data.progress import progress
 from swag_af.options import Release, parse_names
 from swag_af.plot import plot_run
 from swag_af.release.card import dataset_card
+from swag_af.release.card_style import style_summary
 from swag_af.release.croissant import write_croissant
 from swag_af.release.dataset import Dataset, assemble
 from swag_af.release.harness import task_names, write_harness
+from swag_af.release.style import measure_style, style_filters
 from swag_af.release.swag_csv import write_full, write_regular
 from swag_af.release.tables import formats_wanted, write_parquet, write_questions_jsonl
 from swag_af.runs import open_run
 
 
 def release(options: Release) -> Dataset:
-    """Apply the rules, split, shuffle and write; returns what was written."""
+    """Apply the rules, split, shuffle, measure style and write; returns what was written."""
     _check_replaceable(options.out, options.force)
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
+    names = style_filters(run, options)
     remove_leftovers(options.out.absolute().parent)
-    with progress("release", 3, "steps") as advance, replacing(options.out) as folder:
+    with progress("release", 3 + len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
-        advance(1, note="writing the questions")
+        advance(1)
+        groups = np.array(dataset.groups)
+        style = measure_style(run, dataset.questions, groups, names, seed=options.seed, advance=advance)
+        dataset = replace(dataset, style=style)
+        advance(0, note="writing the questions")
         folder.mkdir(parents=True)
         write_regular(folder, dataset.questions)
         if dataset.opinions is not None:
@@ -87,6 +96,7 @@ def _write_manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) ->
             "left_out": dataset.left_out,
             "second_left_out": dataset.second_left_out,
             "n_groups": len(dataset.group_sizes),
+            "audits": {"summary": style_summary(dataset.run, dataset.style), **dataset.style.as_record()},
             "formats": ["csv", *formats],
             "harness_tasks": task_names(dataset),
             "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from swag_af.audit import read_audits
 from swag_af.data.files import read_manifest
+from swag_af.findings import audit_rows, below_lines, comparison_lines
 from swag_af.release.card_people import people_lines
+from swag_af.release.card_style import style_section, style_summary
 from swag_af.release.dataset import Dataset
 from swag_af.release.harness import FOLDER, VARIANTS, task_names
 from swag_af.release.hub import header_lines
@@ -16,7 +18,7 @@ from swag_af.release.markdown import bullets, markdown_table
 from swag_af.release.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.release.splits import SPLITS
 from swag_af.runs import Run
-from swag_af.summary import accuracy_rows, audit_rows, drop_reasons, scored_share
+from swag_af.summary import accuracy_rows, drop_reasons, scored_share
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -32,6 +34,7 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
         ["## Filtering", "", *_filtering(dataset)],
+        ["## What style gives away", "", *style_section(dataset)],
         ["## Human verification", "", *(people_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
         *([["## Scoring a model", "", *_scoring(dataset)]] if task_names(dataset) else []),
@@ -54,8 +57,10 @@ def _summary(dataset: Dataset) -> list[str]:
     n_choices = 1 + dataset.options.n_distractors
     lines = [
         f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
-        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), so "
-        "that style alone does not give the right one away.",
+        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
+        "is meant to keep style alone from giving the right one away.",
+        "",
+        style_summary(dataset.run, dataset.style),
         "",
     ]
     if dataset.opinions is None:
@@ -169,15 +174,20 @@ def _filtering(dataset: Dataset) -> list[str]:
         "### Audit",
         "",
     ]
-    findings = read_audits(run.path).findings if run.path else ()
+    findings = [f for f in read_audits(run.path).findings if f.iteration is None or f.iteration <= dataset.iteration]
     if not findings:
-        return [*lines, "No filters that took no part in the filtering have been tried on it (`swag-af audit`)."]
-    ordered = sorted(findings, key=lambda f: (f.filter, -1 if f.iteration is None else f.iteration))
+        return [*lines, "No fresh filters have been tried on the run (`swag-af audit`)."]
+    compared, below = comparison_lines(run, findings), below_lines(run, findings)
+    n_assigned, n_choices = run.start.shape[1], 1 + dataset.options.n_distractors
+    others = "" if n_assigned == n_choices else f", not the {n_choices} that are released"
     return [
         *lines,
-        "What fresh filters find, fitted and scored on different videos:",
+        f"What fresh filters find among the {n_assigned} endings that the run assigns{others}; fitted and scored on "
+        "different videos:",
         "",
-        *markdown_table(audit_rows(run, ordered)),
+        *markdown_table(audit_rows(run, findings)),
+        *(["", *bullets(compared)] if compared else []),
+        *(part for line in below for part in ("", line)),
     ]
 
 
@@ -227,6 +237,6 @@ def _scoring(dataset: Dataset) -> list[str]:
         "pretrained=MODEL\n```",
         "",
         f"{', '.join(variants)}. A model that scores above chance, "
-        f"{100 / (1 + dataset.options.n_distractors):.0f} %, without the right context is using style. The validation "
-        "split is scored, and shots are drawn from train.",
+        f"{100 / (1 + dataset.options.n_distractors):.0f} %, without the right context reads answers off the endings. "
+        "The validation split is scored, and shots are drawn from train.",
     ]

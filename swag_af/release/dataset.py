@@ -1,7 +1,7 @@
 """A dataset before it is written: questions, splits, what was left out and why, and what is to be told of it."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from swag_af.release.people import Opinions, opinions_of
 from swag_af.release.questions import Question, drawn_examples, make_questions
 from swag_af.release.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_examples, second_examples
 from swag_af.release.splits import SPLITS, groups_of, split_by_group
+from swag_af.release.style import Style
 from swag_af.runs import Run
 from swag_af.summary import drop_reasons
 from swag_af.verdicts import Judgement
@@ -34,6 +35,10 @@ class Dataset:
     """None where nobody judged."""
     group_sizes: tuple[int, ...]
     """Contexts in each group that must share a split, the largest first."""
+    groups: tuple[int, ...]
+    """The number of each question's group, from 0."""
+    style: Style = field(default_factory=Style)
+    """What fresh filters find in the questions, once that was measured."""
 
     def of_split(self, split: str) -> list[Question]:
         """The questions of one split."""
@@ -86,7 +91,9 @@ def assemble(run: Run, options: Release) -> Dataset:
         rng=np.random.default_rng((options.seed, 2)),
     )
     sizes = tuple(sorted(np.bincount(groups).tolist(), reverse=True))
-    return Dataset(run, options, iteration, questions, left_out, second_left_out, opinions, sizes)
+    group_of_row = {example.row: int(group) for (example, _), group in zip(found, groups, strict=True)}
+    of_question = tuple(group_of_row[example.row] for example in examples)
+    return Dataset(run, options, iteration, questions, left_out, second_left_out, opinions, sizes, of_question)
 
 
 def shortfalls(dataset: Dataset) -> list[str]:

@@ -39,6 +39,11 @@ class Question:
         return (*chosen[: self.label], self.answer, *chosen[self.label :])
 
     @property
+    def columns(self) -> tuple[int, ...]:
+        """The candidates that `endings` shows, the answer first."""
+        return (self.example.answer, *self.example.distractors[: self.n_choices - 1])
+
+    @property
     def startphrase(self) -> str:
         """The context in one text."""
         return f"{self.sent1} {self.start}"

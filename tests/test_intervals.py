@@ -1,0 +1,133 @@
+"""Claims about intervals: they hold the truth as often as they say, whatever contexts of a video have in common."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from swag_af.intervals import interval, paired_difference
+
+
+def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
+    n, p, z = 4000, 0.25, 1.96
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    hits = np.tile([1.0, 0, 0, 0], n // 4)
+    assert interval(hits, np.arange(n)) == pytest.approx((centre - half, centre + half), abs=2e-4)
+
+
+def test_the_interval_is_wider_where_contexts_of_a_video_are_alike() -> None:
+    groups, hits = np.repeat(np.arange(50), 4), np.tile([1.0, 0, 0, 0], 50)
+    alike = np.sort(hits)
+    narrow, wide = interval(hits, groups), interval(alike, groups)
+    assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_interval_has_a_width_where_every_hit_is_the_same(value: float) -> None:
+    low, high = interval(np.full(40, value), np.repeat(np.arange(10), 4))
+    assert 0 <= low <= value <= high <= 1
+    assert 0.2 < high - low < 0.5
+
+
+@pytest.mark.parametrize("n_videos", [8, 60])
+@pytest.mark.parametrize("alike", [0.0, 0.2])
+def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, alike: float) -> None:
+    rng, truth, held = np.random.default_rng(0), 0.3, []
+    for _ in range(600):
+        groups = np.repeat(np.arange(n_videos), rng.integers(1, 7, n_videos))
+        spread = (1 - alike) / alike if alike else 0.0
+        p = rng.beta(truth * spread, (1 - truth) * spread, n_videos) if alike else np.full(n_videos, truth)
+        low, high = interval((rng.random(len(groups)) < p[groups]).astype(float), groups)
+        held.append(low <= truth <= high)
+    assert np.mean(held) > 0.93
+
+
+@pytest.mark.parametrize("df", [1, 2, 5, 30, 1000])
+def test_the_quantile_of_student_is_that_of_scipy_stats(df: int) -> None:
+    from swag_af.intervals import _t_quantile
+
+    assert _t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
+
+
+def test_a_single_video_says_nothing() -> None:
+    hits, groups = np.array([1.0, 0.0, 1.0]), np.zeros(3, np.int64)
+    assert interval(hits, groups) == (0, 1)
+    found = paired_difference(hits, 1 - hits, groups)
+    assert (found.low, found.high) == (-1, 1)
+
+
+# -------------------------------------------------------------------------------------------------- paired differences
+
+
+def slowly(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> tuple[float, float, float]:
+    """The same, video by video, and context by context where that is wider."""
+    differences = [float(b) - float(a) for a, b in zip(before, after, strict=True)]
+    n, videos = len(differences), sorted(set(groups.tolist()))
+    mean = sum(differences) / n
+    by_video = 0.0
+    for video in videos:
+        by_video += sum(d - mean for d, g in zip(differences, groups, strict=True) if g == video) ** 2
+    by_video *= len(videos) / (len(videos) - 1) / n**2
+    by_context = sum((d - mean) ** 2 for d in differences) / (n - 1) / n
+    half = stats.t.ppf(0.975, len(videos) - 1) * max(by_video, by_context) ** 0.5
+    return mean, max(-1.0, mean - half), min(1.0, mean + half)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_paired_difference_is_that_of_its_slow_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(7), rng.integers(1, 6, 7))
+    before, after = rng.choice([0, 0.5, 1], (2, len(groups)))
+    found = paired_difference(before, after, groups)
+    assert (found.mean, found.low, found.high) == pytest.approx(slowly(before, after, groups))
+
+
+@pytest.mark.parametrize("n_videos", [8, 60])
+@pytest.mark.parametrize("alike", [0.0, 0.3])
+def test_a_paired_difference_holds_the_truth_about_as_often_as_it_says(n_videos: int, alike: float) -> None:
+    """Videos differ in how easy they are, and in how much filtering changes them."""
+    rng, held = np.random.default_rng(1), []
+    for _ in range(600):
+        groups = np.repeat(np.arange(n_videos), rng.integers(1, 7, n_videos))
+        easy = 0.5 + alike * rng.uniform(-1, 1, n_videos)  # (videos,) chance of a hit before
+        fall = 0.1 + alike * rng.uniform(-0.3, 0.3, n_videos)  # 0.1 on average
+        before = (rng.random(len(groups)) < easy[groups]).astype(float)
+        after = (rng.random(len(groups)) < (easy - fall)[groups]).astype(float)
+        found = paired_difference(before, after, groups)
+        held.append(found.low <= -0.1 <= found.high)
+    assert np.mean(held) >= 0.93
+
+
+def test_pairing_tells_a_change_that_two_intervals_would_not() -> None:
+    before = np.tile([1.0, 1, 0, 0], 50)
+    after = before.copy()
+    after[:40:4] = 0  # ten contexts that were found are lost, and nothing else changes
+    groups = np.arange(len(before))
+    assert interval(after, groups)[1] > interval(before, groups)[0]
+    assert paired_difference(before, after, groups).is_told
+
+
+@pytest.mark.parametrize("value", [-1.0, -0.2, 0.0, 1.0])
+def test_where_every_difference_is_the_same_its_interval_has_a_width(value: float) -> None:
+    groups = np.repeat(np.arange(20), 2)
+    found = paired_difference(np.zeros(40), np.full(40, value), groups)
+    assert -1 <= found.low <= value <= found.high <= 1
+    assert 0.1 < found.high - found.low < 0.4
+    assert found.is_told == (abs(value) == 1)
+
+
+def test_that_width_holds_a_change_too_rare_to_be_seen() -> None:
+    """Of 20 contexts none changed; where a twentieth do in truth, that happens in over a third of the samples."""
+    found = paired_difference(np.zeros(20), np.zeros(20), np.arange(20))
+    assert found.low <= -0.05
+    assert found.high >= 0.05
+
+
+def test_videos_that_all_balance_within_themselves_are_no_certainty() -> None:
+    found = paired_difference(np.tile([0.0, 1.0], 6), np.tile([1.0, 0.0], 6), np.repeat(np.arange(6), 2))
+    assert found.high - found.low > 0.5
+
+
+def test_a_difference_stays_between_minus_one_and_one() -> None:
+    found = paired_difference(np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0]), np.arange(3))
+    assert (found.low, found.high) == (-1, 1)
