@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.contexts import read_contexts
+from swag_af.data.groups import named_groups
 from swag_af.release.splits import groups_of
 
 
@@ -27,7 +28,7 @@ def main() -> None:
     print("similarity   groups  largest, contexts  CPU s")
     for threshold in options.thresholds:
         started = time.process_time()
-        groups = groups_of(contexts, threshold)
+        groups = groups_of(named_groups([context.video for context in contexts]), contexts, threshold)
         seconds = time.process_time() - started
         print(f"{threshold:10.2f}  {groups.max() + 1:7,}  {np.bincount(groups).max():17,}  {seconds:5.1f}")
 

@@ -1,10 +1,10 @@
 """Held-out truth: how well fresh filters that took no part in the filtering still find gold.
 
 The accuracy in a run's log is that of a filter whose likes have shaped the assignment; an *audit filter* has not. It
-is fitted and scored across folds of whole videos, so every context is scored once by a filter that never saw its
-video, and its accuracy comes with a 95 % interval. An audit is a function of pool, assignment, filter with its
-settings, folds and seed alone: it can be made at any time, of any iteration, in any order, and leaves the run's own
-numbers alone.
+is fitted and scored across folds of whole groups (`CandidatePool.groups`: videos, and rows that share texts), so every
+context is scored once by a filter that never saw its group, and its accuracy comes with a 95 % interval. An audit is a
+function of pool, assignment, filter with its settings, folds and seed alone: it can be made at any time, of any
+iteration, in any order, and leaves the run's own numbers alone.
 
     run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
 
@@ -50,7 +50,8 @@ class Finding:
     chance: float
     n: int
     """Contexts scored: all of them."""
-    n_videos: int
+    n_groups: int
+    """Groups that folds keep together: of one video, or sharing texts."""
     n_folds: int
     seed: int
     ranks: tuple[float, ...]
@@ -103,7 +104,7 @@ def audit_pool(
     n_folds: int = 5,
     seed: int = 0,
 ) -> list[Finding]:
-    """What each of `filters` (names or objects) finds in `assignment` (N, A), by cross-validation over whole videos.
+    """What each of `filters` (names or objects) finds in `assignment` (N, A), by cross-validation over whole groups.
 
     The interval is Wilson's at the effective number of contexts (`interval`). It speaks of other contexts of this
     kind, not of other fits. The same seed gives the same folds and generators to every assignment and filter, so
@@ -145,7 +146,7 @@ def audit_columns(
                 high=round(high, 6),
                 chance=round(1 / columns.shape[1], 6),
                 n=len(rows),
-                n_videos=int(groups.max()) + 1,
+                n_groups=int(groups.max()) + 1,
                 n_folds=min(n_folds, int(groups.max()) + 1),
                 seed=seed,
                 ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
@@ -164,7 +165,7 @@ def over_seeds(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
     alike: dict[tuple[Any, ...], list[Finding]] = {}
     for one in findings:
         at = -1 if one.iteration is None else one.iteration
-        alike.setdefault((one.filter, at, one.n_folds, one.n_videos, one.settings), []).append(one)
+        alike.setdefault((one.filter, at, one.n_folds, one.n_groups, one.settings), []).append(one)
     return [(_mean_of(alike[key]), len(alike[key])) for key in sorted(alike)]
 
 
@@ -267,6 +268,7 @@ def read_audits(path: Path | None) -> Audits:
             if "left_out" in record:
                 left_out.append((str(record["filter"]), str(record["left_out"])))
             else:
+                record.setdefault("n_groups", record.pop("n_videos", 0))  # its name in older files
                 lists = {"ranks": tuple(record["ranks"]), "hits": tuple(record.get("hits", ()))}
                 findings.append(Finding(**{**record, **lists}))
         except (KeyError, TypeError) as error:
@@ -305,7 +307,9 @@ def usable_filters(
         except InputError as error:
             faults.append(str(error))
     if filters and groups is not None and groups.max() < 1:
-        faults.append("all contexts are of one video: an audit fits and scores on different videos.")
+        faults.append(
+            "all contexts are of one group (video, or shared texts): an audit fits on some groups and scores others."
+        )
     if faults:
         raise InputError(" ".join(faults))
     return made

@@ -37,7 +37,7 @@ class Comparison:
     after: float
     difference: Difference | None
     """Of each context's hits, averaged over the seeds; None where an older file kept no hits."""
-    n_videos: int
+    n_groups: int
     by_seed: tuple[float, ...]
     """The difference that each seed finds."""
 
@@ -53,7 +53,7 @@ def took_part(run: Run, name: str) -> bool:
 
 
 def audit_rows(
-    run: Run, findings: Sequence[Finding], *, words: bool = False, units: tuple[str, str] = ("contexts", "videos")
+    run: Run, findings: Sequence[Finding], *, words: bool = False, units: tuple[str, str] = ("contexts", "groups")
 ) -> Rows:
     """A header, then each finding, those of several seeds as one; a filter that took part is marked, no fresh eye.
 
@@ -66,7 +66,7 @@ def audit_rows(
     for f, n_seeds in told:
         after = "-" if f.iteration is None else str(f.iteration)
         between = f"{share(f.low, words)} to {share(f.high, words)}"
-        sizes = (f"{f.n:,}", f"{f.n_videos:,}", f"{n_seeds}")
+        sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
         rows.append((marked(run, f.filter, words), after, share(f.accuracy, words), between, against_chance(f), *sizes))
     left_out = {header[1]: not of_run, "seeds": not several}
     shown = [i for i, title in enumerate(rows[0]) if not left_out.get(title)]
@@ -78,7 +78,7 @@ def comparisons(run: Run, findings: Sequence[Finding]) -> list[Comparison]:
     alike: dict[tuple[Any, ...], dict[int, dict[int, Finding]]] = {}
     for f in findings:
         if f.iteration is not None:
-            kind = (f.filter, f.n_folds, f.n_videos, f.settings)
+            kind = (f.filter, f.n_folds, f.n_groups, f.settings)
             alike.setdefault(kind, {}).setdefault(f.iteration, {})[f.seed] = f
     found = []
     for kind in sorted(alike):
@@ -102,7 +102,7 @@ def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -
         before=float(np.mean([f.accuracy for f in before])),
         after=float(np.mean([f.accuracy for f in after])),
         difference=difference,
-        n_videos=after[0].n_videos,
+        n_groups=after[0].n_groups,
         by_seed=tuple(two.accuracy - one.accuracy for one, two in zip(before, after, strict=True)),
     )
 
@@ -121,7 +121,7 @@ def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
         seeds = f"; {len(c.by_seed)} seeds: {lowest} to {highest}"
     return (
         f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
-        f"context, {c.n_videos:,} videos{seeds})" + ("." if c.difference.is_told else "; no change can be told.")
+        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_told else "; no change can be told.")
     )
 
 

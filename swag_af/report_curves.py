@@ -138,8 +138,9 @@ def audits(subject: Subject) -> str:
         none = paragraph(f"No audit has been made. To make one: {hint}.")
         return section("audits", "What fresh filters find", none, *notes)
     told = paragraph(
-        "Each audit filter is fitted anew and scored across folds of whole videos, so that no context is scored by a "
-        "filter that saw its video. The interval allows for contexts of one video being alike."
+        "Each audit filter is fitted anew and scored across folds of whole groups, so that no context is scored by a "
+        "filter that saw its group: contexts of one video, and those that share a sentence. The interval allows for "
+        "contexts of one group being alike."
     )
     header, *rows = audit_rows(run, subject.findings, words=True)
     compared, below = (lines(run, subject.findings, words=True) for lines in (comparison_lines, below_lines))

@@ -84,7 +84,8 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     return [
         *table(audit_rows(run, findings)),
         "",
-        f"(fresh filters, fitted and scored on different videos; chance is {run.chance:.3f})",
+        f"(fresh filters, fitted and scored on different groups: videos, or contexts that share a sentence; chance is "
+        f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
     ]

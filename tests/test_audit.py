@@ -108,12 +108,12 @@ def test_folds_hold_whole_groups_and_differ_by_one_group_at_most(n_folds: int) -
 
 def test_there_are_never_more_folds_than_videos(pool: CandidatePool) -> None:
     (found,) = audit_pool(pool, assignment_of(pool), ["hash"], n_folds=50)
-    assert found.n_folds == found.n_videos == 10
+    assert found.n_folds == found.n_groups == 10
 
 
 def test_a_pool_of_one_video_is_refused() -> None:
     pool = CandidatePool.from_texts(make_contexts_of(6, n_videos=1), [["a b.", "c d."]] * 6, tagger="rules")
-    with pytest.raises(InputError, match="of one video"):
+    with pytest.raises(InputError, match="of one group"):
         audit_pool(pool, assignment_of(pool, 3), ["hash"])
 
 
@@ -509,7 +509,7 @@ def test_rows_and_columns_of_ones_own_are_audited_like_a_pool_of_them(pool: Cand
     folds = fold_of(groups, 3, seed=0)
     scores = out_of_fold_scores(HashFilter(), pool, columns, folds, rows=rows, seed=0)
     assert found.n == len(rows)
-    assert found.n_videos == int(groups.max()) + 1
+    assert found.n_groups == int(groups.max()) + 1
     assert found.accuracy == pytest.approx(accuracy(scores), abs=1e-6)
 
 

@@ -73,7 +73,7 @@ def test_a_change_that_can_be_told_and_one_that_cannot(run: Run) -> None:
     steady = [finding(run, 0, hits_of(n, 30)), finding(run, 6, hits_of(n, 29))]
     fallen = [finding(run, 0, hits_of(n, 60)), finding(run, 6, hits_of(n, 10))]
     assert comparison_lines(run, steady)[0].endswith("; no change can be told.")
-    assert comparison_lines(run, fallen)[0].endswith("paired by context, 10 videos).")
+    assert comparison_lines(run, fallen)[0].endswith("paired by context, 10 groups).")
 
 
 def test_the_sentence_says_every_number(run: Run) -> None:
@@ -83,7 +83,7 @@ def test_the_sentence_says_every_number(run: Run) -> None:
     assert re.fullmatch(
         r"fresh: 1\.000 before, 0\.250 after 6 iterations: difference -0\.750 "
         r"\(95 % interval -\d\.\d{3} to -\d\.\d{3}, "
-        r"paired by context, 10 videos; 2 seeds: -0\.800 to -0\.700\)\.",
+        r"paired by context, 10 groups; 2 seeds: -0\.800 to -0\.700\)\.",
         said,
     )
     (worded,) = comparison_lines(run, found, words=True)

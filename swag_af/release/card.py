@@ -183,7 +183,7 @@ def _filtering(dataset: Dataset) -> list[str]:
     return [
         *lines,
         f"What fresh filters find among the {n_assigned} endings that the run assigns{others}; fitted and scored on "
-        "different videos:",
+        "different groups:",
         "",
         *markdown_table(audit_rows(run, findings)),
         *(["", *bullets(compared)] if compared else []),

@@ -79,7 +79,9 @@ def assemble(run: Run, options: Release) -> Dataset:
         judged, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors)
         found, left_out = [*judged], {reason: counts[reason] for reason in LEFT_OUT}
         _check_some(found, left_out, options)
-    groups = groups_of([run.pool.contexts[example.row] for example, _ in found], options.near_duplicates)
+    rows = np.array([example.row for example, _ in found], dtype=np.int64)
+    _, of_pool = np.unique(run.pool.groups[rows], return_inverse=True)
+    groups = groups_of(of_pool, [run.pool.contexts[row] for row in rows], options.near_duplicates)
     split_of_row = _split(found, groups, options)
     second, counts = second_examples(found, split_of_row)
     second_left_out = {reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions else {}

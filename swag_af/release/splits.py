@@ -1,47 +1,30 @@
 """Which questions train and which evaluate: no video, and no two near-duplicates, on different sides.
 
-Contexts are joined into groups by their video and by likeness of text, and whole groups go to a split. What is like
-what is found by `swag_af.data.near_duplicates`.
+The groups of the pool (`CandidatePool.groups`) are joined where contexts are alike, and whole groups go to a split.
+What is like what is found by `swag_af.data.near_duplicates`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from swag_af.data.contexts import Context
+from swag_af.data.groups import join_pairs
 from swag_af.data.near_duplicates import near_duplicate_pairs
 from swag_af.data.tokens import tokenize
 
 SPLITS = ("train", "val", "test")
 
 
-def groups_of(contexts: Sequence[Context], threshold: float) -> np.ndarray:
-    """(n,) group numbers: equal for contexts of one video, and for those that near-duplicates join, at any remove.
+def groups_of(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> np.ndarray:
+    """(n,) group numbers: `groups` (n,), such as those of one video, joined where contexts are near-duplicates.
 
     Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
-    3-grams of at least `threshold`. A context without a video stands for one of its own.
+    3-grams of at least `threshold`; they join at any remove.
     """
-    videos = np.unique([c.video or f"\0{c.id}\0{i}" for i, c in enumerate(contexts)], return_inverse=True)[1]
     pairs = near_duplicate_pairs([_tokens_of(context) for context in contexts], threshold=threshold, seed=0)
-    return joined(videos, pairs)
-
-
-def joined(groups: np.ndarray, pairs: Iterable[tuple[int, int]]) -> np.ndarray:
-    """(n,) `groups` (n,) with those of every pair made one, numbered in order of first appearance."""
-    parent = list(range(int(groups.max(initial=-1)) + 1))
-
-    def root(group: int) -> int:
-        while parent[group] != group:
-            parent[group] = parent[parent[group]]
-            group = parent[group]
-        return group
-
-    for i, j in pairs:
-        a, b = root(int(groups[i])), root(int(groups[j]))
-        parent[max(a, b)] = min(a, b)
-    number: dict[int, int] = {}
-    return np.array([number.setdefault(root(int(group)), len(number)) for group in groups], dtype=np.int64)
+    return join_pairs(groups, pairs)
 
 
 def split_by_group(

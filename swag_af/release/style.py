@@ -25,7 +25,7 @@ class Style:
     """What fresh filters find in the released questions."""
 
     findings: tuple[Finding, ...] = ()
-    """Of the questions, `n_videos` their groups; `iteration` is None."""
+    """Of the questions, `n_groups` their groups; `iteration` is None."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Filters that could not be had here, and why."""
     why_none: str = ""
