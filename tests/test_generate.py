@@ -350,3 +350,17 @@ def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_pat
         np.testing.assert_allclose(got[row, : 3 + row], expected[row, : 3 + row], rtol=1e-4)
         assert (got[row, 3 + row :] == 0).all()
     assert features(Features(tmp_path / "mine", lms)).identity == with_table.identity
+
+
+def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, lms, tmp_path):
+    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    tokens, lengths = (pool.gather(name, np.arange(10)) for name in ("tokens", "lengths"))
+    golds = [pool.vocabulary.ids(tokenize(context.gold)) for context in read_contexts(contexts_path)]
+    in_golds = {i for gold in golds for i in gold}
+    assert len(in_golds) < len(pool.vocabulary), "else nothing was tried"
+    assert set(tokens.ravel().tolist()) - {0} <= in_golds
+    last = np.take_along_axis(tokens, lengths.astype(int)[:, :, None] - 1, axis=2)
+    assert {pool.vocabulary.tokens[i] for i in np.unique(last)} <= set(SENTENCE_ENDS)
+    rejected, n_draws = pool.manifest["rejected_draws"], pool.manifest["n_draws"]
+    assert set(rejected) == {"cut_off", "too_short", "repeated"}
+    assert n_draws - sum(rejected.values()) == 10 * 15

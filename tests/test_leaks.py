@@ -1,0 +1,202 @@
+"""Claims tried by leaking on purpose: folds renamed, sentences copied, golds recycled. Nothing leaks, or it is told."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import TINY, make_contexts_of
+
+from swag_af.data.build import pool as build
+from swag_af.data.contexts import Context, read_contexts, read_dropped, write_contexts
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.folds import FoldMap
+from swag_af.data.options import Pool
+from swag_af.data.pool import CandidatePool
+from swag_af.lm import lazy as lazy_module
+from swag_af.lm.generate import generate
+from swag_af.lm.lazy import features
+from swag_af.lm.options import Features, Generate, TrainLM
+from swag_af.lm.train import train_lm
+
+NEGATIVES = ["walks to the old car.", "sings in the rain."]
+
+
+def rows_of(contexts: list[Context]) -> list[dict]:
+    """Contexts as a foreign file has them: no folds."""
+    return [
+        {name: value for name, value in asdict(c).items() if name != "fold"} | {"negatives": NEGATIVES}
+        for c in contexts
+    ]
+
+
+def reading_folds(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """For every context that a model reads from now on, that model's fold."""
+    found: dict[str, int] = {}
+    load, texts = lazy_module.load_readers, lazy_module._texts
+    at = [-1]
+
+    def load_readers(lms, fold, **settings):
+        at[0] = fold
+        return load(lms, fold, **settings)
+
+    def texts_of(pool, row, *arguments):
+        found[pool.contexts[row].id] = at[0]
+        return texts(pool, row, *arguments)
+
+    monkeypatch.setattr(lazy_module, "load_readers", load_readers)
+    monkeypatch.setattr(lazy_module, "_texts", texts_of)
+    return found
+
+
+@pytest.mark.parametrize("names", ["folds", "videos", "none"])
+def test_features_come_from_the_model_that_has_not_read_the_row_whatever_its_fold_number(
+    contexts_path, lms, tmp_path, monkeypatch, names
+):
+    contexts = read_contexts(contexts_path)[:30]
+    changed = {
+        "folds": [replace(c, fold=1 - c.fold) for c in contexts],  # dealt by somebody else
+        "videos": [replace(c, video=f"renamed-{i}", fold=i % 2) for i, c in enumerate(contexts)],
+        "none": [replace(c, video="", fold=0) for c in contexts],
+    }[names]
+    CandidatePool.from_texts(changed, [NEGATIVES] * len(changed)).save(tmp_path / "pool")
+    found = reading_folds(monkeypatch)
+    made = features(Features(tmp_path / "pool", lms))
+    assert found == {c.id: c.fold for c in contexts}
+    assert made.manifest["features_by"]["n_foreign_rows"] == 0
+
+
+def test_rows_that_no_model_has_read_are_counted_as_such(lms, tmp_path):
+    foreign = [replace(c, fold=9) for c in make_contexts_of(6, n_videos=3)]
+    CandidatePool.from_texts(foreign, [NEGATIVES] * 6).save(tmp_path / "pool")
+    made = features(Features(tmp_path / "pool", lms))
+    assert made.manifest["features_by"]["n_foreign_rows"] == 6
+
+
+@pytest.fixture
+def read_by_all(contexts_path, tmp_path) -> tuple[Path, Context]:
+    """Contexts and models of which the ending of one context in fold 0 was learnt by its own fold's model too."""
+    contexts, dropped = read_contexts(contexts_path), read_dropped(contexts_path)
+    leaked = next(c for c in contexts if c.fold == 0)
+    copy = next(i for i, pair in enumerate(dropped) if pair.fold == 1)
+    dropped[copy] = replace(dropped[copy], sent1=leaked.sentences[1].upper())
+    write_contexts(tmp_path / "contexts.jsonl", contexts, dropped, {})
+    train_lm(TrainLM(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=replace(TINY, epochs=1)))
+    return tmp_path, leaked
+
+
+def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_counted(read_by_all):
+    folder, leaked = read_by_all
+    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=15, lm=TINY)
+    made = generate(replace(options, lm=replace(TINY, epochs=1)))
+    assert leaked.id not in {context.id for context in made.contexts}
+    assert made.manifest["drops"]["read_by_its_model"] == sum(
+        len(FoldMap.load(folder / "lms").folds_of(c)) > 1 for c in read_contexts(folder / "contexts.jsonl")
+    )
+
+
+def test_a_row_that_every_model_has_read_is_refused_by_features_and_left_out_by_pool(read_by_all):
+    folder, leaked = read_by_all
+    contexts = [leaked, *make_contexts_of(6, n_videos=3)]
+    write_jsonl(folder / "mine.jsonl", rows_of(contexts))
+    build(Pool((folder / "mine.jsonl",), folder / "mine"))
+    with pytest.raises(InputError, match=rf"1 rows stand in several folds .*first: {leaked.id}\).*--lms"):
+        features(Features(folder / "mine", folder / "lms"))
+    made = build(Pool((folder / "mine.jsonl",), folder / "without", lms=folder / "lms"))
+    assert made.manifest["drops"] == {"read_by_all_models": 1}
+    assert len(features(Features(folder / "without", folder / "lms"))) == 6
+
+
+def test_a_pool_made_for_models_has_their_folds(contexts_path, lms, tmp_path):
+    contexts = read_contexts(contexts_path)[:30]
+    write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
+    made = build(Pool((tmp_path / "mine.jsonl",), tmp_path / "pool", lms=lms))
+    assert [c.fold for c in made.contexts] == [c.fold for c in contexts]
+
+
+def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all):
+    folder, leaked = read_by_all
+    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=15, features="lazy")
+    generate(replace(options, lm=replace(TINY, epochs=1)))
+    path = folder / "pool/shards/00000/contexts.jsonl"
+    first, _, others = path.read_text().partition("\n")
+    path.write_text(json.dumps(json.loads(first) | asdict(leaked)) + "\n" + others)
+    with pytest.raises(InputError, match="1 rows would be read by models that have learnt their endings"):
+        lazy_module.with_features(CandidatePool.open(folder / "pool"))
+
+
+def test_lines_without_a_video_that_share_a_sentence_are_held_together(tmp_path, capsys):
+    """Pairs of consecutive captions: without names, every line would be its own video, and its neighbour would tell."""
+    captions = [[f"Story {v} has a part number {i} of {5 * v + i}." for i in range(5)] for v in range(12)]
+    pairs = [(v, texts[i], texts[i + 1]) for v, texts in enumerate(captions) for i in range(4)]
+    lines = [
+        {"sent1": one, "start": two.split(" has")[0], "gold": "has" + two.partition(" has")[2]} for _, one, two in pairs
+    ]
+    write_jsonl(tmp_path / "theirs.jsonl", lines)
+    contexts = read_contexts(tmp_path / "theirs.jsonl")
+    for v in range(12):
+        mine = [c for c, (video, *_) in zip(contexts, pairs, strict=True) if video == v]
+        assert len({(c.video, c.fold) for c in mine}) == 1
+    assert len({c.video for c in contexts}) == 12
+    told = capsys.readouterr().err
+    assert "48 of 48 contexts name no video; 48 that share a sentence with another were joined" in told
+    assert "12 groups" in told
+
+
+def test_rows_of_a_pool_that_share_a_sentence_share_a_group(tmp_path):
+    contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(40)]
+    contexts[7] = replace(contexts[7], sent1="he does thing 30")
+    write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
+    pools = [
+        CandidatePool.from_texts(contexts, [NEGATIVES] * 40),
+        build(Pool((tmp_path / "mine.jsonl",), tmp_path / "p")),
+    ]
+    for made in pools:
+        assert made.groups[7] == made.groups[30]
+        assert len(set(made.groups.tolist())) == 39
+        assert made.manifest["shared_texts"]["n_rows_joined_by_sentence"] == 2
+    assert pools[1].contexts[7].fold == pools[1].contexts[30].fold
+    assert pools[0].groups.tolist() == pools[1].groups.tolist()
+
+
+def recycled(n: int, shift: tuple[int, ...]) -> CandidatePool:
+    """Every negative is the gold of another row."""
+    contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(n)]
+    return CandidatePool.from_texts(contexts, [[contexts[(i + s) % n].gold for s in shift] for i in range(n)])
+
+
+def test_recycled_golds_are_counted_and_told_to_be_beyond_keeping_together():
+    made = recycled(40, (1, 2, 3))
+    assert made.manifest["shared_texts"] == {
+        "n_rows_joined_by_sentence": 0,
+        "n_rows_apart_by_sentence": 0,
+        "n_rows": 40,
+        "n_golds_among_negatives": 120,
+        "kept_together": False,
+    }
+
+
+def test_few_recycled_golds_are_kept_together():
+    contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(40)]
+    negatives = [["walks away.", "sings a song."] for _ in range(40)]
+    negatives[3] = ["Does thing 20", "walks away."]
+    made = CandidatePool.from_texts(contexts, negatives)
+    assert made.groups[3] == made.groups[20]
+    assert made.manifest["shared_texts"]["n_rows"] == 2
+    assert made.manifest["shared_texts"]["n_golds_among_negatives"] == 1
+    assert made.manifest["shared_texts"]["kept_together"]
+
+
+def test_what_is_counted_of_recycled_golds_is_what_a_slow_look_counts():
+    rng = np.random.default_rng(0)
+    golds = [f"does thing {int(rng.integers(0, 30))}." for _ in range(60)]
+    contexts = [Context(f"Line {i}.", "He", gold, video=f"v{i}") for i, gold in enumerate(golds)]
+    negatives = [[f"does thing {int(k)}." for k in rng.integers(0, 60, 4)] + ["sings."] for _ in range(60)]
+    shared = CandidatePool.from_texts(contexts, negatives).manifest["shared_texts"]
+    kept = [list(dict.fromkeys(n for n in row if n != gold)) for row, gold in zip(negatives, golds, strict=True)]
+    n_recycled = sum(n in golds for row in kept for n in row)
+    told = {i for i, row in enumerate(kept) if any(n in golds for n in row)}
+    told |= {i for i, gold in enumerate(golds) if any(gold in row for row in kept)}
+    assert (shared["n_golds_among_negatives"], shared["n_rows"]) == (n_recycled, len(told))
