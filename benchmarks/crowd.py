@@ -6,6 +6,9 @@ Every ending has a true appeal; the truth rates and ranks endings by it, drawn s
 spread as in Table 2 of Zellers et al. 2018 (the output shows both). Good annotators see the appeal with noise of their
 own. Careless ones answer at random on a share of their items. Adversarial ones see it upside down: they like what is
 worst. Nothing here says how many of each there are among real people; the rates are arguments.
+
+The same crowd is judged twice, its verdicts alike, with gold listed first in every item and last; and so is one that
+answers at random, whose gold should be best by chance: what nobody said must not come out.
 """
 
 import argparse
@@ -51,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--items", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
     seeds = range(options.seeds)
     found = {
@@ -60,6 +63,10 @@ def main() -> None:
             consensus(Crowd(options.items, each=each, careless=careless, adversarial=adversarial), seeds)
             for careless, adversarial in ((0.0, 0.0), (0.2, 0.1), (0.3, 0.2))
             for each in (1, 3, 5)
+        ],
+        "control": [
+            control(name, Crowd(options.items, each=2, careless=careless, randomness=1, adversarial=0), seeds)
+            for name, careless in (("good annotators", 0), ("random annotators", 1))
         ],
         "screening": [screening(n, seeds=range(200)) for n in (10, 15, 20, 30, 50, 100)],
     }
@@ -80,7 +87,10 @@ def calibration(n_items: int) -> dict[str, Any]:
 
 
 def consensus(crowd: Crowd, seeds: Sequence[int]) -> dict[str, Any]:
-    """Accuracy of every method against the truth, with and without screening, mean over seeds."""
+    """Accuracy of every method against the truth, with and without screening, and what it has over the majority.
+
+    Each figure is a mean over seeds with its standard error; differences are of the same verdicts.
+    """
     rows: dict[str, list[dict[str, float]]] = {}
     for seed in seeds:
         truth, verdicts, _ = simulate(replace(crowd, seed=seed))
@@ -89,8 +99,46 @@ def consensus(crowd: Crowd, seeds: Sequence[int]) -> dict[str, Any]:
         for method in METHODS if crowd.each > 1 else ("majority",):
             for name, said in ((method, verdicts), (f"{method}, screened", kept)):
                 rows.setdefault(name, []).append(accuracy(judge_by(method, said), truth))
-    means = {name: {key: float(np.mean([row[key] for row in of])) for key in of[0]} for name, of in rows.items()}
-    return {"crowd": asdict(crowd), "accuracy": means}
+    over = {
+        f"{name} - {base}": [
+            {key: row[key] - other[key] for key in row} for row, other in zip(of, rows[base], strict=True)
+        ]
+        for name, of in rows.items()
+        for base in ("majority", "majority, screened")
+        if name != base and not (name == "majority" and base != "majority")
+    }
+    return {"crowd": asdict(crowd), "accuracy": _means(rows), "difference": _means(over)}
+
+
+def _means(rows: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, list[float]]]:
+    """For each name and figure its mean over the rows, and the standard error of that."""
+    return {name: {key: _mean([row[key] for row in of]) for key in of[0]} for name, of in rows.items()}
+
+
+def _mean(values: Sequence[float]) -> list[float]:
+    return [float(np.mean(values)), float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0]
+
+
+def control(name: str, crowd: Crowd, seeds: Sequence[int]) -> dict[str, Any]:
+    """How often each method calls gold best and second with gold listed first, and with the same verdicts last."""
+    rows: dict[str, list[dict[str, float]]] = {}
+    for seed in seeds:
+        verdicts = simulate(replace(crowd, seed=seed))[1]
+        for method in METHODS:
+            first, last = (judge_by(method, said) for said in (verdicts, [gold_last(verdict) for verdict in verdicts]))
+            row = {}
+            for rank in ("best", "second"):
+                row[f"{rank}, first"] = float(np.mean([getattr(one, rank) == 0 for one in first]))
+                row[f"{rank}, last"] = float(np.mean([getattr(one, rank) == N_ENDINGS - 1 for one in last]))
+            rows.setdefault(method, []).append(row)
+    return {"crowd": name, "each": crowd.each, "n_items": crowd.n_items, "gold": _means(rows)}
+
+
+def gold_last(verdict: Verdict) -> Verdict:
+    """The same verdict on the same endings, each a place earlier, and gold at the end."""
+    item = replace(verdict.item, columns=(*verdict.item.columns[1:], verdict.item.columns[0]))
+    best, second = ((place - 1) % N_ENDINGS for place in (verdict.best, verdict.second))
+    return replace(verdict, item=item, ratings=(*verdict.ratings[1:], verdict.ratings[0]), best=best, second=second)
 
 
 def screening(n_items_each: int, seeds: Sequence[int]) -> dict[str, float]:
@@ -174,11 +222,21 @@ def print_all(found: dict[str, Any]) -> None:
     for one in found["consensus"]:
         crowd = one["crowd"]
         print(f"\n{crowd['each']} an item, careless {crowd['careless']:.0%}, adversarial {crowd['adversarial']:.0%}")
-        for name, row in one["accuracy"].items():
-            print(f"  {name:<24}" + "  ".join(f"{key} {100 * value:5.1f}" for key, value in row.items()))
+        for name, row in (one["accuracy"] | one["difference"]).items():
+            print(f"  {name:<44}" + "  ".join(_figure(key, *value) for key, value in row.items()))
+    for one in found["control"]:
+        print(
+            f"\n{one['crowd']}, {one['each']} an item: gold, listed first and listed last, same verdicts (chance 16.7)"
+        )
+        for name, row in one["gold"].items():
+            print(f"  {name:<24}" + "  ".join(_figure(key, *value) for key, value in row.items()))
     print("\nscreening (55 % of 10 items or more)")
     for row in found["screening"]:
         print(f"  {row['items']:3d} items  " + "  ".join(f"{name} {row[name]:.3f}" for name in row if name != "items"))
+
+
+def _figure(name: str, mean: float, error: float) -> str:
+    return f"{name} {100 * mean:5.1f} ±{100 * error:.1f}"
 
 
 if __name__ == "__main__":

@@ -96,7 +96,10 @@ class Agreement:
 
 
 def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: int = 0) -> Agreement:
-    """All figures of `verdicts`; `model` stands beside the majority, and gives annotators their skill."""
+    """All figures of `verdicts`; `model` stands beside the majority, and gives annotators their skill.
+
+    `seed` draws the bootstrap and breaks ties.
+    """
     labels = labels_of(verdicts)
     found = figures_of(labels, seed=seed)
     shared = len(np.unique(labels.item[labels.shared]))
@@ -108,14 +111,14 @@ def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: in
         figures={name: found[name] for name in NAMES},
         found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
-        consensus={method: consensus_shares(verdicts, method) for method in methods},
+        consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
         annotators=_annotators(verdicts, labels, worker_skills(verdicts, model) if model != "majority" else {}),
     )
 
 
-def consensus_shares(verdicts: Sequence[Verdict], method: Method) -> dict[str, float]:
+def consensus_shares(verdicts: Sequence[Verdict], method: Method, *, seed: int = 0) -> dict[str, float]:
     """What a method makes of the items: where gold stands, how negatives are rated, how many items are examples."""
-    judgements = judge_by(method, verdicts)
+    judgements = judge_by(method, verdicts, seed=seed)
     negatives = [rating for judgement in judgements for rating in judgement.ratings[1:]]
     n = len(judgements)
     return {

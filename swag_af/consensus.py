@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.verdicts import RATINGS, Item, Judgement, Verdict, judge
+from swag_af.verdicts import RATINGS, Item, Judgement, Verdict, in_order, judge, rank_endings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,24 +34,24 @@ MIN_RATE = 0.55
 """Annotators who rank gold among their two best less often lose their qualification (Zellers et al. 2018, A.5)."""
 
 
-def judge_by(method: str, verdicts: Sequence[Verdict]) -> list[Judgement]:
+def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list[Judgement]:
     """What all annotators together say of each item, by one of METHODS, in order of row and round.
 
     A model is fitted twice: to the ratings of all endings, and to their ranks (best, second, neither). An ending's
     rating is the most probable one, its likelihood P(likely) - P(gibberish); best and second best are the endings with
-    most expected points, two for P(best) and one for P(second). Ties go as in `verdicts.judge`.
+    most expected points, two for P(best) and one for P(second). Ties go as in `verdicts.judge`, and so does `seed`.
     """
     _check(method)
     labels = labels_of(verdicts)
     if method == "majority" or not labels.shared.any():
-        return judge(verdicts)
+        return judge(verdicts, seed=seed)
     ratings = _posterior(method, labels, labels.rating)  # (E, 3)
     ranks = _posterior(method, labels, labels.rank)  # (E, 3)
     n_annotators = Counter(verdict.item for verdict in verdicts)
     judgements, end = [], 0
     for item in labels.items:
         start, end = end, end + len(item.columns)
-        judgements.append(_judgement(item, ratings[start:end], ranks[start:end], n_annotators[item]))
+        judgements.append(_judgement(item, ratings[start:end], ranks[start:end], n_annotators[item], seed))
     return judgements
 
 
@@ -112,7 +112,7 @@ class Labels:
 
 def labels_of(verdicts: Sequence[Verdict]) -> Labels:
     """The arrays; items in order of row and round, annotators in order of name."""
-    items = sorted({verdict.item for verdict in verdicts}, key=lambda item: (item.row, item.round))
+    items = in_order({verdict.item for verdict in verdicts})
     annotators = sorted({verdict.annotator for verdict in verdicts})
     item_number = {item: i for i, item in enumerate(items)}
     annotator_number = {name: i for i, name in enumerate(annotators)}
@@ -143,13 +143,17 @@ def _check(method: str) -> None:
         raise InputError(f"no way to agree called {method!r}. Choose from {', '.join(METHODS)}.")
 
 
-def _judgement(item: Item, ratings: np.ndarray, ranks: np.ndarray, n_annotators: int) -> Judgement:
-    likelihoods = [float(likely - gibberish) for likely, _, gibberish in ratings]
-    points = (2 * ranks[:, 0] + ranks[:, 1]).tolist()
-    order = sorted(range(len(points)), key=lambda i: (-points[i], -likelihoods[i], i))
-    return Judgement(
-        item, tuple(RATINGS[_likeliest(row)] for row in ratings), tuple(likelihoods), order[0], order[1], n_annotators
-    )
+def _judgement(item: Item, ratings: np.ndarray, ranks: np.ndarray, n_annotators: int, seed: int) -> Judgement:
+    likelihoods = _rounded(ratings[:, 0] - ratings[:, 2]).tolist()
+    points = _rounded(2 * ranks[:, 0] + ranks[:, 1]).tolist()
+    best, second, *_ = rank_endings(item, points, likelihoods, seed=seed)
+    rated = tuple(RATINGS[_likeliest(row)] for row in ratings)
+    return Judgement(item, rated, tuple(likelihoods), best, second, n_annotators, seed)
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """Equal but for rounding is equal: ties are broken by rule."""
+    return np.round(values, 9)
 
 
 def _likeliest(probabilities: np.ndarray) -> int:
@@ -163,11 +167,36 @@ def _posterior(method: str, labels: Labels, values: np.ndarray) -> np.ndarray:
     if method == "majority":
         votes = np.bincount(labels.ending * 3 + values, minlength=labels.n_endings * 3).reshape(-1, 3)  # (E, 3)
         return votes / votes.sum(axis=1, keepdims=True)
-    order = np.lexsort((labels.ending, labels.annotator, values))  # (R,) the same for any order of verdicts
-    _, workers = _by_appearance(labels.annotator[order])
-    probabilities = _fit(method, labels.ending[order], workers, values[order])
+    numbers = _by_column(labels.items)  # (E,)
+    tasks = numbers[labels.ending]  # (R,)
+    workers = _by_labels(labels.annotator, tasks, values)  # (R,)
+    order = np.lexsort((tasks, workers, values))  # (R,)
+    _, workers = _by_appearance(workers[order])
+    probabilities = _fit(method, tasks[order], workers, values[order])
     found = probabilities.reindex(index=range(labels.n_endings), columns=range(3), fill_value=0.0).to_numpy()
-    return np.round(found, 9)  # equal but for rounding is equal: ties are broken by rule  # (E, 3)
+    return _rounded(found)[numbers]  # (E, 3)
+
+
+def _by_column(items: Sequence[Item]) -> np.ndarray:
+    """(E,) each ending's number when an item's are in order of columns: sums run the same way for any places."""
+    numbers, start = [], 0
+    for item in items:
+        numbers.append(start + np.argsort(np.argsort(item.columns)))
+        start += len(item.columns)
+    return np.concatenate(numbers)
+
+
+def _by_labels(annotator: np.ndarray, tasks: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(R,) the annotators' numbers when they are in order of what they said.
+
+    A model's sums and first guesses go by number, and would go by name otherwise. Who said the same is the same to it.
+    """
+    order = np.lexsort((values, tasks, annotator))
+    ends = np.cumsum(np.bincount(annotator))[:-1]
+    said = [part.tolist() for part in np.split(3 * tasks[order] + values[order], ends)]
+    number = np.empty(len(said), dtype=np.int64)
+    number[sorted(range(len(said)), key=said.__getitem__)] = np.arange(len(said))
+    return number[annotator]
 
 
 def _by_appearance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

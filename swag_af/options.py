@@ -269,7 +269,7 @@ class Release:
     formats: str = "auto"
     """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
     seed: int = 0
-    """Draws splits, distractors and the order of answers."""
+    """Draws splits, distractors and the order of answers, and breaks ties in what people said."""
     force: bool = False
     """Replace an existing dataset folder."""
 

@@ -39,7 +39,7 @@ from swag_af.report_charts import Frame, Series, bar, dot, escape, figure, level
 from swag_af.report_page import facts, paragraph, section, table
 from swag_af.report_subject import AFTER, BEFORE, GOLD, Subject
 from swag_af.runs import Run
-from swag_af.verdicts import RATINGS, Judgement
+from swag_af.verdicts import RATINGS, Judgement, rank_endings
 
 N_JUDGED = 12
 """Judged questions that are shown, at most."""
@@ -73,7 +73,10 @@ class People:
 
 
 def people_of(run: Run, options: Report) -> People | None:
-    """Verdicts read, checked, screened, judged and measured; None where none are given. Raises as `opinions_of`."""
+    """Verdicts read, checked, screened, judged and measured; None where none are given. Raises as `opinions_of`.
+
+    Ties are broken as by a release with its default seed.
+    """
     if not options.verdicts:
         return None
     release = Release(
@@ -246,7 +249,8 @@ def _judged(subject: Subject, said: People) -> str:
 
 def _judged_item(run: Run, judgement: Judgement) -> str:
     item = judgement.item
-    order = sorted(range(len(item.columns)), key=lambda place: (_rank(judgement, place), -judgement.likelihoods[place]))
+    likeliest_first = rank_endings(item, judgement.likelihoods, seed=judgement.seed)
+    order = sorted(likeliest_first, key=lambda place: _rank(judgement, place))
     rows = "".join(_judged_ending(run, judgement, place) for place in order)
     phrase = " ".join(display(run.pool.contexts[item.row]))
     reason = why_not_found(judgement, Release.n_distractors)

@@ -9,6 +9,7 @@ Asking people, statistics over them, and releasing a dataset happen elsewhere.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import inf
 from operator import index
 from pathlib import Path
@@ -77,6 +78,8 @@ class Judgement:
     best: int
     second: int
     n_annotators: int
+    seed: int = 0
+    """Breaks the ties of its endings (`rank_endings`)."""
 
     @property
     def n_sensible(self) -> int:
@@ -97,28 +100,45 @@ def make_items(assignment: np.ndarray, *, seed: int, n_endings: int = N_ENDINGS)
     return items
 
 
-def judge(verdicts: Sequence[Verdict]) -> list[Judgement]:
+def judge(verdicts: Sequence[Verdict], *, seed: int = 0) -> list[Judgement]:
     """Majority of all verdicts on each item, in order of row and round.
 
     A rating is the commonest one, and of several commonest the middle one, or the worse of two. Best and second best
     are the endings with most points, two for every best and one for every second best; ties go to the likelier
-    ending, then to the one that stands first.
+    ending, then as in `rank_endings`. The verbs that have a seed give theirs; the others have 0, as all by default.
     """
     of_item: dict[Item, list[Verdict]] = {}
     for verdict in verdicts:
         of_item.setdefault(verdict.item, []).append(verdict)
-    return [_majority(item, of_item[item]) for item in sorted(of_item, key=lambda item: (item.row, item.round))]
+    return [_majority(item, of_item[item], seed) for item in in_order(of_item)]
 
 
-def _majority(item: Item, verdicts: Sequence[Verdict]) -> Judgement:
+def in_order(items: Iterable[Item]) -> list[Item]:
+    """The items by row and round, then by their columns, whatever their places."""
+    return sorted(items, key=lambda item: (item.row, item.round, sorted(item.columns), item.columns))
+
+
+def rank_endings(item: Item, *values: Sequence[float], seed: int) -> list[int]:
+    """Places of the item's endings, the greatest of the first `values` first; ties go by the next values.
+
+    Endings that are alike in all values are in order of a hash of seed, row, round and their own column. Neither their
+    places nor what else is shown decides, since gold stands first in every item and would win each tie.
+    """
+    ties = [
+        blake2b(f"{seed} {item.row} {item.round} {column}".encode(), digest_size=16).digest() for column in item.columns
+    ]
+    return sorted(range(len(ties)), key=lambda place: (*(-value[place] for value in values), ties[place]))
+
+
+def _majority(item: Item, verdicts: Sequence[Verdict], seed: int) -> Judgement:
     votes = [Counter(verdict.ratings[i] for verdict in verdicts) for i in range(len(item.columns))]
     likelihoods = [(v["likely"] - v["gibberish"]) / len(verdicts) for v in votes]
-    points = Counter[int]()
+    points = [0] * len(item.columns)
     for verdict in verdicts:
         points[verdict.best] += 2
         points[verdict.second] += 1
-    order = sorted(range(len(item.columns)), key=lambda i: (-points[i], -likelihoods[i], i))
-    return Judgement(item, tuple(_commonest(v) for v in votes), tuple(likelihoods), order[0], order[1], len(verdicts))
+    best, second, *_ = rank_endings(item, points, likelihoods, seed=seed)
+    return Judgement(item, tuple(_commonest(v) for v in votes), tuple(likelihoods), best, second, len(verdicts), seed)
 
 
 def _commonest(votes: Mapping[Rating, int]) -> Rating:

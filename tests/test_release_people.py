@@ -12,6 +12,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_manifest
 from swag_af.options import Release
 from swag_af.release.dataset import Dataset, assemble, shortfalls
+from swag_af.release.people import opinions_of
 from swag_af.release.rules import LEFT_OUT
 from swag_af.runs import Run
 from swag_af.verbs import release as verb
@@ -164,6 +165,14 @@ def test_every_judge_makes_a_dataset_of_agreeing_annotators_alike(run, items, op
     assert {q.example.row for q in one.questions} == {
         q.example.row for q in assemble(run, replace(options, verdicts=files)).questions
     }
+
+
+def test_the_seed_of_the_release_breaks_ties(run, items, options, tmp_path: Path) -> None:
+    verdicts = say(items, "ab", gold=1.0)
+    options = replace(options, verdicts=write(run, tmp_path / "v.jsonl", verdicts), screen=False)
+    found = [opinions_of(run, run.assignment(), replace(options, seed=seed)).judgements for seed in (0, 1)]
+    assert found == [judge(verdicts, seed=0), judge(verdicts, seed=1)]
+    assert [one.best for one in found[0]] != [one.best for one in found[1]]
 
 
 # ------------------------------------------------------------------------------- what is refused

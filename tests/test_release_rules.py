@@ -1,6 +1,7 @@
 """Claims about the rules of Zellers et al. 2018, 3.5 and A.4: what becomes of an item that people have judged."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -88,8 +89,18 @@ def test_the_last_distractor_is_the_likeliest(one: Judgement) -> None:
     assert ordered == sorted(ordered)
 
 
-def test_distractors_of_one_likelihood_keep_their_order() -> None:
-    assert likeliest_last([4, 2, 5], judged(likelihoods=(0.0,) * 6)) == [4, 2, 5]
+@given(judgements(), st.permutations(range(6)))
+def test_the_order_of_distractors_does_not_hang_on_their_places(one: Judgement, move: list[int]) -> None:
+    item = replace(one.item, columns=tuple(COLUMNS[i] for i in move))
+    other = replace(one, item=item, likelihoods=tuple(one.likelihoods[i] for i in move))
+    ordered = likeliest_last(range(6), one)
+    assert [COLUMNS[place] for place in ordered] == [item.columns[place] for place in likeliest_last(range(6), other)]
+    assert likeliest_last([place for place in ordered if place > 2], one) == [place for place in ordered if place > 2]
+
+
+def test_each_of_several_distractors_of_one_likelihood_may_be_the_last() -> None:
+    alike = [judged(row=row, likelihoods=(0.0,) * 6) for row in range(40)]
+    assert {likeliest_last([2, 4, 5], one)[-1] for one in alike} == {2, 4, 5}
 
 
 def test_a_found_example_has_its_fourth_distractor_last() -> None:

@@ -1,6 +1,8 @@
-"""Claims about items, verdicts, the majority and refills."""
+"""Claims about items, verdicts, the majority, its ties and refills."""
 
+import itertools
 import json
+import random
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from swag_af.verdicts import (
     is_example,
     judge,
     make_items,
+    rank_endings,
     read_verdicts,
     refill,
     write_verdicts,
@@ -82,6 +85,41 @@ def test_a_judgement_does_not_hang_on_the_order_of_verdicts(order):
         verdict("gggggg", 4, 5, "d"),
     ]
     assert judge([said[i] for i in order]) == judge(said)
+
+
+@given(st.permutations(ITEM.columns), st.integers(0, 9), st.lists(st.integers(0, 2), min_size=13, max_size=13))
+def test_endings_are_ranked_alike_wherever_they_stand(columns, seed, value_of_column):
+    ranked = []
+    for item in (ITEM, Item(3, tuple(columns))):
+        values = [value_of_column[column] for column in item.columns]
+        ranked.append([item.columns[place] for place in rank_endings(item, values, seed=seed)])
+    assert ranked[0] == ranked[1]
+    assert [value_of_column[column] for column in ranked[0]] == sorted(values, reverse=True)
+
+
+def test_a_tie_hangs_on_seed_row_round_and_the_columns_themselves():
+    def first(seed=0, row=0, round_=0):
+        item = Item(row, ITEM.columns, round_)
+        return item.columns[rank_endings(item, [1] * 6, seed=seed)[0]]
+
+    for name in ("seed", "row", "round_"):
+        assert {first(**{name: i}) for i in range(60)} == set(ITEM.columns)
+    item = Item(0, (0, 7, 9))
+    ranked = [ITEM.columns[i] for i in rank_endings(Item(0, ITEM.columns), [1] * 6, seed=0)]
+    assert [item.columns[i] for i in rank_endings(item, [1] * 3, seed=0)] == [c for c in ranked if c in item.columns]
+
+
+def test_of_random_verdicts_gold_is_best_as_often_as_by_chance():
+    rng = random.Random(0)
+    said = []
+    for row, name in itertools.product(range(4000), "ab"):
+        order = rng.sample(range(6), 6)  # each rates as they rank, and so two of them often tie
+        said.append(
+            verdict(["llluug"[rank] for rank in order], order.index(0), order.index(1), name, Item(row, ITEM.columns))
+        )
+    for what in ("best", "second"):
+        share = sum(getattr(judgement, what) == 0 for judgement in judge(said)) / 4000
+        assert abs(share - 1 / 6) < 3.3 * (1 / 6 * 5 / 6 / 4000) ** 0.5
 
 
 def test_three_sensible_endings_are_too_few():

@@ -62,7 +62,8 @@ def make_desk(run: Run, screening: Screening | None = None, clock: Clock | None 
     assert run.path is not None
     serve = Serve(run.path, **options)
     store = open_verification(run, serve)
-    rules = Rules(run.assignment(serve.iteration), serve.annotators_per_item, serve.max_annotators_per_item)
+    per_item = serve.annotators_per_item, serve.max_annotators_per_item
+    rules = Rules(run.assignment(serve.iteration), *per_item, serve.seed)
     lay_out(store, rules, limit=serve.limit, seed=serve.seed)
     screening = screening or Screening(most_items=serve.items_per_annotator, min_gold_items=10_000)
     return Desk(store, rules, screening, serve.lease_minutes * 60, clock or time.time)

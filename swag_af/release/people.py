@@ -48,7 +48,7 @@ def opinions_of(run: Run, assignment: np.ndarray, options: Release) -> Opinions:
             f"{', '.join(map(str, options.verdicts))}: screening drops all annotators, for ranking gold among their "
             "two best too seldom. Look at their verdicts, or keep them with --no-screen."
         )
-    return Opinions(verdicts, dropped, judge_by(options.judge, counted))
+    return Opinions(verdicts, dropped, judge_by(options.judge, counted, seed=options.seed))
 
 
 def _read_all(paths: Sequence[Path], pool_identity: str) -> list[Verdict]:

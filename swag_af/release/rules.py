@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from swag_af.verdicts import Judgement, Rating, is_example
+from swag_af.verdicts import Judgement, Rating, is_example, rank_endings
 
 LEFT_OUT: dict[str, str] = {
     "not_judged": "no verdict on it, or only of annotators who were screened out",
@@ -136,9 +136,11 @@ def distractors_of(judgement: Judgement) -> list[int]:
 def likeliest_last(places: Iterable[int], judgement: Judgement) -> list[int]:
     """In order of likelihood, "so that the fourth distractor was the one deemed most likely" (A.4).
 
-    Endings of one likelihood stay in the item's own order, which is random.
+    Endings of one likelihood are in the order of `rank_endings`, by the judgement's seed.
     """
-    return sorted(places, key=lambda place: judgement.likelihoods[place])
+    chosen = set(places)
+    ranked = rank_endings(judgement.item, judgement.likelihoods, seed=judgement.seed)
+    return [place for place in reversed(ranked) if place in chosen]
 
 
 def found_example(judgement: Judgement) -> Example:

@@ -125,7 +125,8 @@ def items_to_judge(run: Run, options: Export) -> list[Item]:
     if options.verdicts is not None:
         said = read_verdicts(options.verdicts, run.pool.identity)
         dropped = screened(said)
-        for judgement in judge([verdict for verdict in said if verdict.annotator not in dropped]):
+        counted = [verdict for verdict in said if verdict.annotator not in dropped]
+        for judgement in judge(counted, seed=options.seed):
             earlier.setdefault(judgement.item.row, []).append(judgement)
     order = np.random.default_rng(options.seed).permutation(len(assignment))[: options.limit]
     found = [

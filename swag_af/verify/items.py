@@ -30,6 +30,8 @@ class Rules:
     """(N, A) of the run."""
     annotators: int = 1
     most_annotators: int = 3
+    seed: int = 0
+    """Breaks ties among endings (`verdicts.judge`)."""
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
@@ -118,7 +120,7 @@ def _counting_verdicts(connection: Connection, item_id: str) -> list[Verdict]:
 
 
 def _refilled(connection: Connection, verdicts: Sequence[Verdict], rules: Rules) -> Item | None:
-    (judgement,) = judge(verdicts)
+    (judgement,) = judge(verdicts, seed=rules.seed)
     if is_example(judgement):
         return None
     row, last = judgement.item.row, judgement.item.round

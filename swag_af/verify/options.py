@@ -26,7 +26,7 @@ class Serve:
     limit: int | None = None
     """Show this many contexts, drawn at random; all when not given. May grow later."""
     seed: int = 0
-    """Draws the endings, the order of the contexts, and each annotator's order of the endings."""
+    """Draws the endings, the order of the contexts, and each annotator's order of the endings; breaks ties."""
     annotators_per_item: int = 1
     """People who judge an item (Zellers et al. 2018, 3.5: one)."""
     max_annotators_per_item: int = 3
@@ -122,7 +122,7 @@ class Export:
     limit: int | None = None
     """Write this many contexts, drawn at random; all when not given."""
     seed: int = 0
-    """Draws the endings, the contexts, and the order of the endings."""
+    """Draws the endings, the contexts, and the order of the endings; with --verdicts, breaks ties."""
     database: str | None = None
     """With --to verdicts: where `verify serve` keeps its answers, when not in the run folder."""
     force: bool = False
@@ -186,7 +186,7 @@ class Agreement:
     json: Path | None = None
     """Write all figures to this file too."""
     seed: int = 0
-    """Draws the bootstrap."""
+    """Draws the bootstrap, and breaks ties among endings."""
     force: bool = False
     """Replace an existing --json file."""
 

@@ -99,7 +99,8 @@ def _told(request: Request, error: Exception) -> Response:
 
 
 def _rules(run: Run, options: Serve) -> Rules:
-    return Rules(run.assignment(options.iteration), options.annotators_per_item, options.max_annotators_per_item)
+    per_item = options.annotators_per_item, options.max_annotators_per_item
+    return Rules(run.assignment(options.iteration), *per_item, options.seed)
 
 
 def _listen(host: str, port: int) -> socket.socket:
