@@ -25,7 +25,7 @@ from swag_af.lm.features import Endings, backward_features
 from swag_af.lm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
 from swag_af.lm.reader import OutputLayer, Reader
-from swag_af.lm.sample import Prompt, SampledRow, Sampling, sample_rows
+from swag_af.lm.sample import Prompt, SampledRow, Sampling, Types, sample_rows
 from swag_af.loop import peak_memory_gb
 
 HIDDEN, N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, N_CONTEXT, STOP = 512, 1023, 5, 25, 20, 4
@@ -132,8 +132,9 @@ def _prompts(n: int, n_types: int) -> list[Prompt]:
 
 def _sample(reader: Reader, prompts: list[Prompt], n_types: int, device: str) -> dict[int, SampledRow]:
     rules = Sampling(N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, 40)
-    ends = torch.arange(n_types, device=device) == STOP
-    return {i: row for i, row in sample_rows(reader, prompts, rules, ends) if row is not None}
+    at = torch.arange(n_types, device=device)
+    types = Types(at == STOP, at % 5 != 0)  # a fifth stands in no gold, as in real captions
+    return {i: row for i, row in sample_rows(reader, prompts, rules, types) if row is not None}
 
 
 def _some(item: Endings, rng: np.random.Generator) -> Endings:

@@ -15,7 +15,7 @@ import torch
 
 from swag_af.data.contexts import read_contexts
 from swag_af.data.vocabulary import BOS, Vocabulary
-from swag_af.lm.candidates import load_readers, sentence_ends, task_of, unfit_reason
+from swag_af.lm.candidates import load_readers, task_of, types_of_golds, unfit_reason
 from swag_af.lm.features import Endings, backward_features
 from swag_af.lm.reader import Distributions
 from swag_af.lm.sample import Prompt, Sampling, sample_rows
@@ -33,13 +33,13 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=250, help="contexts")
     arguments = parser.parse_args()
     vocabulary = Vocabulary.load(arguments.lms / "vocabulary.tsv")
-    ends = sentence_ends(vocabulary)
+    types = types_of_golds(read_contexts(arguments.contexts), vocabulary, RULES)
     tasks = [
         task_of(context, i, vocabulary, 0)
         for i, context in enumerate(read_contexts(arguments.contexts))
         if context.fold == arguments.fold
     ]
-    tasks = [task for task in tasks if unfit_reason(task, RULES, ends) is None][: arguments.n]
+    tasks = [task for task in tasks if unfit_reason(task, RULES, types.ends) is None][: arguments.n]
     exact, rounded = (
         load_readers(arguments.lms, arguments.fold, device="cpu", precision=precision) for precision in ("fp32", "bf16")
     )
@@ -61,7 +61,7 @@ def main() -> None:
 
     chosen = tasks[:32]
     prompts = [Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in chosen]
-    rows = dict(sample_rows(exact.forward, prompts, RULES, ends))
+    rows = dict(sample_rows(exact.forward, prompts, RULES, types))
     items = [(prompts[i].context, row) for i, row in sorted(rows.items()) if row is not None]
     endings = [Endings(context, row.tokens, row.lengths) for context, row in items]
     one, two = (dict(backward_features(readers.backward, endings)) for readers in (exact, rounded))

@@ -86,7 +86,8 @@ def _show_pool(path: Path, options: Show) -> list[str]:
     ]
     if "n_draws" in pool.manifest:
         n_endings = len(pool) * (pool.n_candidates - 1)
-        lines.append(f"{pool.manifest['n_draws']:,} endings drawn for {n_endings:,} that are new and long enough")
+        why = drop_reasons(pool.manifest.get("rejected_draws", {})) or "none"
+        lines.append(f"{pool.manifest['n_draws']:,} endings drawn for {n_endings:,} that count; rejected: {why}")
     if pool.lazy_features:
         n_missing = int(pool.missing_features().sum())
         lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")

@@ -85,6 +85,8 @@ def generate(options: Generate) -> None:
     pool = CandidatePool.open(options.out)
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
+    rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
+    _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
     _say(f"Written to {options.out}. Next: swag-af filter {options.out} --out run")
 
 
