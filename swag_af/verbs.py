@@ -91,11 +91,15 @@ def generate(options: Generate) -> None:
 
 
 def features(options: Features) -> None:
-    """Say that the table is whole."""
+    """Say that the table is whole, and whether the models that read a pool of texts had read its rows before."""
     from swag_af.lm.lazy import features as fill
 
     pool = fill(options)
     _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
+    if by := pool.manifest.get("features_by"):
+        n_foreign, n = by["n_foreign_rows"], len(pool)
+        _say(f"{n_foreign:,} rows are unseen: no model had read their video or second sentence (this was checked)")
+        _say(f"{n - n_foreign:,} rows were read by the model of the one fold that had not learnt them")
 
 
 def pool(options: Pool) -> None:
