@@ -35,6 +35,8 @@ Reading order (each file imports only files named before it):
     groups         contexts of one video belong together
     extract        the verb `contexts`
     guard          the false-negative guard: which negatives may stand beside gold
+    surface        letter case, blanks, quotes, marks: what of these tells gold
+    normalise      one surface form for all endings
     tables         rows of text to the tables of a pool, block by block
     pool           every context with its candidates, as memory-mapped tables
     drafts         a shard in the making, a file a row

@@ -68,7 +68,7 @@ def pool(options: Pool) -> CandidatePool:
     remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
-        reading = _Reading(options, RowMaker(flag))
+        reading = _Reading(options, RowMaker(flag, normalise=options.normalise))
         n_expected = sum(source.n_rows for source in sources)
         with progress("pool: reading", n_expected, "rows") as advance:
             rows = reading.rows(sources, layouts, advance)
@@ -86,6 +86,7 @@ def pool(options: Pool) -> CandidatePool:
         notes = {
             "tagger": tagger.name if tagger else NO_TAGGER,
             "dropped_negatives": reading.maker.dropped_negatives(),
+            "surface": reading.maker.surface.records(),
             "drops": {"no_negatives": reading.n_empty} if reading.n_empty else {},
             "made_by": _made_by(options, sources, layouts),
         }
@@ -282,6 +283,7 @@ def _made_by(options: Pool, sources: Sequence[Source], layouts: Sequence[Layout]
         "columns": asdict(options.columns),
         "flag": options.flag,
         "drop_empty": options.drop_empty,
+        "normalise": options.normalise,
     }
 
 
