@@ -37,6 +37,8 @@ Reading order (each file imports only files named before it):
     folds          which fold's model has not read a context
     extract        the verb `contexts`
     guard          the false-negative guard: which negatives may stand beside gold
+    surface        letter case, blanks, quotes, marks: what of these tells gold
+    normalise      one surface form for all endings
     tables         rows of text to the tables of a pool, block by block
     sharing        which rows of texts share texts
     pool           every context with its candidates, as memory-mapped tables

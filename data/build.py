@@ -76,7 +76,8 @@ def pool(options: Pool) -> CandidatePool:
     remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
-        reading = _Reading(options, RowMaker(flag), FoldMap.load(options.lms) if options.lms else None)
+        read_by = FoldMap.load(options.lms) if options.lms else None
+        reading = _Reading(options, RowMaker(flag, normalise=options.normalise), read_by)
         n_expected = sum(source.n_rows for source in sources)
         with progress("pool: reading", n_expected, "rows") as advance:
             rows = reading.rows(sources, layouts, advance)
@@ -95,6 +96,7 @@ def pool(options: Pool) -> CandidatePool:
         notes = {
             "tagger": tagger.name if tagger else NO_TAGGER,
             "dropped_negatives": reading.maker.dropped_negatives(),
+            "surface": reading.maker.surface.records(),
             "drops": reading.drops(),
             "shared_texts": shared.counts,
             "made_by": _made_by(options, sources, layouts),
@@ -328,6 +330,7 @@ def _made_by(options: Pool, sources: Sequence[Source], layouts: Sequence[Layout]
         "flag": options.flag,
         "lms": None if options.lms is None else {"name": options.lms.name, "sha256": sha256_file(options.lms / FOLDS)},
         "drop_empty": options.drop_empty,
+        "normalise": options.normalise,
     }
 
 

@@ -156,13 +156,15 @@ class Pool:
 
     Reads one row a context: sent1, start, gold and negatives, rows of any number of negatives of any length. The
     layouts of SWAG and HellaSwag are told by their columns, and formats by the files. Negatives that repeat gold or
-    each other, letter case and blanks aside, are left out and counted. Needs little memory at millions of rows.
+    each other, letter case and blanks aside, are left out and counted. Warns where letter case, blanks, quotes, final
+    marks or invisible characters tell gold. Needs little memory at millions of rows.
 
     Try:
       swag-af pool mine.jsonl --out pool
       swag-af pool swag/train.csv swag/val.csv --out pool
       swag-af pool questions.parquet --context-column question --endings-column choices --label-column answer
       swag-af pool mine.csv --flag checks.py:means_the_same --tagger none
+      swag-af pool mine.jsonl --normalise --out pool
     """
 
     sources: tuple[Path, ...]
@@ -183,6 +185,9 @@ class Pool:
     its ending, and rows that all of them have read are left out and counted."""
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
+    normalise: bool = False
+    """Give all endings one surface form: straight quotes, no invisible characters, single blanks, a full stop where no
+    . ! ? ends them, and each word in one letter case, so that none of these tells gold. Starts stay as they are."""
     tagger: str = "auto"
     """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best at hand. `swag-af tag`
     does it later."""

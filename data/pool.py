@@ -15,6 +15,7 @@ samples candidates nor chooses among them.
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, reduce
@@ -43,6 +44,7 @@ from swag_af.data.files import (
 )
 from swag_af.data.guard import Flag
 from swag_af.data.sharing import RowKeys, sharing
+from swag_af.data.surface import SurfaceWarning, warning_lines
 from swag_af.data.tables import Block, Faults, RowError, RowMaker, fill_blocks, final_ids
 from swag_af.data.taggers import Tagger, load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
@@ -128,6 +130,7 @@ class CandidatePool:
         features: Sequence[np.ndarray] | None = None,
         tagger: str = "auto",
         flag: Flag | None = None,
+        normalise: bool = False,
     ) -> "CandidatePool":
         """A pool in memory from texts of your own; row `i` holds `contexts[i].gold`, then `negatives[i]`.
 
@@ -137,8 +140,16 @@ class CandidatePool:
         given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. `tagger` is a name that
         `swag_af.data.taggers.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be
         used, such as those without negatives. Files of any size: `swag-af pool`.
+
+        Where surface form tells gold (`swag_af.data.surface`), a SurfaceWarning says so, and
+        `manifest["surface"]` how far. `normalise` gives gold and negatives one form (`swag_af.data.normalise`), before
+        anything compares them; they are then shown through the vocabulary.
         """
-        return _pool_from_texts(contexts, negatives, features, tagger, flag)
+        pool = _pool_from_texts(contexts, negatives, features, tagger, flag, normalise)
+        if pool.manifest["surface"]:
+            told = warning_lines(pool.manifest["surface"], normalised=normalise)
+            warnings.warn(" ".join(told), SurfaceWarning, stacklevel=2)
+        return pool
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -594,6 +605,7 @@ def _pool_from_texts(
     features: Sequence[np.ndarray] | None,
     tagger: str,
     flag: Flag | None,
+    normalise: bool,
 ) -> CandidatePool:
     if len(contexts) != len(negatives) or not contexts:
         raise InputError(
@@ -603,7 +615,8 @@ def _pool_from_texts(
     if features is not None and len(features) != len(contexts):
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
-    maker, faults, rows = RowMaker(flag), Faults("texts", "Mend those rows, or leave them out."), []
+    maker, rows = RowMaker(flag, normalise=normalise), []
+    faults = Faults("texts", "Mend those rows, or leave them out.")
     for i, (context, row) in enumerate(zip(contexts, negatives, strict=True)):
         try:
             rows.append(maker.make(i, context, row, None if features is None else features[i]))
@@ -628,7 +641,8 @@ def _pool_from_texts(
         "tagger": named.name if named else NO_TAGGER,
         "dropped_negatives": maker.dropped_negatives(),
         "shared_texts": shared.counts,
-        "made_by": {"function": "CandidatePool.from_texts"},
+        "surface": maker.surface.records(),
+        "made_by": {"function": "CandidatePool.from_texts", "normalise": normalise},
     }
     return CandidatePool(manifest, tagged(vocabulary, named), shards, None)
 

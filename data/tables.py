@@ -19,6 +19,8 @@ from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, replacing, write_jsonl
 from swag_af.data.guard import DROPPED_NEGATIVES, Flag, kept_candidates
+from swag_af.data.normalise import normalise
+from swag_af.data.surface import SurfaceCounts
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.data.wording import comparable, text_key
@@ -80,13 +82,21 @@ class Row:
     candidates: tuple[str, ...]
     features: np.ndarray | None
     """(len(candidates), F) float32, or None."""
+    as_given: bool = True
+    """Whether the candidates are shown as they stand here, or through the vocabulary."""
 
 
 class RowMaker:
-    """Makes rows one after the other: checks them, and asks the guard which negatives may stay."""
+    """Makes rows one after the other: checks them, and asks the guard which negatives may stay.
 
-    def __init__(self, flag: Flag | None = None) -> None:
+    With `normalise` all candidates have one surface form before anybody compares them.
+    """
+
+    def __init__(self, flag: Flag | None = None, *, normalise: bool = False) -> None:
         self.flag = flag
+        self.normalise = normalise
+        self.surface = SurfaceCounts()
+        """What tells gold from the negatives that stay, words aside."""
         self.dropped: Counter[str] = Counter()
         """Negatives left out so far, by reason."""
         self._n_features: int | None = None
@@ -104,6 +114,8 @@ class RowMaker:
             _check_text(what, text)
         for i, text in enumerate(negatives):
             _check_text(f"negative {i}", text)
+        if self.normalise:
+            named, negatives = replace(named, gold=normalise(named.gold)), [normalise(text) for text in negatives]
         if not comparable(named.gold):
             raise RowError("has an empty gold ending")
         values = None if features is None else _checked_features(features, 1 + len(negatives))
@@ -117,7 +129,9 @@ class RowMaker:
         self._n_features = width
         self.dropped.update(dropped)
         every = (named.gold, *negatives)
-        return Row(named, tuple(every[i] for i in kept), None if values is None else values[kept])
+        texts = tuple(every[i] for i in kept)
+        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # their case is not shown
+        return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
 
     def dropped_negatives(self) -> dict[str, int]:
         """A count for every reason of the guard, those of zero too."""
@@ -202,12 +216,13 @@ class Block:
         columns["start_lengths"].append(len(start))
         columns["counts"].append(len(endings))
         for text, ids in zip(row.candidates, endings, strict=True):
-            encoded = text.encode()
             columns["ids"].extend(ids)
             columns["lengths"].append(len(ids))
-            columns["text"].frombytes(encoded)
-            columns["text_lengths"].append(len(encoded))
             columns["keys"].append(text_key(text))
+            if row.as_given:
+                encoded = text.encode()
+                columns["text"].frombytes(encoded)
+                columns["text_lengths"].append(len(encoded))
         if row.features is not None:
             columns["features"].frombytes(np.ascontiguousarray(row.features, np.float32).tobytes())
 
@@ -252,17 +267,18 @@ class Block:
         starts = np.zeros((n, sizes.n_start_tokens), vocabulary.id_dtype)
         own_starts = self._run("start_ids", "start_lengths", begin, end)
         starts[np.arange(sizes.n_start_tokens) < start_lengths[:, None]] = final_ids[own_starts]
-        text_lengths = np.zeros((n, K), np.int64)
-        text_lengths[present] = self.column("text_lengths")[first:last]
         made = {
             "tokens": tokens,  # (n, K, L)
             "lengths": lengths,  # (n, K)
             "starts": starts,  # (n, S)
             "start_lengths": start_lengths.astype(np.uint16),
             "counts": counts.astype(np.uint32),
-            "text": self._run("text", "text_lengths", first, last),
-            "text_ends": np.cumsum(text_lengths).reshape(n, K),
         }
+        if len(self.column("text_lengths")):
+            text_lengths = np.zeros((n, K), np.int64)
+            text_lengths[present] = self.column("text_lengths")[first:last]
+            made["text"] = self._run("text", "text_lengths", first, last)
+            made["text_ends"] = np.cumsum(text_lengths).reshape(n, K)
         if len(self.column("features")):
             features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
             made["features"] = np.zeros((n, K, features.shape[1]), np.float32)

@@ -11,7 +11,8 @@ Reading order (each file imports only files named before it):
     neural       fitting and scoring, shared by the five
     members      MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
     texts        a view as strings
-    estimators   SklearnFilter, around any scikit-learn estimator, and NgramFilter
+    characters   texts as counts of their characters
+    estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
 
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swag_af.filters.contract import ContractError, Filter, check_filter
-    from swag_af.filters.estimators import NgramFilter, SklearnFilter
+    from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import (
         BagOfWordsFilter,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     "BagOfWordsFilter": "members",
     "CNNFilter": "members",
+    "CharFilter": "estimators",
     "ContractError": "contract",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
@@ -56,6 +58,7 @@ _MODULE_OF = {
 __all__ = [
     "BagOfWordsFilter",
     "CNNFilter",
+    "CharFilter",
     "ContractError",
     "EnsembleFilter",
     "FastTextFilter",

@@ -1,4 +1,4 @@
-"""Filters that are scikit-learn estimators: any one of yours, and a bag of n-grams that has a name.
+"""Filters that are scikit-learn estimators: any one of yours, and two that have names, bags of n-grams.
 
 A fit flattens the assigned candidates, n rows x m columns, into `q` examples, gold (label 1) against negatives
 (label 0). Rows are not kept together: for a loss over the candidates of a row see `neural`.
@@ -12,7 +12,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool import View
-from swag_af.filters.texts import READINGS, Reading
+from swag_af.filters.characters import character_counts
+from swag_af.filters.texts import READINGS, Reading, endings
 
 
 class SklearnFilter:
@@ -101,26 +102,19 @@ class SklearnFilter:
 
 
 @dataclass(kw_only=True)
-class NgramFilter:
-    """Logistic regression on a bag of words and word pairs of the second sentence: quick, and no network.
+class _Counted:
+    """What `NgramFilter` and `CharFilter` share: a logistic regression on counts that a subclass makes."""
 
-    It sees which words go together, not where they stand.
-    """
-
-    longest: int = 2
-    """Words of the longest n-gram; every shorter one is counted too."""
-    n_buckets: int = 2**18
-    """N-grams are hashed into this many columns, so that nothing is built or kept word by word."""
     strength: float = 10.0
     """Inverse of the L2 penalty (scikit-learn's `C`)."""
 
-    name: ClassVar[str] = "ngrams"
+    name: ClassVar[str]
 
     _filter: SklearnFilter | None = field(default=None, init=False, repr=False, compare=False)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Train on gold against the other columns; raises InputError for fewer than 2 candidates a row."""
-        filter = SklearnFilter(self.make_estimator(), of="tokens", name=self.name)
+        filter = self._make_filter()
         filter.fit(view, rng=rng)
         self._filter = filter
 
@@ -130,14 +124,42 @@ class NgramFilter:
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
         return self._filter.score(view)
 
+    def _make_filter(self) -> SklearnFilter:
+        raise NotImplementedError
+
+    def _check(self, *counts: str) -> None:
+        if min(getattr(self, count) for count in counts) < 1 or self.strength <= 0:
+            raise InputError(f"filter {self.name}: {' and '.join(counts)} must be 1 or more, strength above 0.")
+
+    def _weighted(self) -> list[Any]:
+        """The last steps of the unfitted pipeline: tf-idf, logistic regression."""
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.linear_model import LogisticRegression
+
+        regression = LogisticRegression(C=self.strength, solver="liblinear")  # half the seconds of lbfgs, or less
+        return [TfidfTransformer(sublinear_tf=True), regression]
+
+
+@dataclass(kw_only=True)
+class NgramFilter(_Counted):
+    """Logistic regression on a bag of words and word pairs of the second sentence: quick, and no network.
+
+    It sees which words go together, not where they stand, nor how they are written.
+    """
+
+    longest: int = 2
+    """Words of the longest n-gram; every shorter one is counted too."""
+    n_buckets: int = 2**18
+    """N-grams are hashed into this many columns, so that nothing is built or kept word by word."""
+
+    name: ClassVar[str] = "ngrams"
+
     def make_estimator(self) -> Any:
         """The unfitted pipeline: counts of hashed n-grams, tf-idf, logistic regression."""
-        from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
-        from sklearn.linear_model import LogisticRegression
+        from sklearn.feature_extraction.text import HashingVectorizer
         from sklearn.pipeline import make_pipeline
 
-        if self.longest < 1 or self.n_buckets < 1 or self.strength <= 0:
-            raise InputError("filter ngrams: longest and n_buckets must be 1 or more, strength above 0.")
+        self._check("longest", "n_buckets")
         counts = HashingVectorizer(
             ngram_range=(1, self.longest),
             n_features=self.n_buckets,
@@ -146,8 +168,36 @@ class NgramFilter:
             alternate_sign=False,
             norm=None,
         )
-        regression = LogisticRegression(C=self.strength, solver="liblinear")  # half the seconds of lbfgs, or less
-        return make_pipeline(counts, TfidfTransformer(sublinear_tf=True), regression)
+        return make_pipeline(counts, *self._weighted())
+
+    def _make_filter(self) -> SklearnFilter:
+        return SklearnFilter(self.make_estimator(), of="tokens", name=self.name)
+
+
+@dataclass(kw_only=True)
+class CharFilter(_Counted):
+    """Logistic regression on a bag of the characters of the ending, exactly as it is written.
+
+    Letter case, blanks, quotes, the final mark and characters that nobody sees are all there, which the filters that
+    read lower-cased tokens are blind to, and every release prints. It reads the ending alone: the start is the same
+    for all candidates of a row.
+    """
+
+    longest: int = 4
+    """Characters of the longest n-gram; every shorter one is counted too, beginning and end of the text being two."""
+    n_buckets: int = 2**18
+    """N-grams are hashed into this many columns."""
+
+    name: ClassVar[str] = "chars"
+
+    def _make_filter(self) -> SklearnFilter:
+        from sklearn.pipeline import make_pipeline
+
+        self._check("longest", "n_buckets")
+        return SklearnFilter(make_pipeline(*self._weighted()), of=self._counts, name=self.name)
+
+    def _counts(self, view: View) -> Any:
+        return character_counts(endings(view), longest=self.longest, n_buckets=self.n_buckets)
 
 
 def _set_random_states(estimator: Any, rng: np.random.Generator) -> None:

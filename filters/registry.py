@@ -22,6 +22,7 @@ FILTERS: dict[str, str] = {
     "poslstm": "swag_af.filters.members:PosLSTMFilter",
     "ensemble": "swag_af.filters.members:EnsembleFilter",
     "ngrams": "swag_af.filters.estimators:NgramFilter",
+    "chars": "swag_af.filters.estimators:CharFilter",
     "fasttext": "swag_af.filters.fast_text:FastTextFilter",
 }
 """Filters that can be made without a word more."""

@@ -8,8 +8,9 @@ from swag_af.data.errors import InputError, check_faults
 
 Schedule = tuple[tuple[str, int], ...]
 
-DEFAULT_AUDIT = ("ngrams", "fasttext")
-"""Audit filters when none are named: a logistic regression on bags of n-grams, and fastText."""
+DEFAULT_AUDIT = ("ngrams", "chars", "fasttext")
+"""Audit filters when none are named: a logistic regression on bags of n-grams, another on the characters as they are
+written, and fastText."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ COLOURS = {
     "ensemble": "#222222",
     "ngrams": "#aa3377",
     "fasttext": "#ee7733",
+    "chars": "#66ccee",
 }
 """One colour a filter, told apart in print and by the colour-blind (Paul Tol's bright and vibrant schemes)."""
 
-OTHER_COLOURS = ("#66ccee", "#997700", "#009988", "#bb5566")
+OTHER_COLOURS = ("#997700", "#009988", "#bb5566", "#332288")
 """For filters that the house does not know, in order."""
 
 LABELS = {
@@ -35,6 +36,7 @@ LABELS = {
     "ensemble": "ensemble",
     "ngrams": "n-gram regression",
     "fasttext": "fastText",
+    "chars": "character n-grams",
 }
 
 MARKERS = "DsoP^v"

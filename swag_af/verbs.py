@@ -103,8 +103,9 @@ def features(options: Features) -> None:
 
 
 def pool(options: Pool) -> None:
-    """Print the size of the pool, what was left out, and what to run next."""
+    """Print the size of the pool, what was left out, what of its surface tells gold, and what to run next."""
     from swag_af.data.build import pool as build
+    from swag_af.data.surface import warning_lines
 
     made = build(options)
     n_negatives = made.counts - 1  # (N,)
@@ -116,8 +117,14 @@ def pool(options: Pool) -> None:
     )
     if made.manifest["drops"]:
         _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
-    _say(*_shared_lines(made.manifest["shared_texts"]))
-    _say("", f"Written to {options.out}. Next: {_filter_command(options.out, made)}")
+    warned = warning_lines(made.manifest["surface"], normalised=options.normalise)
+    _say(
+        *_shared_lines(made.manifest["shared_texts"]),
+        *(f"Warning: {finding}" for finding in warned[:-1]),
+        *warned[-1:],
+        "",
+        f"Written to {options.out}. Next: {_filter_command(options.out, made)}",
+    )
 
 
 def _shared_lines(shared: Mapping[str, Any]) -> list[str]:

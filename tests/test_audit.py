@@ -29,7 +29,7 @@ from swag_af.data.pool import CandidatePool, View
 from swag_af.filters import registry
 from swag_af.findings import audit_rows
 from swag_af.loop import accuracy, filter_pool, run_filter
-from swag_af.options import AFOptions, Audit, Filter, Show
+from swag_af.options import DEFAULT_AUDIT, AFOptions, Audit, Filter, Show
 from swag_af.plot import audit_places, audit_points, colours, plot_run
 from swag_af.runs import Run, open_run
 from swag_af.show import show
@@ -142,9 +142,9 @@ def test_where_there_is_no_signal_the_interval_holds_chance_about_nineteen_times
     assert sum(f.low <= f.chance <= f.high for f in found) >= 17
 
 
-@pytest.mark.parametrize("name", ["ngrams", "fasttext", "bow"])
+@pytest.mark.parametrize("name", ["ngrams", "chars", "fasttext", "bow"])
 def test_real_filters_find_a_word_that_only_gold_has(name: str) -> None:
-    if name == "ngrams":
+    if name in ("ngrams", "chars"):
         pytest.importorskip("sklearn")
     if name == "fasttext":
         pytest.importorskip("fasttext")
@@ -298,6 +298,15 @@ class Packageless(HashFilter):
         raise InputError("its package is not installed. Install it with: pip install it")
 
 
+class Longest(HashFilter):
+    """Likes long endings."""
+
+    name = "longest"
+
+    def score(self, view: View) -> np.ndarray:
+        return view.lengths.astype(float)
+
+
 class OtherPackageless(Packageless):
     """With a name of its own."""
 
@@ -308,15 +317,16 @@ def test_a_default_audit_filter_without_its_package_is_left_out_with_a_note_and_
     pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry.FILTERS, "ngrams", "conftest:HashFilter")
+    monkeypatch.setitem(registry.FILTERS, "chars", "test_audit:Longest")
     monkeypatch.setitem(registry.FILTERS, "fasttext", "test_audit:OtherPackageless")
-    default = options(pool_folder, tmp_path / "run", audit="ngrams,fasttext")
+    default = options(pool_folder, tmp_path / "run", audit=",".join(DEFAULT_AUDIT))
     run = run_filter(default)
-    assert {name for _, name in keys(run.path)} == {"hash"}
+    assert {name for _, name in keys(run.path)} == {"hash", "longest"}
     assert read_audits(run.path).left_out[0][0] == "fasttext"
     assert "fasttext was left out: its package is not installed" in "\n".join(run_lines(run))
     monkeypatch.setitem(registry.FILTERS, "fasttext", "conftest:FeatureFilter")
     run_filter(default)
-    assert {name for _, name in keys(run.path)} == {"hash", "feature"}
+    assert {name for _, name in keys(run.path)} == {"hash", "longest", "feature"}
 
 
 # ------------------------------------------------------------------------------------------------------ the verb
@@ -536,8 +546,8 @@ def test_the_same_audits_give_the_same_picture_and_others_another(straight: Run,
 
 
 def test_unknown_filters_have_colours_of_their_own() -> None:
-    found = colours(["mlp", "mine", "ngrams", "yours", "fasttext"])
-    assert len(set(found.values())) == 5
+    found = colours(["mlp", "mine", "ngrams", "yours", "fasttext", "chars", "ours"])
+    assert len(set(found.values())) == 7
 
 
 def test_a_run_is_shown_with_its_audits_and_its_report(straight: Run) -> None:

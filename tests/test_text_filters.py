@@ -4,11 +4,14 @@ import json
 import shutil
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
@@ -20,6 +23,7 @@ from swag_af.data.contexts import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool import CandidatePool
 from swag_af.filters import SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
+from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
 from swag_af.filters.texts import endings, second_sentence_tokens, second_sentences
 from swag_af.options import parse_schedule
@@ -115,7 +119,7 @@ def tiny_transformer(folder, **settings):
     return TransformerFilter(model=folder, **(quick | settings))
 
 
-@pytest.fixture(params=["sklearn", "ngrams", "fasttext", "transformer"])
+@pytest.fixture(params=["sklearn", "ngrams", "chars", "fasttext", "transformer"])
 def make(request):
     """Every text filter, as a function that makes one."""
     if request.param == "sklearn":
@@ -274,18 +278,54 @@ def test_what_cannot_be_fitted_is_said_in_one_line(filter, message, no_signal):
 
 
 def test_the_settings_tell_estimators_apart_and_fit_into_a_run_folder():
-    def settings(**arguments):
+    def settings_with(**arguments):
         filter = SklearnFilter(make_pipeline(TfidfVectorizer(**arguments), LogisticRegression()), of=endings)
         return json.dumps(filter.settings())
 
-    assert settings() == settings()
-    assert settings() != settings(ngram_range=(1, 2))
-    assert "swag_af.filters.texts:endings" in settings()
+    assert settings_with() == settings_with()
+    assert settings_with() != settings_with(ngram_range=(1, 2))
+    assert "swag_af.filters.texts:endings" in settings_with()
 
 
 def test_settings_of_the_ngrams_out_of_range_are_refused(no_signal):
     with pytest.raises(InputError, match="strength above 0"):
         fitted(make_filter("ngrams", strength=0.0), no_signal, n=8)
+
+
+# ----------------------------------------------------------------------------------------------- characters
+
+
+def slow_counts(text, longest):
+    """The n-grams of a text and of its shape, each framed, by slicing."""
+    shape = "".join("X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdecimal() else c for c in text)
+    found = Counter()
+    for kind, symbols in (("text", text), ("shape", shape)):
+        framed = ("begin", *symbols, "end")
+        found.update((kind, framed[i : i + n]) for n in range(1, longest + 1) for i in range(len(framed) - n + 1))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.text(st.sampled_from("aAbé  .’'\u200b1²日"), max_size=8), min_size=1, max_size=5))
+def test_characters_are_counted_as_slicing_counts_them(texts):
+    counts = character_counts(texts, longest=3, n_buckets=2**30).tocoo()
+    slow = [slow_counts(text, 3) for text in texts]
+    products = [[sum(n * other[gram] for gram, n in one.items()) for other in slow] for one in slow]
+    buckets, place = np.unique(counts.col, return_inverse=True)
+    dense = np.zeros((len(texts), len(buckets)))
+    dense[counts.row, place] = counts.data
+    assert np.array_equal(dense @ dense.T, products)
+
+
+def test_characters_see_what_words_do_not():
+    pool = pool_of(ending=lambda rng, gold: words(rng, 3).capitalize() if gold else words(rng, 3))
+    assert held_out_accuracy(pool, make_filter("chars")) > 0.95
+    assert abs(held_out_accuracy(pool, make_filter("ngrams")) - CHANCE) < FOUR_SIGMA
+
+
+def test_settings_of_the_characters_out_of_range_are_refused(no_signal):
+    with pytest.raises(InputError, match="filter chars: longest and n_buckets must be 1 or more"):
+        fitted(make_filter("chars", longest=0), no_signal, n=8)
 
 
 # ------------------------------------------------------------------------------------------------- fastText
@@ -447,7 +487,7 @@ def test_brackets_on_a_filter_that_takes_none_are_refused():
 
 
 def test_the_names_that_stand_alone_can_all_be_made():
-    assert {"ngrams", "fasttext"} <= set(filter_names())
+    assert {"ngrams", "chars", "fasttext"} <= set(filter_names())
     assert "transformer" not in filter_names()
 
 
