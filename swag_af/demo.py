@@ -20,8 +20,10 @@ RULES = ContextRules(n_folds=3)
 """Three folds: each model learns from two thirds of the videos, and there are fewer to train than five."""
 LM = LMOptions(hidden=96, epochs=5, batch_size=64, learning_rate=1e-2, decay_every=4)
 """Small enough for a minute or so on two cores."""
-N_CONTEXTS, N_NEGATIVES = 240, 127
-SCHEDULE = "mlp:30,ensemble:6"
+N_CONTEXTS, N_NEGATIVES = 600, 63
+"""Contexts before candidates: filters that read words have little to learn from a few hundred."""
+SCHEDULE = "mlp:15,bow:15,cnn:15"
+"""Three of the four filters, the quick ones; the ensemble of all would take several minutes."""
 
 
 def demo(options: Demo) -> str:
