@@ -13,7 +13,7 @@ demo: $(VENV)/.base
 	$(VENV)/bin/swag-af demo --out demo
 
 test: lint
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check -q .

@@ -269,7 +269,7 @@ def test_rows_without_videos_are_split_as_one_by_one(n, seed):
     assert len(stop) == stopping_size(n, 0.1)
 
 
-@given(st.integers(20, 200), st.integers(0, 99))
+@given(st.integers(40, 200), st.integers(0, 99))
 def test_a_stopping_slice_of_videos_is_as_large_as_one_of_rows_give_or_take_a_video(n, seed):
     videos = np.random.default_rng(seed).integers(0, n // 4, n).astype(str)
     _, stop = stopping_split(Rows(videos), 0.1, rng=np.random.default_rng(seed))

@@ -154,7 +154,7 @@ def test_a_shard_says_what_was_dropped_and_how_fast_it_was_made(contexts_path, l
     contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
     write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
     options = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "pool", limit=None)
-    pool = generate(replace(options, use_dropped=False, lm=replace(TINY, epochs=1), shard_rows=64))
+    pool = generate(replace(options, use_dropped=False, lm=TINY, shard_rows=64))
     shard = json.loads((tmp_path / "pool/shards/00000/shard.json").read_text())
     assert shard["dropped"] == {contexts[0].id: "gold_unfinished"}
     assert shard["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
@@ -327,7 +327,7 @@ def test_a_gold_that_no_sample_could_look_like_is_dropped(lms, gold, reason):
 
 
 def test_missing_folds_are_trained_first(contexts_path, tmp_path):
-    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", folds=(1,), lm=replace(TINY, epochs=1))
+    options = options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", folds=(1,), lm=TINY)
     pool = generate(options)
     assert {context.fold for context in pool.contexts} == {1}
     assert (tmp_path / "lms" / "fold-1" / "weights.safetensors").exists()

@@ -83,14 +83,14 @@ def read_by_all(contexts_path, tmp_path) -> tuple[Path, Context]:
     copy = next(i for i, pair in enumerate(dropped) if pair.fold == 1)
     dropped[copy] = replace(dropped[copy], sent1=leaked.sentences[1].upper())
     write_contexts(tmp_path / "contexts.jsonl", contexts, dropped, {})
-    train_lm(TrainLM(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=replace(TINY, epochs=1)))
+    train_lm(TrainLM(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=TINY))
     return tmp_path, leaked
 
 
 def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_counted(read_by_all):
     folder, leaked = read_by_all
-    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=15, lm=TINY)
-    made = generate(replace(options, lm=replace(TINY, epochs=1)))
+    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, lm=TINY)
+    made = generate(options)
     assert leaked.id not in {context.id for context in made.contexts}
     assert made.manifest["drops"]["read_by_its_model"] == sum(
         len(FoldMap.load(folder / "lms").folds_of(c)) > 1 for c in read_contexts(folder / "contexts.jsonl")
@@ -118,8 +118,10 @@ def test_a_pool_made_for_models_has_their_folds(contexts_path, lms, tmp_path):
 
 def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all):
     folder, leaked = read_by_all
-    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=15, features="lazy")
-    generate(replace(options, lm=replace(TINY, epochs=1)))
+    options = Generate(
+        folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, features="lazy", lm=TINY
+    )
+    generate(options)
     path = folder / "pool/shards/00000/contexts.jsonl"
     first, _, others = path.read_text().partition("\n")
     path.write_text(json.dumps(json.loads(first) | asdict(leaked)) + "\n" + others)

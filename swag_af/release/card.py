@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from swag_af.audit import read_audits
 from swag_af.data.files import read_manifest
+from swag_af.data.surface import warning_lines
 from swag_af.findings import audit_rows, below_lines, comparison_lines
 from swag_af.release.card_people import people_lines
 from swag_af.release.card_style import style_section, style_summary
@@ -145,15 +146,23 @@ def _construction(run: Run) -> list[str]:
             f"{reasons or 'none'}."
         )
     if manifest.get("drops"):
-        lines.append(f"Contexts dropped for want of candidates: {drop_reasons(manifest['drops'])}.")
+        lines.append(f"Contexts left out when candidates were made: {drop_reasons(manifest['drops'])}.")
+    if any(manifest.get("rejected_draws", {}).values()):
+        lines.append(f"Sampled endings that did not count: {drop_reasons(manifest['rejected_draws'])}.")
     if any(manifest.get("dropped_negatives", {}).values()):
         lines.append(f"Negatives left out: {drop_reasons(manifest['dropped_negatives'])}.")
     for fold, report in sorted(manifest.get("lms", {}).items()):
         p = report["fold_perplexity"]
         lines.append(
-            f"Language model of fold {fold}: token perplexity on the fold it never saw {p['forward']:.1f} "
-            f"forward, {p['backward']:.1f} backward."
+            f"Language model of fold {fold}: token perplexity on that fold, which it did not learn from, "
+            f"{p['forward']:.1f} forward, {p['backward']:.1f} backward."
         )
+    if shared := manifest.get("shared_texts", {}).get("n_golds_among_negatives"):
+        lines.append(f"{shared:,} candidate negatives are the gold of another context.")
+    warned = warning_lines(
+        manifest.get("surface", []), normalised=(manifest.get("made_by") or {}).get("normalise", False)
+    )
+    lines += [f"Warned of before filtering: {line}" for line in warned[:-1]]
     if "tagger" in manifest:
         lines.append(f"Tags: {manifest['tagger']}.")
     return lines
