@@ -1,7 +1,7 @@
 """The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
 
 The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
-known, and are then written as shards; memory does not grow with the number of rows, but for 40 bytes each and the token
+known, and are then written as shards; memory does not grow with the number of rows, but for 48 bytes each and the token
 types. A pool is there whole or not at all.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.choices import Layout, columns_read, layout_of, question_of
+from swag_af.data.choices import NO_FOLD, Layout, columns_read, layout_of, question_of
 from swag_af.data.contexts import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
@@ -174,7 +174,6 @@ class _Reading:
     n_empty: int = 0
     n_read: int = 0
     """Rows whose ending all models have learnt."""
-    has_folds: bool = False
 
     def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
         """Every row that can be used; raises InputError at the end of a source that has others."""
@@ -186,7 +185,6 @@ class _Reading:
             for where, record in source.read(columns_read(layout, source.columns)):
                 try:
                     question = question_of(record, layout)
-                    self.has_folds = self.has_folds or question.has_fold
                     if self._may_be_read(question.context):
                         yield self._made(question.context, question.negatives, question.features)
                 except EmptyRowError as fault:
@@ -209,7 +207,7 @@ class _Reading:
 
     def _fold(self, context: Context, dealt: int) -> int:
         known = self.read_by.folds_of(context) if self.read_by else ()
-        return known[0] if known else context.fold if self.has_folds else dealt
+        return known[0] if known else dealt if context.fold == NO_FOLD else context.fold
 
     def _may_be_read(self, context: Context) -> bool:
         """Whether there is a model that has not learnt the row's ending; counts those where there is none."""

@@ -73,15 +73,18 @@ LAYOUTS = {
 `fold-ind` is a row number, not a fold."""
 
 
+NO_FOLD = -1
+"""The fold of a row that names none, until one is dealt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A row as it was read: its negatives have yet to pass the guard."""
+    """A row as it was read: its negatives have yet to pass the guard, and it may have `NO_FOLD`."""
 
     context: Context
     negatives: list[str]
     features: Any
     """(1 + len(negatives), F) rows of numbers, gold first, or None."""
-    has_fold: bool
 
 
 def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
@@ -170,9 +173,11 @@ def question_of(record: Record, layout: Layout) -> Question:
         (source for prefix, source in layout.sources.items() if video.startswith(prefix)), layout.default_source
     )
     fold = _fold(_optional(record, columns.fold_column), columns.fold_column)
-    context = Context(sent1, start, gold, _word(record, columns.id_column), video, source, fold or 0)
+    context = Context(
+        sent1, start, gold, _word(record, columns.id_column), video, source, NO_FOLD if fold is None else fold
+    )
     given = [text for text in negatives if text is not None]
-    return Question(context, given, _in_order(features, order, 1 + len(negatives)), fold is not None)
+    return Question(context, given, _in_order(features, order, 1 + len(negatives)))
 
 
 def _has_gold(record: Record, columns: Columns) -> bool:

@@ -36,7 +36,7 @@ from swag_af.data.options import ContextRules
 from swag_af.data.progress import note
 from swag_af.data.splitters import Splitter
 from swag_af.data.tokens import normalise_blanks, tokenize
-from swag_af.data.wording import text_key
+from swag_af.data.wording import sentence_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,9 @@ def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence
     Not by sentences that are found in so many videos that a tenth of the rows would hang together (`join_by_text`).
     """
     groups = join_pairs(named_groups([item.video for item in made]), repeated)
-    keys = np.array([text_key(text) for item in made for text in item.sentences], dtype=np.int64)
-    return join_by_text(groups, np.repeat(np.arange(len(made)), 2), keys)
+    keys = [[key for text in item.sentences for key in sentence_keys(text)] for item in made]
+    rows = np.repeat(np.arange(len(made)), [len(of_row) for of_row in keys])
+    return join_by_text(groups, rows, np.array([key for of_row in keys for key in of_row], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +227,18 @@ def read_contexts(path: Path) -> list[Context]:
     pairs of one video do, together. Such lines get a `video` in common where they have none. Both are said on standard
     error.
     """
-    contexts, has_folds = [], False
+    contexts, n_folds = [], 0
     for number, record in read_jsonl(path):
         contexts.append(_context_of(path, number, record))
-        has_folds = has_folds or "fold" in record
+        n_folds += "fold" in record
     if not contexts:
         raise InputError(f"{path}: no contexts in it. `swag-af contexts SOURCE --out {path}` makes them.")
-    if has_folds:
+    if 0 < n_folds < len(contexts):
+        raise InputError(
+            f"{path}: {len(contexts) - n_folds:,} of {len(contexts):,} lines have no fold. Give every line one, or no "
+            "line: then they are dealt."
+        )
+    if n_folds:
         return contexts
     joined = joined_by_sentence(contexts)
     _say_joined(path, contexts, joined)

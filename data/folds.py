@@ -4,8 +4,8 @@
 
 The model of a fold learns from the pairs of all other folds. So it has read every sentence of theirs, and a sentence
 that stands in two folds has been read by every model. Whoever lets a model read a context asks here which model may: a
-fold number by itself, dealt by somebody else, says nothing. Books that models were pretrained on are not looked
-through.
+fold number by itself, dealt by somebody else, says nothing. Looked at are whole sentences, by their letters and digits;
+not books that models were pretrained on, and not endings that were learnt behind another beginning.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ import numpy as np
 from swag_af.data.contexts import Context
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json, read_manifest, sha256_file, write_json
-from swag_af.data.wording import text_key
+from swag_af.data.wording import open_end, sentence_keys
 
 FOLDS = "folds.json"
 SEEN = -1
@@ -51,7 +51,7 @@ class FoldMap:
         for video, texts, fold in pairs:
             if video:
                 videos[video] = fold
-            for key in filter(None, map(_key, texts)):
+            for key in (key for text in texts for key in _keys(text)):
                 sentences[key].add(fold)
         return cls(videos, {key: tuple(sorted(folds)) for key, folds in sentences.items()})
 
@@ -75,9 +75,11 @@ class FoldMap:
     def folds_of(self, context: Context) -> tuple[int, ...]:
         """The folds that the video and the second sentence of `context` stand in.
 
-        None: no model has read it. One: that fold's model has not read it. More: every model has.
+        None: no model has read it. One: that fold's model has not read it. More: every model has. The second sentence
+        begins where the first one ends, wherever fields part them; where it is several, each counts.
         """
-        known = set(self.sentences.get(_key(context.sentences[1]), ()))
+        second = f"{open_end(context.sent1)} {context.sentences[1]}"
+        known = {fold for key in _keys(second) for fold in self.sentences.get(key, ())}
         return tuple(sorted(known | ({self.videos[context.video]} if context.video in self.videos else set())))
 
     def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:
@@ -91,14 +93,14 @@ class FoldMap:
             known = self.folds_of(context)
             if not known:
                 n_foreign += 1
-                first = self.sentences.get(_key(context.sent1), ())
-                folds[i] = next(f for f in (*first[: len(first) == 1], context.fold, trained[0]) if f in trained)
+                first = {fold for key in _keys(context.sent1) for fold in self.sentences.get(key, ())}
+                likely = first if len(first) == 1 else set()
+                folds[i] = next(f for f in (*likely, context.fold, trained[0]) if f in trained)
             elif len(known) == 1:
                 folds[i] = known[0]
         return Readable(folds, n_foreign)
 
 
-def _key(text: str) -> str:
-    """What stands for the words of a sentence; blank where there are none."""
-    key = text_key(text)
-    return f"{key & (1 << 64) - 1:016x}" if key else ""
+def _keys(text: str) -> list[str]:
+    """What stands for the words of a text and of its sentences, as `folds.json` has it."""
+    return [f"{key & (1 << 64) - 1:016x}" for key in sentence_keys(text)]

@@ -5,6 +5,7 @@ each word in one spelling; here the case of a first word, and of a text in capit
 that it is no witness. Sentences and starts stay as they are: they are the same for all candidates of a row.
 """
 
+import html
 import re
 import unicodedata
 
@@ -15,14 +16,18 @@ _PLAIN_FORMS = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛ʼ′‹›´`", "'"),
         **dict.fromkeys("“”„‟″«»", '"'),
-        **dict.fromkeys("‐‑‒–−", "-"),
-        **dict.fromkeys("—―", "--"),
+        **dict.fromkeys("‐‑‒−", "-"),
+        **dict.fromkeys("–—―", "--"),
     }
 )
 """Quotes and dashes as a keyboard has them."""
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _DOUBLED_QUOTE = re.compile("``|''")
+_DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
+"""One between clauses; a hyphen joins, and stays."""
+_SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
+_REFERENCE = re.compile(r"&#?\w+;")
 _LOOSE_END = re.compile(r"[\s.,;:-]+$")
 _OTHER_ENDS = frozenset("。؟।")
 _FIRST_WORD = re.compile(r"\W*(\w[\w\u0307]*(?:['.-]\w+)*)")  # U+0307: what lower-casing makes of a dotted capital I
@@ -33,9 +38,9 @@ _I = re.compile(r"i(?:'(?:m|d|ve|ll))?", re.IGNORECASE)
 def normalise(text: str) -> str:
     """`text` in the one surface form; "" when there is nothing to read in it.
 
-    NFKC, quotes and dashes of a keyboard, no invisible characters, single blanks, tokens put together again, a lower
-    first letter (but for I, and for words with more capitals), and a full stop where no `. ! ?` ends it. Texts that
-    differ in nothing else become the same.
+    NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens put
+    together again, a lower first letter (but for I, and for words with more capitals), and a full stop where no `. ! ?`
+    ends it. Texts that differ in nothing else become the same.
     """
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
@@ -44,11 +49,12 @@ def normalise(text: str) -> str:
 
 
 def _with_plain_characters(text: str) -> str:
+    text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
     text = _DOUBLED_QUOTE.sub('"', text).translate(_PLAIN_FORMS)
-    if text.isascii() and text.isprintable():
-        return text
-    text = unicodedata.normalize("NFKC", text).translate(_PLAIN_FORMS)
-    return "".join(c for c in text if not is_unseen(c))
+    if not (text.isascii() and text.isprintable()):
+        text = unicodedata.normalize("NFKC", text).translate(_PLAIN_FORMS)
+        text = "".join(c for c in text if not is_unseen(c))
+    return _SINGLE_QUOTED.sub(r'"\1"', _DASH.sub(" - ", text))
 
 
 def _without_shouting(text: str) -> str:

@@ -186,8 +186,9 @@ class Pool:
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
     normalise: bool = False
-    """Give all endings one surface form: straight quotes, no invisible characters, single blanks, a full stop where no
-    . ! ? ends them, and each word in one letter case, so that none of these tells gold. Starts stay as they are."""
+    """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
+    references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
+    tells gold (digits, commas, contractions, words) stays, and is for audits to find. Starts stay as they are."""
     tagger: str = "auto"
     """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best at hand. `swag-af tag`
     does it later."""

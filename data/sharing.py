@@ -2,7 +2,7 @@
 
 Two ways of sharing matter to whoever fits on some rows and scores others. A sentence in two rows: what the one gives
 away the other knows. A gold that is a negative elsewhere (a recycled gold): a fit that has met it as a negative avoids
-it, and finds the gold of a held-out row less often than a guess would. Needs 32 bytes a row, and 16 a recycled gold.
+it, and finds the gold of a held-out row less often than a guess would. Needs 40 bytes a row, and 16 a recycled gold.
 """
 
 from array import array
@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.data.groups import join_by_text
 from swag_af.data.tables import Block, Row
-from swag_af.data.wording import text_key
+from swag_af.data.wording import sentence_keys, text_key
 
 
 def _keys() -> Any:
@@ -24,11 +24,12 @@ def _keys() -> Any:
 
 @dataclass
 class RowKeys:
-    """Numbers that stand for the video, the two sentences and the gold of every row that goes by."""
+    """Numbers that stand for the video, the sentences and the gold of every row that goes by."""
 
     videos: Any = field(default_factory=_keys)
     sentences: Any = field(default_factory=_keys)
-    """Two a row."""
+    n_sentences: Any = field(default_factory=_keys)
+    """How many of `sentences` each row has."""
     golds: Any = field(default_factory=_keys)
 
     def noted(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -36,7 +37,9 @@ class RowKeys:
         for row in rows:
             video = blake2b(row.context.video.encode(), digest_size=8).digest()
             self.videos.append(int.from_bytes(video, "little", signed=True))
-            self.sentences.extend(map(text_key, row.context.sentences))
+            keys = [key for text in row.context.sentences for key in sentence_keys(text)]
+            self.sentences.extend(keys)
+            self.n_sentences.append(len(keys))
             self.golds.append(text_key(row.candidates[0]))
             yield row
 
@@ -53,19 +56,21 @@ class Sharing:
 
 def sharing(keys: RowKeys, blocks: Iterable[Block]) -> Sharing:
     """Which rows belong together; `blocks` hold those that `keys` has noted."""
-    videos, sentences = (np.frombuffer(column, np.int64) for column in (keys.videos, keys.sentences))
+    videos, sentences, counts = (
+        np.frombuffer(column, np.int64) for column in (keys.videos, keys.sentences, keys.n_sentences)
+    )
     groups = np.unique(videos, return_inverse=True)[1]  # (N,)
-    by_sentence = join_by_text(groups, np.repeat(np.arange(len(groups)), 2), sentences)
+    by_sentence = join_by_text(groups, np.repeat(np.arange(len(groups)), counts), sentences)
     rows, texts, n_recycled = _recycled(np.frombuffer(keys.golds, np.int64), blocks)
     by_gold = join_by_text(by_sentence.groups, rows, texts)
-    counts = {
+    found = {
         "n_rows_joined_by_sentence": by_sentence.n_joined,
         "n_rows_apart_by_sentence": by_sentence.n_apart,
         "n_rows": len(np.unique(rows)),
         "n_golds_among_negatives": n_recycled,
         "kept_together": by_gold.n_apart == 0,
     }
-    return Sharing(by_gold.groups, counts)
+    return Sharing(by_gold.groups, found)
 
 
 def _recycled(golds: np.ndarray, blocks: Iterable[Block]) -> tuple[np.ndarray, np.ndarray, int]:

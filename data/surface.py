@@ -26,6 +26,8 @@ IGNORABLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u3164\uf
 _LETTER = re.compile(r"[^\W_]")
 _OTHER_BLANK = re.compile(r"[^\S ]")
 _QUOTE = re.compile(f"[{TYPOGRAPHIC_QUOTES}]")
+_DASH = re.compile(r"[–—―]|--|\s-\s")
+_REFERENCE = re.compile(r"&#?\w+;")
 _PARTED = re.compile(r" (?:n't|N'T|'(?:s|m|d|re|ve|ll)\b)|-[LR][RSC]B-|``|''| [,;:?!.](?=\s|$)")
 _PARTS = (" ,", " .", " ;", " :", " ?", " !", "n't", "N'T", " '", "''", "``", "B-")  # without one, nothing is parted
 
@@ -74,6 +76,11 @@ def is_foreign(text: str) -> bool:
     return not text.isascii()
 
 
+def is_decomposed(text: str) -> bool:
+    """Whether a letter and its accent stand as two characters where one would do."""
+    return not unicodedata.is_normalized("NFC", text)
+
+
 def is_parted(text: str) -> bool:
     """Whether a tokeniser has been at it: `does n't`, `-LRB-`, ``` `` ```, a blank before a mark within the text."""
     for part in _PARTS:
@@ -91,13 +98,19 @@ FEATURES: dict[str, Callable[[str], bool]] = {
     "has double blanks": lambda text: "  " in text,
     "has tabs, line ends or unusual blanks": has_other_blanks,
     "has typographic quotes": has_typographic_quotes,
+    "has double quotes": lambda text: '"' in text,
+    "has dashes": lambda text: _DASH.search(text) is not None,
+    "has character references": lambda text: "&" in text and _REFERENCE.search(text) is not None,
+    "has capitals within": lambda text: any(map(str.isupper, text[1:])),
     "ends with . ! or ?": lambda text: final_mark(text) in MARKS,
+    "ends with several dots": lambda text: text.rstrip().endswith(("..", "…")),
     "ends with a full stop": lambda text: final_mark(text) == ".",
     "ends with an exclamation mark": lambda text: final_mark(text) == "!",
     "ends with a question mark": lambda text: final_mark(text) == "?",
     "has blanks before its final mark": has_blank_before_mark,
     "has invisible or control characters": has_unseen,
     "has characters outside ASCII": is_foreign,
+    "has accents apart from their letters": is_decomposed,
     "has words or marks parted by a tokeniser": is_parted,
 }
 """What is looked at in every ending, by the words in which it is told."""
@@ -105,7 +118,7 @@ FEATURES: dict[str, Callable[[str], bool]] = {
 _OF_PLAIN = {
     name: has
     for name, has in FEATURES.items()
-    if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign)
+    if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign, is_decomposed)
 }
 """Those that a row of printable ASCII can differ in."""
 

@@ -112,7 +112,9 @@ def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: in
         found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
         consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
-        annotators=_annotators(verdicts, labels, worker_skills(verdicts, model) if model != "majority" else {}),
+        annotators=_annotators(
+            verdicts, labels, worker_skills(verdicts, model, seed=seed) if model != "majority" else {}
+        ),
     )
 
 

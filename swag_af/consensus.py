@@ -45,8 +45,8 @@ def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list
     labels = labels_of(verdicts)
     if method == "majority" or not labels.shared.any():
         return judge(verdicts, seed=seed)
-    ratings = _posterior(method, labels, labels.rating)  # (E, 3)
-    ranks = _posterior(method, labels, labels.rank)  # (E, 3)
+    ratings = _posterior(method, labels, labels.rating, seed=seed)  # (E, 3)
+    ranks = _posterior(method, labels, labels.rank, seed=seed)  # (E, 3)
     n_annotators = Counter(verdict.item for verdict in verdicts)
     judgements, end = [], 0
     for item in labels.items:
@@ -55,7 +55,7 @@ def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list
     return judgements
 
 
-def worker_skills(verdicts: Sequence[Verdict], method: str) -> dict[str, float]:
+def worker_skills(verdicts: Sequence[Verdict], method: str, *, seed: int = 0) -> dict[str, float]:
     """The share of each annotator's labels, ratings and ranks together, that are the true ones as the method sees it.
 
     Only items that others judged too count; annotators without any are left out. Chance is well above 0: most
@@ -67,7 +67,7 @@ def worker_skills(verdicts: Sequence[Verdict], method: str) -> dict[str, float]:
         return {}
     true = np.zeros(len(labels.rating))  # (R,) how probably each label is right, summed over both kinds
     for values in (labels.rating, labels.rank):
-        true += _posterior(method, labels, values)[labels.ending, values]
+        true += _posterior(method, labels, values, seed=seed)[labels.ending, values]
     n = np.bincount(labels.annotator, weights=labels.shared, minlength=len(labels.annotators))
     share = np.bincount(labels.annotator, weights=true * labels.shared / 2, minlength=len(n)) / np.maximum(n, 1)
     return {name: round(float(share[i]), 9) for i, name in enumerate(labels.annotators) if n[i]}
@@ -162,26 +162,40 @@ def _likeliest(probabilities: np.ndarray) -> int:
     return int(tied[len(tied) // 2])
 
 
-def _posterior(method: str, labels: Labels, values: np.ndarray) -> np.ndarray:
-    """(E, 3) how probable each of three labels is of each ending."""
+def _posterior(method: str, labels: Labels, values: np.ndarray, *, seed: int = 0) -> np.ndarray:
+    """(E, 3) how probable each of three labels is of each ending.
+
+    MACE's fixed first guess trusts some annotators before others, by their numbers. So it is fitted with the numbers
+    turned round too, and the two are averaged: where two sides are alike, neither wins by it.
+    """
     if method == "majority":
         votes = np.bincount(labels.ending * 3 + values, minlength=labels.n_endings * 3).reshape(-1, 3)  # (E, 3)
         return votes / votes.sum(axis=1, keepdims=True)
-    numbers = _by_column(labels.items)  # (E,)
+    numbers = _by_hash(labels.items, seed)  # (E,)
     tasks = numbers[labels.ending]  # (R,)
     workers = _by_labels(labels.annotator, tasks, values)  # (R,)
-    order = np.lexsort((tasks, workers, values))  # (R,)
-    _, workers = _by_appearance(workers[order])
-    probabilities = _fit(method, tasks[order], workers, values[order])
-    found = probabilities.reindex(index=range(labels.n_endings), columns=range(3), fill_value=0.0).to_numpy()
+    ways = (workers, workers.max() - workers) if method == "mace" else (workers,)
+    found = np.mean([_fitted(method, tasks, way, values, labels.n_endings) for way in ways], axis=0)
     return _rounded(found)[numbers]  # (E, 3)
 
 
-def _by_column(items: Sequence[Item]) -> np.ndarray:
-    """(E,) each ending's number when an item's are in order of columns: sums run the same way for any places."""
+def _fitted(method: str, tasks: np.ndarray, workers: np.ndarray, values: np.ndarray, n_endings: int) -> np.ndarray:
+    """(E, 3) a model's probabilities, by the numbers of the endings in `tasks` (R,)."""
+    order = np.lexsort((tasks, workers, values))  # (R,)
+    _, workers = _by_appearance(workers[order])
+    probabilities = _fit(method, tasks[order], workers, values[order])
+    return probabilities.reindex(index=range(n_endings), columns=range(3), fill_value=0.0).to_numpy()
+
+
+def _by_hash(items: Sequence[Item], seed: int) -> np.ndarray:
+    """(E,) each ending's number when an item's are in the order in which ties go (`verdicts.rank_endings`).
+
+    Neither places nor columns number them: gold would come first among the endings, and who prefers it first among the
+    annotators.
+    """
     numbers, start = [], 0
     for item in items:
-        numbers.append(start + np.argsort(np.argsort(item.columns)))
+        numbers.append(start + np.argsort(rank_endings(item, seed=seed)))
         start += len(item.columns)
     return np.concatenate(numbers)
 

@@ -97,7 +97,7 @@ class Filter:
     """
 
     pool: Path
-    """The pool folder of `swag-af generate`."""
+    """The pool folder of `swag-af generate` or `swag-af pool`."""
     out: Path = Path("run")
     """The run folder."""
     schedule: str = "mlp:100,ensemble:40"

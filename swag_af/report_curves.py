@@ -139,7 +139,7 @@ def audits(subject: Subject) -> str:
         return section("audits", "What fresh filters find", none, *notes)
     told = paragraph(
         "Each audit filter is fitted anew and scored across folds of whole groups, so that no context is scored by a "
-        "filter that saw its group: contexts of one video, and those that share a sentence. The interval allows for "
+        "filter that saw its group: contexts of one video, and those that share texts. The interval allows for "
         "contexts of one group being alike."
     )
     header, *rows = audit_rows(run, subject.findings, words=True)

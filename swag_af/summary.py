@@ -84,7 +84,7 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     return [
         *table(audit_rows(run, findings)),
         "",
-        f"(fresh filters, fitted and scored on different groups: videos, or contexts that share a sentence; chance is "
+        f"(fresh filters, fitted and scored on different groups: videos, and contexts that share texts; chance is "
         f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
@@ -104,7 +104,7 @@ def run_lines(run: Run) -> list[str]:
     return [
         *table(accuracy_rows(run)),
         "",
-        f"(means of five iterations; chance is {run.chance:.3f})",
+        f"(means of five iterations, or of all where there are fewer; chance is {run.chance:.3f})",
         f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * scored_share(run):.1f} % of the "
         "candidates met were scored",
         *(["", *audited] if audited else []),

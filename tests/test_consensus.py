@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -185,3 +186,17 @@ def test_the_paper_s_threshold_is_55_per_cent_over_10_items() -> None:
     assert screened([verdict(row, "a", best=2 * (row >= 5)) for row in range(10)]) == {"a"}
     assert screened([verdict(row, "a", best=2 * (row >= 6)) for row in range(10)]) == set()
     assert screened([verdict(row, "a", best=2) for row in range(9)]) == set()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_a_side", [1, 2, 3])
+def test_two_sides_that_balance_do_not_give_every_item_to_one_of_them(method: str, n_a_side: int) -> None:
+    """Half of the annotators always prefer gold, half another ending: a model's first guess must not decide for all."""
+    rng = np.random.default_rng(n_a_side)
+    verdicts = []
+    for row in range(40):
+        item, other = Item(row, (0, *rng.permutation(np.arange(1, 40))[:5].tolist())), int(rng.integers(1, 6))
+        for side, order in enumerate(((0, other), (other, 0))):
+            verdicts += [Verdict(item, f"{side}-{i}", ("likely",) * 6, *order) for i in range(n_a_side)]
+    gold_best = sum(judgement.best == 0 for judgement in judge_by(method, verdicts))
+    assert 8 <= gold_best <= 32  # of 40; one case in ten thousand is outside

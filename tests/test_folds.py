@@ -44,6 +44,29 @@ def test_sentences_are_told_by_their_words_alone() -> None:
     assert known.folds_of(context_of("she runs")) == ()
 
 
+WRITTEN = {
+    "as it was": ("He sits.", "The man", "runs down the hill."),
+    "the start in the first sentence": ("He sits. The man", "", "runs down the hill."),
+    "all in the ending": ("He sits.", "", "The man runs down the hill."),
+    "both sentences in the ending": ("", "", "He sits. The man runs down the hill."),
+    "another mark": ("He sits.", "The man", "runs down the hill!"),
+    "quoted": ("He sits.", "The man", '"runs down the hill."'),
+    "a comma": ("He sits.", "The man,", "runs down the hill;"),
+    "a story so far": ("One day. He sits.", "The man", "runs down the hill."),
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_sentence_is_known_wherever_fields_part_it_and_whatever_marks_it_has(form: str) -> None:
+    known = FoldMap.of([("v", ("He sits.", "The man runs down the hill."), 2)])
+    assert known.folds_of(Context(*WRITTEN[form])) == (2,)
+
+
+def test_a_sentence_inside_a_longer_first_field_has_been_read() -> None:
+    known = FoldMap.of([("v", ("A dog barks. The man runs down the hill.", "He falls."), 1)])
+    assert known.folds_of(context_of("The man runs down the hill.")) == (1,)
+
+
 def test_a_foreign_context_goes_where_its_first_sentence_was_not_learnt() -> None:
     known = FoldMap.of([("v", ("one", "two"), 2), ("w", ("three", "four"), 1)])
     readable = known.readable(

@@ -147,6 +147,37 @@ def test_lines_without_a_video_that_share_a_sentence_are_held_together(tmp_path,
     assert "12 groups" in told
 
 
+def test_lines_that_tell_a_story_so_far_are_held_together(tmp_path):
+    """`S1`, then `S1 S2`, then `S1 S2 S3`: the second sentence of a line stands inside the first field of the next."""
+    lines = []
+    for v in range(12):
+        told = [f"Story {v} has a part number {i} of {5 * v + i}." for i in range(5)]
+        for i in range(4):
+            start, _, rest = told[i + 1].partition(" has")
+            lines.append({"sent1": " ".join(told[: i + 1]), "start": start, "gold": f"has{rest}"})
+    write_jsonl(tmp_path / "theirs.jsonl", lines)
+    contexts = read_contexts(tmp_path / "theirs.jsonl")
+    for v in range(12):
+        assert len({(c.video, c.fold) for c in contexts[4 * v : 4 * v + 4]}) == 1
+    assert len({c.video for c in contexts}) == 12
+
+
+def test_folds_on_some_lines_only_are_refused(tmp_path):
+    line = {"sent1": "He sits.", "start": "She", "gold": "runs."}
+    write_jsonl(tmp_path / "theirs.jsonl", [line | {"fold": 1}, line])
+    with pytest.raises(InputError, match="1 of 2 lines have no fold"):
+        read_contexts(tmp_path / "theirs.jsonl")
+
+
+def test_rows_of_a_pool_without_a_fold_get_one_beside_those_that_have_one(tmp_path):
+    rows = rows_of(make_contexts_of(40, n_videos=20))
+    rows[3]["fold"] = 7
+    write_jsonl(tmp_path / "mine.jsonl", rows)
+    folds = [c.fold for c in build(Pool((tmp_path / "mine.jsonl",), tmp_path / "pool")).contexts]
+    assert folds[3] == 7
+    assert {fold for i, fold in enumerate(folds) if i != 3} == set(range(5))
+
+
 def test_rows_of_a_pool_that_share_a_sentence_share_a_group(tmp_path):
     contexts = [Context(f"Line {i}.", "He", f"does thing {i}.", video=f"v{i}") for i in range(40)]
     contexts[7] = replace(contexts[7], sent1="he does thing 30")

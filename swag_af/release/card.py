@@ -125,10 +125,11 @@ def _splits(dataset: Dataset) -> list[str]:
     return [
         *markdown_table(rows),
         "",
-        "No video stands in two splits, and no two near-duplicates either: contexts whose lower-cased tokens (first "
-        "sentence, start and gold) have a Jaccard similarity of 3-grams of "
-        f"{dataset.options.near_duplicates:g} or more share a split, with all of their videos. That makes "
-        f"{len(dataset.group_sizes):,} groups of {dataset.n_videos:,} videos; the largest has {largest:,} contexts.",
+        "No video stands in two splits. Contexts share a split, with all of their videos, where they share a sentence, "
+        "where the gold of one is a candidate negative of the other (both as far as a tenth of the contexts or fewer "
+        "hang together), and where their lower-cased tokens (first sentence, start and gold) have a Jaccard similarity "
+        f"of 3-grams of {dataset.options.near_duplicates:g} or more. That makes {len(dataset.group_sizes):,} groups of "
+        f"{dataset.n_videos:,} videos; the largest has {largest:,} contexts.",
     ]
 
 
@@ -173,7 +174,8 @@ def _filtering(dataset: Dataset) -> list[str]:
     lines = [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {run.n_finished} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
-        "finding gold in held-out contexts, means of five iterations. The filters scored "
+        "finding gold in held-out contexts, means of five iterations or of all where there are fewer. The filters "
+        "scored "
         f"{100 * scored_share(run):.1f} % of those contexts' unassigned candidates.",
         "",
         *markdown_table(accuracy_rows(run)),

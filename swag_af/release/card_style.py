@@ -59,9 +59,8 @@ def style_section(dataset: Dataset) -> list[str]:
         lines = [
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
             f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
-            "of the groups (videos, joined where they hold near-duplicates) and scores the others. The interval allows "
-            "for questions of one group being alike. A filter whose kind took part in the filtering is marked: it is "
-            "no fresh eye.",
+            "of the groups that share a split and scores the others. The interval allows for questions of one group "
+            "being alike. A filter whose kind took part in the filtering is marked: it is no fresh eye.",
             "",
             *markdown_table(style_rows(run, style)),
             *(part for line in below_lines(run, style.findings) for part in ("", line)),
