@@ -24,6 +24,8 @@ N_CONTEXTS, N_NEGATIVES = 600, 63
 """Contexts before candidates: filters that read words have little to learn from a few hundred."""
 SCHEDULE = "mlp:15,cnn:20"
 """A filter that reads perplexities, then one that reads words; the ensemble of all four would take many minutes."""
+AUDIT = "chars,ngrams,mlp"
+"""Two that took no part, and the first filter again: what the second one swaps need not please the first."""
 
 
 def demo(options: Demo) -> str:
@@ -77,7 +79,7 @@ def _generate(context_path: Path, folder: Path, seed: int) -> None:
 def _filter(folder: Path, seed: int) -> None:
     from swag_af.loop import run_filter
 
-    run_filter(Filter(folder / "pool", folder / "run", SCHEDULE, af=AFOptions(seed=seed)))
+    run_filter(Filter(folder / "pool", folder / "run", SCHEDULE, audit=AUDIT, af=AFOptions(seed=seed)))
 
 
 def _release(folder: Path, seed: int) -> None:

@@ -24,6 +24,10 @@ BELOW_MEANS = (
     "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
     "a filter of the same kind."
 )
+NOT_ASKED = (
+    "Not asked: what pretrained models find, what reads context and ending together finds, whether people can answer. "
+    "The questions of a release are fewer of these endings; it measures its own."
+)
 
 
 @dataclass(frozen=True)

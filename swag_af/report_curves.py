@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.audit import Finding
-from swag_af.findings import audit_rows, below_lines, comparison_lines
+from swag_af.findings import NOT_ASKED, audit_rows, below_lines, comparison_lines
 from swag_af.plot import audit_places, curves, first_iterations, room_for_audits, smooth, within_phases
 from swag_af.report_charts import (
     Frame,
@@ -155,6 +155,7 @@ def audits(subject: Subject) -> str:
         listed(compared),
         listed(below[:-1]),
         *map(paragraph, below[-1:]),
+        paragraph(NOT_ASKED),
         *notes,
         sub,
         flat,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from swag_af.audit import Finding, read_audits
-from swag_af.findings import Rows, audit_rows, below_lines, comparison_lines
+from swag_af.findings import NOT_ASKED, Rows, audit_rows, below_lines, comparison_lines
 from swag_af.plot import curves
 from swag_af.runs import Run
 
@@ -88,6 +88,8 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
         f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
+        "",
+        NOT_ASKED,
     ]
 
 
