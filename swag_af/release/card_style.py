@@ -72,9 +72,8 @@ def style_section(dataset: Dataset) -> list[str]:
 def _not_asked(dataset: Dataset) -> list[str]:
     names = [finding.filter for finding in dataset.style.findings]
     pretrained = [name for name in names if name.startswith("transformer")]
-    larger = "larger pretrained models" if pretrained else "pretrained language models and encoders, large or small"
     others = [
-        f"what {larger} find;",
+        "what larger pretrained models find;" if pretrained else "what pretrained models find, large or small;",
         "what anything finds that reads context and ending together more closely than these filters do;",
         "what people find who do not see the context;",
         "what lies outside the texts: the order of rows, ids, the choice of contexts;",
