@@ -254,8 +254,8 @@ class Choices:
     def __init__(self, allowed: Tensor, n_columns: int):
         allowed = torch.nn.functional.pad(allowed, (0, n_columns - len(allowed)), value=False)  # (W,)
         allowed[:_N_SPECIAL] = False
-        self.others = torch.nonzero(~allowed)[:, 0]
-        """The columns that are never chosen."""
+        self.allowed = allowed.float()
+        """(W,) 1 for the types that may be chosen, 0 for the others."""
         at = torch.arange(n_columns, device=allowed.device)
         before = torch.where(allowed, at, -1).cummax(dim=0).values
         self.nearest = torch.where(before < 0, int(torch.nonzero(allowed)[0, 0]), before)
@@ -285,7 +285,7 @@ class Distributions:
         Only `choices` are chosen and share the probability of the others, which is gone from `p` afterwards. Cumulative
         sums are in float64, where the rarest types do not drown in rounding.
         """
-        self.p.index_fill_(1, choices.others, 0)
+        self.p.mul_(choices.allowed)
         blocks = self.p.view(len(self.p), -1, BLOCK)  # (M, W / BLOCK, BLOCK)
         cumulative = blocks.sum(dim=2).cumsum(dim=1, dtype=torch.float64)  # (M, W / BLOCK)
         here = cumulative[nodes]
