@@ -130,7 +130,7 @@ def test_what_was_not_asked_is_listed_and_people_are_among_it_only_where_nobody_
     run: Run, tmp_path: Path
 ) -> None:
     _, card = released(run, tmp_path)
-    assert "* what pretrained language models" in card
+    assert "* what pretrained models find" in card
     assert "* whether people can answer these questions at all." in card
     release(replace(judged_options(run, tmp_path), audit="hash"))
     judged = (tmp_path / "kitchen" / "README.md").read_text()
