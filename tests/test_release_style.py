@@ -134,7 +134,7 @@ def test_what_was_not_asked_is_listed_and_people_are_among_it_only_where_nobody_
     assert "* whether people can answer these questions at all." in card
     release(replace(judged_options(run, tmp_path), audit="hash"))
     judged = (tmp_path / "kitchen" / "README.md").read_text()
-    assert "* what pretrained language models" in judged
+    assert "* what pretrained models find" in judged
     assert "whether people can answer" not in judged
 
 
