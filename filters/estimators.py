@@ -4,6 +4,7 @@ A fit flattens the assigned candidates, n rows x m columns, into `q` examples, g
 (label 0). Rows are not kept together: for a loss over the candidates of a row see `neural`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -102,7 +103,7 @@ class SklearnFilter:
 
 
 @dataclass(kw_only=True)
-class _Counted:
+class _Counted(ABC):
     """What `NgramFilter` and `CharFilter` share: a logistic regression on counts that a subclass makes."""
 
     strength: float = 10.0
@@ -124,8 +125,9 @@ class _Counted:
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
         return self._filter.score(view)
 
+    @abstractmethod
     def _make_filter(self) -> SklearnFilter:
-        raise NotImplementedError
+        """An unfitted one that reads what the subclass counts."""
 
     def _check(self, *counts: str) -> None:
         if min(getattr(self, count) for count in counts) < 1 or self.strength <= 0:
