@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.agreement import PAPER, PAPER_FOUND, PAPER_GENERATED, measure
-from swag_af.consensus import METHODS, judge_by, screened
-from swag_af.verdicts import N_ENDINGS, RATINGS, Item, Judgement, Verdict, is_example
+from swag_af.judging.agreement import PAPER, PAPER_FOUND, PAPER_GENERATED, measure
+from swag_af.judging.consensus import METHODS, judge_by, screened
+from swag_af.judging.verdicts import N_ENDINGS, RATINGS, Item, Judgement, Verdict, is_example
 
 CUTS = 0.55, -1.71
 """Appeal above the first is likely, below the second gibberish."""

@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from swag_af.audit import read_audits
-from swag_af.demo import demo
-from swag_af.findings import comparisons, took_part
-from swag_af.options import Demo
-from swag_af.plot import curves
-from swag_af.runs import Run, open_run
+from swag_af.auditing.summary import comparisons, took_part
+from swag_af.cli.demo import demo
+from swag_af.cli.options import DemoOptions
+from swag_af.data.findings import read_audits
+from swag_af.data.run import Run, open_run
+from swag_af.reporting.plot import curves
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     options = parser.parse_args()
     found = {}
     for seed in range(options.seeds):
-        demo(Demo(options.out / f"seed-{seed}", seed))
+        demo(DemoOptions(options.out / f"seed-{seed}", seed))
         found[seed] = figures(open_run(options.out / f"seed-{seed}" / "run"))
         print_one(seed, found[seed])
     if options.json:
@@ -42,7 +42,7 @@ def figures(run: Run) -> dict[str, Any]:
     for c in comparisons(run, read_audits(run.path).findings):
         if not took_part(run, c.filter) and c.difference is not None:
             audits[c.filter] = [c.before, c.after, c.difference.mean, c.difference.low, c.difference.high]
-    return {"heads": heads, "audits": audits, "seconds": sum(t["seconds"] for t in run.timing)}
+    return {"heads": heads, "audits": audits, "seconds": sum(t.seconds for t in run.timing)}
 
 
 def print_one(seed: int, found: dict[str, Any]) -> None:

@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.audit import audit_pool, fold_of, out_of_fold_scores
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions, with_policy
+from swag_af.auditing.audit import audit_pool, fold_of
+from swag_af.auditing.crossval import out_of_fold_scores
 from swag_af.data.files import read_json, write_json
-from swag_af.data.pool import CandidatePool
-from swag_af.filters.registry import make_filter
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, with_policy
-from swag_af.plot import COLOURS, LABELS
-from swag_af.runs import Run, open_run
-from swag_af.splits import groups_of
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+from swag_af.data.splits import groups_of
+from swag_af.filters.registry import LABELS, make_filter
+from swag_af.reporting.plot import COLOURS
 
 RUNS: dict[str, tuple[list[tuple[str, int]], str]] = {
     "mlp": ([("mlp", 60)], "paper"),

@@ -30,13 +30,14 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.contexts import Context
-from swag_af.data.pool import FEATURES, CandidatePool, finish_pool, write_shard
-from swag_af.data.taggers import load_tagger, tag_word_types
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.data.context import Context
+from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
+from swag_af.data.tags import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions
-from swag_af.runs import Run
 
 N_TYPES, L, S = 8000, 25, 6
 ORIGINAL_CPU_SECONDS = {"mlp": 15.0, "ensemble": 545.0}
@@ -122,11 +123,11 @@ def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
     made["scored_share"] = _share(run.log)
     full = filter_pool(pool, [("mlp", 3)], AFOptions(scan="full"))
     made["full_scan_over_lazy_mlp"] = float(
-        np.mean([t["seconds"] for t in full.timing]) / made["seconds_per_iteration_mlp"]
+        np.mean([t.seconds for t in full.timing]) / made["seconds_per_iteration_mlp"]
     )
     if n * k <= 600_000:
         full = filter_pool(pool, [("ensemble", 1)], AFOptions(scan="full"))
-        made["full_scan_over_lazy_ensemble"] = full.timing[0]["seconds"] / made["seconds_per_iteration_ensemble"]
+        made["full_scan_over_lazy_ensemble"] = full.timing[0].seconds / made["seconds_per_iteration_ensemble"]
     if (n, k) == (500, 1024):
         for name, seconds in ORIGINAL_CPU_SECONDS.items():
             made[f"ratio_to_original_{name}"] = seconds / made[f"cpu_seconds_per_iteration_{name}"]
@@ -163,7 +164,7 @@ def _phase(run: Run, name: str, iterations: range, cpu: np.ndarray) -> dict[str,
     at = np.array(iterations) - 1
     timing = [run.timing[i] for i in at]
     return {
-        f"seconds_per_iteration_{name}": float(np.mean([t["seconds"] for t in timing])),
+        f"seconds_per_iteration_{name}": float(np.mean([t.seconds for t in timing])),
         f"fit_seconds_per_iteration_{name}": float(np.mean([t["fit_seconds"] for t in timing])),
         f"cpu_seconds_per_iteration_{name}": float(cpu[at].mean()),
         f"scored_share_{name}": _share([run.log[i] for i in at]),

@@ -18,15 +18,15 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from swag_af.data.products import has_onednn
+from swag_af.af.measures import peak_memory_gb
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.estimate import measure_products, token_operations
-from swag_af.lm.features import Endings, backward_features
-from swag_af.lm.network import BidirectionalLM
+from swag_af.lm.lstm.features import Endings, backward_features
+from swag_af.lm.lstm.network import BidirectionalLM
+from swag_af.lm.lstm.reader import OutputLayer, Reader
+from swag_af.lm.lstm.sampling import Prompt, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import LMOptions
-from swag_af.lm.reader import OutputLayer, Reader
-from swag_af.lm.sample import Prompt, SampledRow, Sampling, Types, sample_rows
-from swag_af.loop import peak_memory_gb
+from swag_af.nn.products import has_onednn
 
 HIDDEN, N_NEGATIVES, MIN_TOKENS, MAX_TOKENS, N_CONTEXT, STOP = 512, 1023, 5, 25, 20, 4
 LAZY_SHARE = 0.3

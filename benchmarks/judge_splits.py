@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.contexts import Context, read_contexts
+from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.context import Context
 
 
 def main() -> None:

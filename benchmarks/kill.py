@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.contexts import Context
-from swag_af.data.pool import CandidatePool
-from swag_af.loop import run_filter
-from swag_af.options import AFOptions, Filter
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.cli.filtering import run_filter
+from swag_af.data.context import Context
+from swag_af.data.pool.pool import CandidatePool
 
 VARYING = ("timing.jsonl", "report.html", "curve.png", "manifest.json")
 """Seconds stand in the first two, the curve is drawn from the log, and the manifest names the run's own folder."""
@@ -66,7 +66,7 @@ def _in_a_process(pool: Path, run: Path, seconds: float | None) -> bool:
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         options = AFOptions(iterations=12, n_negatives=4)
-        run_filter(Filter(pool, run, schedule="ngrams:6,bow:6", audit="ngrams", audit_every=4, af=options))
+        run_filter(FilterOptions(pool, run, schedule="ngrams:6,bow:6", audit="ngrams", audit_every=4, af=options))
         os._exit(0)
     if seconds is not None:
         time.sleep(seconds)

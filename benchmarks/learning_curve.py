@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.assignments import random_assignment
-from swag_af.data.pool import CandidatePool
+from swag_af.af.measures import accuracy, scores_by_head
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
 from swag_af.filters.registry import make_filter
-from swag_af.loop import accuracy, scores_by_head
-from swag_af.runs import open_run
 
 N_FOLDS = 5
 

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from swag_af.releasing.splits import groups_of
 
-from swag_af.data.contexts import read_contexts
-from swag_af.data.groups import named_groups
-from swag_af.release.splits import groups_of
+from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.splits import named_groups
 
 
 def main() -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from swag_af.data.contexts import read_contexts
+from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.vocabulary import BOS, Vocabulary
-from swag_af.lm.candidates import load_readers, task_of, types_of_golds, unfit_reason
-from swag_af.lm.features import Endings, backward_features
-from swag_af.lm.reader import Distributions
-from swag_af.lm.sample import Prompt, Sampling, sample_rows
-from swag_af.lm.store import load_fold
+from swag_af.lm.lstm.candidates import load_readers, task_of, types_of_golds, unfit_reason
+from swag_af.lm.lstm.checkpoints import load_fold
+from swag_af.lm.lstm.features import Endings, backward_features
+from swag_af.lm.lstm.reader import Distributions
+from swag_af.lm.lstm.sampling import Prompt, Sampling, sample_rows
 
 RULES = Sampling(n_negatives=127, min_tokens=5, max_tokens=25, max_draws=40)
 

@@ -22,13 +22,13 @@ import numpy as np
 from crowd import Crowd, simulate
 from PIL import Image
 
-from swag_af.options import Report
-from swag_af.report import run_report
-from swag_af.runs import open_run
-from swag_af.verdicts import RATINGS, make_items, write_verdicts
+from swag_af.data.run import open_run
+from swag_af.judging.verdicts import RATINGS, make_items, write_verdicts
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.verb import run_report
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.items import Rules, lay_out
-from swag_af.verify.options import Serve
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.server import open_verification
 
 CHROMIUM = "/usr/bin/chromium"
@@ -57,7 +57,7 @@ def main() -> None:
 
 def answer(path: Path, database: str) -> None:
     """Let everybody answer, some of it against each other."""
-    options = Serve(path, limit=N_ITEMS, annotators_per_item=2, database=database)
+    options = ServeOptions(path, limit=N_ITEMS, annotators_per_item=2, database=database)
     run = open_run(path)
     store = open_verification(run, options)
     rules = Rules(run.assignment(), 2, 3)
@@ -137,7 +137,7 @@ def judged_report(path: Path, folder: Path) -> Path:
     crowd = Crowd(min(N_JUDGED, len(items)), n_annotators=14, careless=0.15, adversarial=0.07)
     verdicts = [replace(verdict, item=items[verdict.item.row]) for verdict in simulate(crowd)[1]]
     write_verdicts(folder / "verdicts.jsonl", verdicts, run.pool.identity)
-    return run_report(Report(path, folder / "report.html", verdicts=(folder / "verdicts.jsonl",)))
+    return run_report(ReportOptions(path, folder / "report.html", verdicts=(folder / "verdicts.jsonl",)))
 
 
 def look_at_report(report: Path, out: Path) -> None:

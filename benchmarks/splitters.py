@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.captions import Caption
-from swag_af.data.splitters import load_splitter
-from swag_af.data.taggers import TAGS, load_tagger, tag_word_types
+from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.syntax.treebank import Sentence, gold_cut, read_treebank
+from swag_af.data.tags import TAGS, load_tagger, tag_word_types
 from swag_af.data.tokens import normalise_blanks
-from swag_af.data.treebank import Sentence, gold_cut, read_treebank
+from swag_af.data.video import Caption
 from swag_af.data.vocabulary import build_vocabulary
 
 LENGTHS = (10, 20, 30)

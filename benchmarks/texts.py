@@ -10,9 +10,9 @@ from pathlib import Path
 
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
-from swag_af.data.language import foreign_videos
-from swag_af.data.near_duplicates import near_duplicate_pairs
-from swag_af.data.readers import read_videos
+from swag_af.data.captions.language import foreign_videos
+from swag_af.data.captions.readers import read_videos
+from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.tokens import detokenize, token_spans, tokenize
 
 

@@ -30,14 +30,14 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 
-from swag_af.data.products import multiply
+from swag_af.af.measures import peak_memory_gb
 from swag_af.data.vocabulary import SPECIAL_TOKENS
-from swag_af.lm.corpus import FoldCorpus, directions
 from swag_af.lm.estimate import training_operations
+from swag_af.lm.lstm.checkpoints import new_model
+from swag_af.lm.lstm.corpus import FoldCorpus, directions
+from swag_af.lm.lstm.train import Training, quiet_lightning
 from swag_af.lm.options import LMOptions
-from swag_af.lm.store import new_model
-from swag_af.lm.train import Training, quiet_lightning
-from swag_af.loop import peak_memory_gb
+from swag_af.nn.products import multiply
 
 BATCH = 32
 WORST: dict[str, Callable[..., float]] = {

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.agreement import measure
-from swag_af.data.assignments import random_assignment
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.judging.agreement import measure
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.overview import overview

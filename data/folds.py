@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.contexts import Context
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json, read_manifest, sha256_file, write_json
-from swag_af.data.wording import open_end, sentence_keys
+from swag_af.data.text.wording import open_end, sentence_keys
 
 FOLDS = "folds.json"
 SEEN = -1

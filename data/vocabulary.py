@@ -16,7 +16,7 @@ import numpy as np
 
 from swag_af.data.errors import FormatError
 from swag_af.data.files import write_text
-from swag_af.data.taggers import TAGS
+from swag_af.data.tags import TAGS
 from swag_af.data.tokens import detokenize
 
 PAD, UNK, BOS, EOS = range(4)
@@ -33,7 +33,7 @@ class Vocabulary:
     spellings: tuple[str, ...]
     """The commonest spelling inside a sentence."""
     tags: np.ndarray | None = None
-    """(V,) uint8 codes of `swag_af.data.taggers.TAGS`: the tag of the word type, out of context."""
+    """(V,) uint8 codes of `swag_af.data.syntax.taggers.TAGS`: the tag of the word type, out of context."""
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -1,16 +1,15 @@
 """Filters: classifiers that say how gold-like a candidate is.
 
-Reading order (each file imports only files named before it):
+Reading order (each file imports only those named before it):
 
     contract     what a filter is, and `check_filter`, which tests the four sentences on anyone's class
     registry     names to classes: `make_filter("mlp")`
+    prepare      filters made ready for a pool, every fault found at once
     sequences    a view as padded tensors
-    recurrent    the bidirectional LSTM with its pool, forward and backward by hand
-    windows      word filters with their pool, forward and backward by hand
     networks     the five networks
     neural       fitting and scoring, shared by the five
     members      MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
-    texts        a view as strings
+    strings      a view as strings
     characters   texts as counts of their characters
     estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
@@ -26,13 +25,7 @@ if TYPE_CHECKING:
     from swag_af.filters.contract import ContractError, Filter, check_filter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
-    from swag_af.filters.members import (
-        BagOfWordsFilter,
-        CNNFilter,
-        EnsembleFilter,
-        MLPFilter,
-        PosLSTMFilter,
-    )
+    from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
     from swag_af.filters.registry import filter_class, filter_names, make_filter
     from swag_af.filters.transformer import TransformerFilter
 

@@ -16,9 +16,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.contexts import Context
+from swag_af.data.context import Context
 from swag_af.data.errors import SwagAfError
-from swag_af.data.pool import FEATURES, CandidatePool, View
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool, View
 
 
 @runtime_checkable

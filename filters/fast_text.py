@@ -22,8 +22,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool import View
-from swag_af.filters.texts import second_sentence_tokens
+from swag_af.data.pool.pool import View
+from swag_af.filters.strings import second_sentence_tokens
 
 
 @dataclass(kw_only=True)

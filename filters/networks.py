@@ -11,10 +11,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from swag_af.data.products import linear
-from swag_af.filters.recurrent import lstm_max_pool
 from swag_af.filters.sequences import Batch
-from swag_af.filters.windows import window_max_pool
+from swag_af.nn.products import linear
+from swag_af.nn.recurrent import lstm_max_pool
+from swag_af.nn.windows import window_max_pool
 
 WORD_SIZE = 100
 """Width of word, indicator and symbol embeddings."""

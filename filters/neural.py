@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch.optim.adam import adam
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool import View
+from swag_af.data.pool.pool import View
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
 

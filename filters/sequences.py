@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from swag_af.data.pool import View, check_finite
+from swag_af.data.pool.folder import check_finite
+from swag_af.data.pool.pool import View
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool import View
+from swag_af.data.pool.pool import View
 from swag_af.filters.neural import (
     Adam,
     batch_size,
@@ -29,7 +29,7 @@ from swag_af.filters.neural import (
     stopping_split,
     train_while_better,
 )
-from swag_af.filters.texts import second_sentences
+from swag_af.filters.strings import second_sentences
 
 
 @dataclass(kw_only=True)

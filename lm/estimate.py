@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from swag_af.data.contexts import read_dropped
-from swag_af.data.pool import FEATURES, smallest_uint
-from swag_af.data.products import multiply
+from swag_af.data.captions.context_set import read_dropped
+from swag_af.data.pool.folder import FEATURES, smallest_uint
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.corpus import caption_vocabulary
-from swag_af.lm.generate import lm_options, missing_folds, prepare
-from swag_af.lm.options import Generate, LMOptions
-from swag_af.lm.reader import LIVE_TILES, TILE
+from swag_af.lm.lstm.corpus import caption_vocabulary
+from swag_af.lm.lstm.reader import LIVE_TILES, TILE
+from swag_af.lm.options import GenerateOptions, LMOptions
+from swag_af.lm.verb import lm_options, missing_folds, prepare
+from swag_af.nn.products import multiply
 
 GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
 """Measured time over that of the products alone, at the paper's size (benchmarks/generate.py and train_lm.py)."""
@@ -58,7 +58,7 @@ def training_operations(n_types: int, lm: LMOptions) -> float:
     return 3 * 2.0 * H * (n_types + H * (6 + 5) * lm.layers)
 
 
-def estimate(options: Generate) -> Estimate:
+def estimate(options: GenerateOptions) -> Estimate:
     """Estimate without writing anything; what can be checked is checked. Takes some seconds."""
     job = prepare(options)
     lm = lm_options(options)

@@ -68,7 +68,7 @@ def flag(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class TrainLM:
+class TrainLMOptions:
     """Train the forward and backward language models, one pair of models a fold.
 
     A fold's model learns from the videos of the other folds alone, so it has never seen the endings its samples
@@ -103,7 +103,7 @@ class TrainLM:
 
 
 @dataclass(frozen=True)
-class Generate:
+class GenerateOptions:
     """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
 
     Trains the fold models that are missing, then writes the pool row by row: killed and run again, it goes on from
@@ -185,7 +185,7 @@ class Generate:
 
 
 @dataclass(frozen=True)
-class Features:
+class FeaturesOptions:
     """Compute the language models' features for every candidate of a pool that lacks them.
 
     For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;

@@ -1,68 +1,52 @@
 """Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
-Reading order (each file or folder imports only those named before it):
+Reading order (each folder imports only those named before it):
 
-    options        the options of the verbs from `filter` on
-    splits         whole videos held out and dealt into folds
-    replacement    which distractors leave and which candidates enter
-    runs           a run: start, replacements, log
-    verdicts       items that people judge, and what they say of them
-    consensus      one judgement an item out of several annotators' verdicts
-    reliability    how far annotators agree, in numbers
-    agreement      those numbers beside the paper's, in tables
-    intervals      how far a share and a paired difference may be from the truth
-    audit          how well filters that took no part still find gold
-    plot           curves as PNG and SVG
-    findings       what audits come to, in rows and sentences
-    summary        numbers and tables of runs, as text
-    release        a run to a dataset
-    verify         people judge the endings of a run
-    report_charts  the charts of a report
-    report_page    the page around them
-    report_subject  what a report tells of, read once
-    report_curves  curve, audits and work by iteration
-    report_contents  endings and questions before and after
-    report_people  what people said, where they were asked
-    report_making  command, options, hashes, versions, seconds
-    report         the verb `report`
-    loop           the verb `filter`: split, fit, score, replace
-    show           the verb `show`
-    demo           the verb `demo`
-    verbs          what each verb prints
-    cli            the command line
+    data       contexts, texts, tags, captions, pools, runs: the ground
+    nn         what networks share
+    lm         generators of candidate endings
+    filters    readers of style
+    af         Adversarial Filtering, the algorithm alone
+    auditing   how well filters that took no part still find gold
+    judging    what people say of endings, and how far they agree
+    reporting  a run told to people: curve, tables, page
+    releasing  a run to a dataset
+    verify     people judge the endings of a run
+    cli        the command line
 
-Below stand `swag_af.lm` and `swag_af.filters`, which do not know each other, and `swag_af.data` below both. The names
-here are loaded when first used; importing swag_af imports neither torch nor spaCy.
+`lm` and `filters` do not know each other, nor do `af`, `auditing` and `judging`. The names here are loaded when first
+used; importing swag_af imports neither torch nor spaCy.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swag_af.audit import Finding, audit_pool
-    from swag_af.data.contexts import Context
+    from swag_af.af.loop import filter_pool
+    from swag_af.af.options import AFOptions
+    from swag_af.auditing.audit import audit_pool
+    from swag_af.data.context import Context
     from swag_af.data.errors import SwagAfError
-    from swag_af.data.pool import CandidatePool
+    from swag_af.data.findings import Finding
+    from swag_af.data.pool.pool import CandidatePool
+    from swag_af.data.run import Run, open_run
     from swag_af.filters.contract import check_filter
     from swag_af.filters.registry import make_filter
-    from swag_af.loop import filter_pool
-    from swag_af.options import AFOptions
-    from swag_af.report import write_report
-    from swag_af.runs import Run, open_run
+    from swag_af.reporting.verb import write_report
 
 _MODULE_OF = {
-    "AFOptions": "swag_af.options",
-    "CandidatePool": "swag_af.data.pool",
-    "Context": "swag_af.data.contexts",
-    "Finding": "swag_af.audit",
-    "Run": "swag_af.runs",
+    "AFOptions": "swag_af.af.options",
+    "CandidatePool": "swag_af.data.pool.pool",
+    "Context": "swag_af.data.context",
+    "Finding": "swag_af.data.findings",
+    "Run": "swag_af.data.run",
     "SwagAfError": "swag_af.data.errors",
-    "audit_pool": "swag_af.audit",
+    "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.contract",
-    "filter_pool": "swag_af.loop",
+    "filter_pool": "swag_af.af.loop",
     "make_filter": "swag_af.filters.registry",
-    "open_run": "swag_af.runs",
-    "write_report": "swag_af.report",
+    "open_run": "swag_af.data.run",
+    "write_report": "swag_af.reporting.verb",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """`python -m swag_af` is `swag-af`."""
 
-from swag_af.cli import main
+from swag_af.cli.main import main
 
 main()

@@ -10,16 +10,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: at these sizes mo
 import numpy as np
 import pytest
 
-from swag_af.data.contexts import Context, make_contexts, write_contexts
-from swag_af.data.grammar import sample_videos
-from swag_af.data.options import ContextRules
-from swag_af.data.pool import FEATURES, CandidatePool, View
-from swag_af.data.splitters import load_splitter
+from swag_af.data.captions.context_set import write_contexts
+from swag_af.data.captions.contexts import make_contexts
+from swag_af.data.captions.options import ContextRules
+from swag_af.data.context import Context
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.syntax.splitters import load_splitter
 from swag_af.filters import registry
-from swag_af.lm.options import LMOptions, TrainLM
+from swag_af.lm.options import LMOptions, TrainLMOptions
 
 if TYPE_CHECKING:
-    from swag_af.lm.network import BidirectionalLM
+    from swag_af.lm.lstm.network import BidirectionalLM
 
 
 class HashFilter:
@@ -105,7 +108,7 @@ def model() -> "BidirectionalLM":
     """An untrained model of that vocabulary that is far from uniform; not to be changed."""
     import torch
 
-    from swag_af.lm.network import BidirectionalLM
+    from swag_af.lm.lstm.network import BidirectionalLM
 
     torch.manual_seed(0)
     made = BidirectionalLM(N_TYPES, 16, 2).eval()
@@ -132,10 +135,10 @@ def contexts_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def lms(contexts_path: Path) -> Path:
     """Language models of both folds; not to be changed."""
-    from swag_af.lm.train import train_lm
+    from swag_af.lm.lstm.train import train_lm
 
     path = contexts_path.parent / "lms"
-    train_lm(TrainLM(contexts_path, path, lm=TINY))
+    train_lm(TrainLMOptions(contexts_path, path, lm=TINY))
     return path
 
 

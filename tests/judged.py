@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from conftest import HashFilter, make_pool
 
-from swag_af.data.pool import CandidatePool
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, Release
-from swag_af.release.build import release
-from swag_af.release.dataset import Dataset
-from swag_af.runs import Run, open_run
-from swag_af.verdicts import RATINGS, Item, Verdict, make_items, write_verdicts
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+from swag_af.judging.verdicts import RATINGS, Item, Verdict, make_items, write_verdicts
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
 
 N = 60
 
@@ -42,17 +43,17 @@ def make_run(folder: Path) -> Run:
     return open_run(folder / "run")
 
 
-def judged_options(run: Run, folder: Path) -> Release:
+def judged_options(run: Run, folder: Path) -> ReleaseOptions:
     """A release of the run, in which one annotator judged all rows but the last five."""
     items = make_items(run.assignment(), seed=0)
     write_verdicts(folder / "verdicts.jsonl", say(items[:-5], "a"), run.pool.identity)
-    return Release(run.path, folder / "kitchen", (folder / "verdicts.jsonl",), val_share=0.4, test_share=0.2)
+    return ReleaseOptions(run.path, folder / "kitchen", (folder / "verdicts.jsonl",), val_share=0.4, test_share=0.2)
 
 
-def release_without_curve(options: Release) -> Dataset:
+def release_without_curve(options: ReleaseOptions) -> Dataset:
     """The curve takes most of the time; test_release.py draws it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+        patch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
         return release(options)
 
 

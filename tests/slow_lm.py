@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from swag_af.data.vocabulary import BOS, SPECIAL_TOKENS
-from swag_af.lm.network import BidirectionalLM
+from swag_af.lm.lstm.network import BidirectionalLM
 
 
 @torch.inference_mode()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 
-from swag_af.agreement import (
+from swag_af.judging.agreement import (
     NAMES,
     PAPER,
     PAPER_FOUND,
@@ -20,9 +20,9 @@ from swag_af.agreement import (
     distribution_rows,
     measure,
 )
-from swag_af.consensus import RANKS
-from swag_af.reliability import coincidences_of, fleiss, krippendorff
-from swag_af.verdicts import RATINGS, Item, Verdict
+from swag_af.judging.consensus import RANKS
+from swag_af.judging.reliability import coincidences_of, fleiss, krippendorff
+from swag_af.judging.verdicts import RATINGS, Item, Verdict
 
 
 def crowd(seed: int, *, n_items: int = 12, n_annotators: int = 5, most: int = 4) -> list[Verdict]:

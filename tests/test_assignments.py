@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.assignments import check_assignment, check_enough, random_assignment
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.pool.assignments import check_assignment, check_enough, random_assignment
 
 COUNTS = np.array([4, 6, 5])
 GOOD = np.array([[0, 1, 3], [0, 5, 2], [0, 4, 1]])

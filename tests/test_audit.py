@@ -10,31 +10,26 @@ import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 
-from swag_af.audit import (
-    AUDITS,
-    audit_columns,
-    audit_pool,
-    audit_run,
-    due_iterations,
-    fold_of,
-    out_of_fold_scores,
-    over_seeds,
-    rank_shares,
-    read_audits,
-    run_audit,
-)
-from swag_af.data.assignments import random_assignment
+from swag_af.af.loop import filter_pool
+from swag_af.af.measures import accuracy
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.audit import audit_columns, audit_pool, audit_run, due_iterations, run_audit
+from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
+from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.summary import audit_rows
+from swag_af.cli.filtering import run_filter
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.show import show
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.pool import CandidatePool, View
+from swag_af.data.findings import AUDITS, over_seeds, read_audits
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.run import Run, open_run
+from swag_af.data.splits import deal
 from swag_af.filters import registry
-from swag_af.findings import audit_rows
-from swag_af.loop import accuracy, filter_pool, run_filter
-from swag_af.options import DEFAULT_AUDIT, AFOptions, Audit, Filter, Show
-from swag_af.plot import audit_places, audit_points, colours, plot_run
-from swag_af.runs import Run, open_run
-from swag_af.show import show
-from swag_af.splits import groups_of
-from swag_af.summary import run_lines
+from swag_af.filters.registry import DEFAULT_AUDIT
+from swag_af.reporting.plot import audit_places, audit_points, colours, plot_run
+from swag_af.reporting.text import run_lines
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 
@@ -53,7 +48,7 @@ def planted(pool: CandidatePool) -> CandidatePool:
 @pytest.fixture(autouse=True)
 def plain(fake_filters: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fakes by name, and no curves."""
-    monkeypatch.setattr("swag_af.loop.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
 
 
 class Watched(HashFilter):
@@ -74,6 +69,21 @@ class Watched(HashFilter):
 # ------------------------------------------------------------------------------------------------------------ folds
 
 
+class HashOf(HashFilter):
+    """A filter that takes a setting in brackets."""
+
+    argument = "word"
+
+    def __init__(self, word: str = "") -> None:
+        self.word = word
+
+
+def fold_of(groups: np.ndarray, n_folds: int, *, seed: int) -> np.ndarray:
+    """The folds that an audit of this seed uses."""
+    n_parts = min(n_folds, int(groups.max()) + 1)
+    return deal(groups, n_parts, rng=audit_rng(seed), largest_first=False)
+
+
 def test_no_video_is_fitted_on_and_scored_by_the_same_fit(pool: CandidatePool) -> None:
     watched = Watched()
     audit_pool(pool, assignment_of(pool), [watched])
@@ -91,7 +101,7 @@ def test_every_context_is_scored_once(pool: CandidatePool) -> None:
 
 def test_many_rows_are_scored_some_at_a_time_with_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = make_pool()
-    folds = fold_of(groups_of(pool, "video"), 5, seed=0)
+    folds = fold_of(pool.groups, 5, seed=0)
     whole = out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0)
     monkeypatch.setattr("swag_af.filters.contract.SCORED_AT_ONCE", 7)
     np.testing.assert_array_equal(out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0), whole)
@@ -177,7 +187,7 @@ def test_the_same_seed_finds_the_same_and_another_deals_other_folds(pool: Candid
 
 
 def test_one_filter_with_two_arguments_is_two_filters(pool: CandidatePool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: HashFilter())
+    monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:HashOf")
     run = filter_pool(pool, HashFilter(), SIX)
     found = audit_run(run, [6], ["hash[one]", "hash[two]"])
     assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
@@ -192,8 +202,8 @@ def test_what_one_filter_finds_does_not_hang_on_the_others(pool: CandidatePool) 
 # -------------------------------------------------------------------------------------------------- within `filter`
 
 
-def options(pool_folder: Path, out: Path, **changes) -> Filter:
-    return Filter(
+def options(pool_folder: Path, out: Path, **changes) -> FilterOptions:
+    return FilterOptions(
         pool_folder, out, **{"schedule": "hash:6", "audit": "feature,hash", "audit_every": 2, **changes}, af=SIX
     )
 
@@ -260,7 +270,7 @@ def test_audits_that_were_lost_are_made_again_and_no_other(
         "".join(line + "\n" for line in whole.splitlines() if '"iteration": 4' not in line)
     )
     n_made = []
-    monkeypatch.setattr("swag_af.audit.audit_pool", lambda *a, **k: n_made.append(1) or audit_pool(*a, **k))
+    monkeypatch.setattr("swag_af.auditing.audit.audit_pool", lambda *a, **k: n_made.append(1) or audit_pool(*a, **k))
     run_filter(options(pool_folder, straight.path))
     assert (straight.path / AUDITS).read_text() == whole
     assert len(n_made) == 2
@@ -334,19 +344,19 @@ def test_a_default_audit_filter_without_its_package_is_left_out_with_a_note_and_
 
 def test_the_verb_finds_what_the_run_found_and_adds_no_second_line(straight: Run) -> None:
     before = (straight.path / AUDITS).read_bytes()
-    _, found = run_audit(Audit(straight.path, "hash", iteration=4))
+    _, found = run_audit(AuditOptions(straight.path, "hash", iteration=4))
     assert found[0] in read_audits(straight.path).findings
     assert (straight.path / AUDITS).read_bytes() == before
 
 
 def test_the_verb_keeps_what_it_finds_in_order(straight: Run) -> None:
-    run_audit(Audit(straight.path, "hash", iteration=3))
-    run_audit(Audit(straight.path, "hash", iteration=3, folds=2, seed=9))
+    run_audit(AuditOptions(straight.path, "hash", iteration=3))
+    run_audit(AuditOptions(straight.path, "hash", iteration=3, folds=2, seed=9))
     assert [i for i, name in keys(straight.path) if name == "hash"] == [0, 2, 3, 3, 4, 6]
 
 
 def test_the_verb_audits_before_and_after_unless_told_an_iteration(straight: Run) -> None:
-    _, found = run_audit(Audit(straight.path, "hash"))
+    _, found = run_audit(AuditOptions(straight.path, "hash"))
     assert [f.iteration for f in found] == [0, 6]
 
 
@@ -354,31 +364,33 @@ def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_
     straight: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
-    monkeypatch.setattr("swag_af.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k))
-    _, found = run_audit(Audit(straight.path, "hash", seeds=3))
+    monkeypatch.setattr(
+        "swag_af.auditing.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k)
+    )
+    _, found = run_audit(AuditOptions(straight.path, "hash", seeds=3))
     assert [(f.iteration, f.seed) for f in found] == [(0, 5), (0, 6), (0, 7), (6, 5), (6, 6), (6, 7)]
     assert made == [6, 7, 6, 7]
     assert len({f.hits for f in found}) == 6
-    run_audit(Audit(straight.path, "hash", seeds=3))
+    run_audit(AuditOptions(straight.path, "hash", seeds=3))
     assert len(made) == 4
 
 
 @pytest.mark.parametrize("iteration", [-1, 7])
 def test_the_verb_refuses_an_iteration_that_never_was(straight: Run, iteration: int) -> None:
     with pytest.raises(InputError, match="0 to 6"):
-        run_audit(Audit(straight.path, "hash", iteration=iteration))
+        run_audit(AuditOptions(straight.path, "hash", iteration=iteration))
 
 
 def test_the_verb_raises_where_a_long_run_would_go_on(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:NotFinite")
     with pytest.raises(InputError, match="finite"):
-        run_audit(Audit(straight.path, "hash", iteration=5))
+        run_audit(AuditOptions(straight.path, "hash", iteration=5))
 
 
 @pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}, {"seeds": 0}])
 def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> None:
     with pytest.raises(InputError, match="--"):
-        Audit(Path("run"), **wrong)
+        AuditOptions(Path("run"), **wrong)
 
 
 def test_a_run_in_memory_is_audited_and_nothing_is_written(pool: CandidatePool) -> None:
@@ -400,8 +412,8 @@ def test_a_filter_that_took_part_is_marked(straight: Run) -> None:
 
 
 def test_two_filters_in_brackets_are_kept_as_two_by_the_verb(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: HashFilter())
-    _, found = run_audit(Audit(straight.path, filters="hash[one],hash[two]", iteration=6))
+    monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:HashOf")
+    _, found = run_audit(AuditOptions(straight.path, filters="hash[one],hash[two]", iteration=6))
     assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
     assert {name for _, name in keys(straight.path)} >= {"hash[one]", "hash[two]"}
 
@@ -412,7 +424,7 @@ def test_what_was_found_already_is_told_by_who_can_no_longer_find_it(
     whole = (straight.path / AUDITS).read_bytes()
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:Packageless")
     audit_run(straight, [0, 2, 4, 6], ["feature", "hash"], seed=SIX.seed, forgiving=True)
-    _, found = run_audit(Audit(straight.path, filters="hash"))
+    _, found = run_audit(AuditOptions(straight.path, filters="hash"))
     assert [(f.iteration, f.filter) for f in found] == [(0, "hash"), (6, "hash")]
     assert (straight.path / AUDITS).read_bytes() == whole
 
@@ -423,7 +435,7 @@ def test_the_verb_checks_every_filter_that_is_new_before_any_fit(
     whole = (straight.path / AUDITS).read_bytes()
     monkeypatch.setitem(registry.FILTERS, "new", "test_audit:Watched")
     with pytest.raises(InputError, match="no filter 'nonsense'"):
-        run_audit(Audit(straight.path, filters="new,nonsense"))
+        run_audit(AuditOptions(straight.path, filters="new,nonsense"))
     assert (straight.path / AUDITS).read_bytes() == whole
 
 
@@ -504,7 +516,7 @@ def test_older_files_have_no_hits_and_are_read(straight: Run) -> None:
 
 
 def test_seeds_are_brought_together_as_their_mean(straight: Run) -> None:
-    _, found = run_audit(Audit(straight.path, "hash", iteration=6, seeds=4))
+    _, found = run_audit(AuditOptions(straight.path, "hash", iteration=6, seeds=4))
     ((mean, n_seeds),) = over_seeds(found)
     assert n_seeds == 4
     assert mean.accuracy == pytest.approx(np.mean([f.accuracy for f in found]))
@@ -551,9 +563,9 @@ def test_unknown_filters_have_colours_of_their_own() -> None:
 
 
 def test_a_run_is_shown_with_its_audits_and_its_report(straight: Run) -> None:
-    text = show(Show(straight.path))
+    text = show(ShowOptions(straight.path))
     assert "95 % interval" in text
     assert str(straight.path / "report.html") in text
     assert "swag-af audit" not in text
     (straight.path / AUDITS).unlink()
-    assert f"swag-af audit {straight.path}" in show(Show(straight.path))
+    assert f"swag-af audit {straight.path}" in show(ShowOptions(straight.path))

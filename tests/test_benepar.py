@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from swag_af.data import parsers, splitters
-from swag_af.data.captions import Caption
 from swag_af.data.errors import InputError
-from swag_af.data.grammar import SampleSentence, sample_sentences
-from swag_af.data.splitters import Split, load_splitter
+from swag_af.data.sample.grammar import SampleSentence, sample_sentences
+from swag_af.data.syntax import constituency as parsers
+from swag_af.data.syntax import splitters
+from swag_af.data.syntax.splitters import Split, load_splitter
+from swag_af.data.video import Caption
 
 needs_benepar = pytest.mark.skipif(importlib.util.find_spec("benepar") is None, reason="benepar is not installed")
 

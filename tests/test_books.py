@@ -8,15 +8,7 @@ import pytest
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import UNK, Vocabulary, build_vocabulary
-from swag_af.lm.books import (
-    LONGEST,
-    RUN,
-    Books,
-    book_hashes,
-    books_corpus,
-    find_books,
-    read_books,
-)
+from swag_af.lm.lstm.books import LONGEST, RUN, Books, book_hashes, books_corpus, find_books, read_books
 
 STORY = """CHAPTER I
 

@@ -18,13 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
-from swag_af.cli import main
-from swag_af.data import build, tables
-from swag_af.data.build import load_flag, pool, tag
-from swag_af.data.choices import split_context
+from swag_af.cli.main import main
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
-from swag_af.data.options import Columns, Pool, Tag
+from swag_af.data.pool import rows as tables
+from swag_af.data.pool import verb as build
+from swag_af.data.pool.columns import split_context
+from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
+from swag_af.data.pool.verb import load_flag, pool, tag
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
@@ -90,7 +91,7 @@ def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def build_pool(source: Path, **settings: Any) -> CandidatePool:
-    return pool(Pool((source,), source.parent / "pool", **({"tagger": "none"} | settings)))
+    return pool(PoolOptions((source,), source.parent / "pool", **({"tagger": "none"} | settings)))
 
 
 def texts_of(made: CandidatePool) -> list[list[str]]:
@@ -251,7 +252,7 @@ def test_endings_may_stand_without_a_start(tmp_path: Path) -> None:
 
 def test_several_sources_of_several_layouts_make_one_pool(tmp_path: Path) -> None:
     sources = write_rows(tmp_path / "a.jsonl", ROWS), write_csv(tmp_path / "b.csv", SWAG)
-    made = pool(Pool(sources, tmp_path / "pool", tagger="none"))
+    made = pool(PoolOptions(sources, tmp_path / "pool", tagger="none"))
     assert [context.id for context in made.contexts] == [f"row-{i}" for i in range(9)]
     assert made.counts.tolist() == [3, 4, 2, *[4] * 6]
     assert [entry["layout"] for entry in made.manifest["made_by"]["sources"]] == ["columns", "swag"]
@@ -614,9 +615,9 @@ def test_an_interrupt_leaves_nothing_and_the_same_command_works_again(
 def test_a_kill_leaves_nothing_that_opens_and_the_same_command_clears_up(many: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from swag_af.data import build; from swag_af.data.options import Pool\n"
+        "from swag_af.data.pool import verb as build; from swag_af.data.pool.options import PoolOptions\n"
         "build.finish_pool = lambda *_: (print('now', flush=True), time.sleep(60))\n"
-        "build.pool(Pool((Path(sys.argv[1]),), Path(sys.argv[2]), tagger='none'))"
+        "build.pool(PoolOptions((Path(sys.argv[1]),), Path(sys.argv[2]), tagger='none'))"
     )
     out = tmp_path / "pool"
     process = subprocess.Popen([sys.executable, "-c", code, str(many), str(out)], stdout=subprocess.PIPE, text=True)
@@ -648,8 +649,8 @@ def untagged(many: Path) -> Path:
 
 
 def test_tagging_gives_the_pool_that_would_have_been_tagged_at_once(untagged: Path, many: Path) -> None:
-    tagged = tag(Tag(untagged, "rules"))
-    at_once = pool(Pool((many,), many.parent / "other", tagger="rules"))
+    tagged = tag(TagOptions(untagged, "rules"))
+    at_once = pool(PoolOptions((many,), many.parent / "other", tagger="rules"))
     assert tagged.identity == at_once.identity
     assert tagged.manifest["tagger"] == "rules"
     assert tagged.vocabulary.tags is not None
@@ -657,24 +658,24 @@ def test_tagging_gives_the_pool_that_would_have_been_tagged_at_once(untagged: Pa
 
 def test_tagging_as_before_gives_the_pool_as_it_was(untagged: Path) -> None:
     before = CandidatePool.open(untagged).identity
-    assert tag(Tag(untagged, "rules")).identity != before
-    assert tag(Tag(untagged, "none")).identity == before
+    assert tag(TagOptions(untagged, "rules")).identity != before
+    assert tag(TagOptions(untagged, "none")).identity == before
 
 
 def test_runs_on_the_pool_as_it_was_are_refused_in_one_line(untagged: Path, tmp_path: Path) -> None:
     options = AFOptions(iterations=1, n_negatives=2)
     filter_pool(CandidatePool.open(untagged), HashFilter(), options, out=tmp_path / "run")
-    tag(Tag(untagged, "rules"))
+    tag(TagOptions(untagged, "rules"))
     with pytest.raises(InputError, match="another pool"):
         filter_pool(CandidatePool.open(untagged), HashFilter(), options, out=tmp_path / "run")
-    tag(Tag(untagged, "none"))
+    tag(TagOptions(untagged, "none"))
     assert open_run(tmp_path / "run").n_finished == 1
 
 
 def test_an_unknown_tagger_changes_nothing(untagged: Path) -> None:
     before = read_json(untagged / "manifest.json")
     with pytest.raises(InputError, match="Did you mean rules"):
-        tag(Tag(untagged, "rule"))
+        tag(TagOptions(untagged, "rule"))
     assert read_json(untagged / "manifest.json") == before
 
 
@@ -695,13 +696,13 @@ def test_killed_between_any_two_renames_the_pool_is_the_old_one_or_the_new(
         patched.setattr(os, "replace", stop)
         if n_renames < 3:
             with pytest.raises(KeyboardInterrupt):
-                tag(Tag(untagged, "rules"))
+                tag(TagOptions(untagged, "rules"))
         else:
-            tag(Tag(untagged, "rules"))
+            tag(TagOptions(untagged, "rules"))
     found = CandidatePool.open(untagged)
     assert found.manifest["vocabulary_sha256"] == found.vocabulary.sha256
     assert (found.vocabulary.tags is None) == (found.manifest["tagger"] == "none") == (found.identity == old)
-    again = tag(Tag(untagged, "none"))
+    again = tag(TagOptions(untagged, "none"))
     assert again.identity == old
     assert again.vocabulary.tags is None
     assert not (untagged / "vocabulary.next.tsv").exists()
@@ -732,7 +733,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, monkeypatch: pytest.
         source = write_rows(tmp_path / f"{n}.jsonl", rows)
         del rows
         tracemalloc.start()
-        pool(Pool((source,), tmp_path / f"pool-{n}", tagger="none"))
+        pool(PoolOptions((source,), tmp_path / f"pool-{n}", tagger="none"))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
@@ -749,7 +750,7 @@ REAL = {
 def test_every_row_of_a_real_dataset_loads(tmp_path: Path, path: Path, layout: str) -> None:
     if not path.exists():
         pytest.skip("no such file at ../shared/data")
-    made = pool(Pool((path,), tmp_path / "pool", tagger="none"))
+    made = pool(PoolOptions((path,), tmp_path / "pool", tagger="none"))
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert made.manifest["made_by"]["sources"][0]["layout"] == layout
     assert [context.gold for context in made.contexts] == [r["endings"][r["label"]] for r in records]

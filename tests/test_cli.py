@@ -16,15 +16,22 @@ import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
 
-from swag_af.cli import VERBS, help_text, main, parse
-from swag_af.data.contexts import write_contexts
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.main import VERBS, help_text, main, parse
+from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.data.captions.context_set import write_contexts
+from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json
-from swag_af.data.options import Columns, ContextRules, Contexts, Pool, Tag, TrainTagger
-from swag_af.lm.options import Features, Generate, LMOptions, TrainLM
-from swag_af.options import AFOptions, Audit, Demo, Filter, Release, Report, Show
-from swag_af.runs import open_run
-from swag_af.verify.options import Agreement, Export, Import, Serve
+from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
+from swag_af.data.run import open_run
+from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.judging.options import AgreementOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.reporting.options import ReportOptions
+from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
 
 Refused = Callable[..., str]
 
@@ -39,7 +46,7 @@ CAPTIONS = [
 @pytest.fixture(autouse=True)
 def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
     """No curves (tests/test_plot.py draws them), wide help, and the process as it was."""
-    for module in ("loop", "release.build"):
+    for module in ("cli.filtering", "releasing.verb"):
         monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
@@ -344,7 +351,7 @@ def test_every_example_is_a_command_that_parses(example: str) -> None:
 
 def test_help_imports_neither_torch_nor_spacy() -> None:
     code = (
-        "import sys; from swag_af.cli import main; main(['--help']);"
+        "import sys; from swag_af.cli.main import main; main(['--help']);"
         "print(sorted({'torch', 'spacy', 'nltk', 'matplotlib', 'sklearn'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -359,11 +366,11 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 # ------------------------------------------------------------------------------- one schema in three forms
 
 THREE_FORMS = {
-    "demo": ("out = 'd'\nseed = 3", "demo --out d --seed 3", Demo(Path("d"), 3)),
+    "demo": ("out = 'd'\nseed = 3", "demo --out d --seed 3", DemoOptions(Path("d"), 3)),
     "contexts": (
         "sources = ['a.json', 'b.json']\nout = 'c.jsonl'\nforce = true\n[rules]\nmax_gap_seconds = 25.0\nn-folds = 3",
         "contexts a.json b.json --out c.jsonl --force --max-gap-seconds 25 --n-folds 3",
-        Contexts(
+        ContextsOptions(
             (Path("a.json"), Path("b.json")),
             Path("c.jsonl"),
             rules=ContextRules(max_gap_seconds=25.0, n_folds=3),
@@ -373,63 +380,63 @@ THREE_FORMS = {
     "train-lm": (
         "contexts = 'c.jsonl'\nfolds = [0, 2]\nuse_dropped = false\n[lm]\nhidden = 64\nlearning_rate = 4e-3",
         "train-lm c.jsonl --folds 0 2 --no-use-dropped --hidden 64 --learning-rate 0.004",
-        TrainLM(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
+        TrainLMOptions(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
     ),
     "generate": (
         "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true",
         "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
-        Generate(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
+        GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
-    "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", Features(Path("p"), Path("l"))),
+    "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
     "pool": (
         "sources = ['a.csv', 'b.csv']\nflag = 'f.py:g'\ndrop_empty = true\n"
         "[columns]\nstart_column = ''\nid-column = 'n'",
         "pool a.csv b.csv --flag f.py:g --drop-empty --start-column '' --id-column n",
-        Pool(
+        PoolOptions(
             (Path("a.csv"), Path("b.csv")),
             flag="f.py:g",
             drop_empty=True,
             columns=Columns(start_column="", id_column="n"),
         ),
     ),
-    "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", Tag(Path("p"), "none")),
+    "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", TagOptions(Path("p"), "none")),
     "train-tagger": (
         "treebank = 't.conllu'\ndev = 'd.conllu'\nparser = false\nlower-share = 0.5",
         "train-tagger t.conllu --dev d.conllu --no-parser --lower-share 0.5",
-        TrainTagger(Path("t.conllu"), dev=Path("d.conllu"), parser=False, lower_share=0.5),
+        TrainTaggerOptions(Path("t.conllu"), dev=Path("d.conllu"), parser=False, lower_share=0.5),
     ),
     "filter": (
         "pool = 'p'\nschedule = 'mlp:3,bow:2'\n[af]\niterations = 9\nrule = 'released'\nuntil = 0.05",
         "filter p --schedule mlp:3,bow:2 --iterations 9 --rule released --until 0.05",
-        Filter(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
+        FilterOptions(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
     ),
     "audit": (
         "run = 'r'\nfilters = 'cnn'\niteration = 0",
         "audit r --filters cnn --iteration 0",
-        Audit(Path("r"), filters="cnn", iteration=0),
+        AuditOptions(Path("r"), filters="cnn", iteration=0),
     ),
-    "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", Report(Path("r"), out=Path("x.html"))),
-    "release": ("run = 'r'\niteration = 4", "release r --iteration 4", Release(Path("r"), iteration=4)),
-    "show": ("path = 'p'\nn = 5", "show p --n 5", Show(Path("p"), n=5)),
+    "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", ReportOptions(Path("r"), out=Path("x.html"))),
+    "release": ("run = 'r'\niteration = 4", "release r --iteration 4", ReleaseOptions(Path("r"), iteration=4)),
+    "show": ("path = 'p'\nn = 5", "show p --n 5", ShowOptions(Path("p"), n=5)),
     "verify serve": (
         "run = 'r'\nannotators_per_item = 2\nqualification = 'builtin'\nmin-gold-share = 0.6",
         "verify serve r --annotators-per-item 2 --qualification builtin --min-gold-share 0.6",
-        Serve(Path("r"), annotators_per_item=2, qualification="builtin", min_gold_share=0.6),
+        ServeOptions(Path("r"), annotators_per_item=2, qualification="builtin", min_gold_share=0.6),
     ),
     "verify export": (
         "run = 'r'\nto = 'mturk'\nout = 'h.csv'\nverdicts = 'v.jsonl'\nannotators-per-item = 2",
         "verify export r --to mturk --out h.csv --verdicts v.jsonl --annotators-per-item 2",
-        Export(Path("r"), "mturk", Path("h.csv"), verdicts=Path("v.jsonl"), annotators_per_item=2),
+        ExportOptions(Path("r"), "mturk", Path("h.csv"), verdicts=Path("v.jsonl"), annotators_per_item=2),
     ),
     "verify import": (
         "run = 'r'\nfiles = ['a.csv', 'b.csv']\nkey = 'k.json'",
         "verify import r a.csv b.csv --key k.json",
-        Import(Path("r"), (Path("a.csv"), Path("b.csv")), key=Path("k.json")),
+        ImportOptions(Path("r"), (Path("a.csv"), Path("b.csv")), key=Path("k.json")),
     ),
     "verify agreement": (
         "verdicts = 'v.jsonl'\nmodel = 'mace'\njson = 'a.json'",
         "verify agreement v.jsonl --model mace --json a.json",
-        Agreement(Path("v.jsonl"), "mace", Path("a.json")),
+        AgreementOptions(Path("v.jsonl"), "mace", Path("a.json")),
     ),
 }
 
@@ -461,15 +468,15 @@ def test_a_flag_spelt_with_underscores_wins_too(tmp_path: Path) -> None:
 def test_a_config_may_hold_a_table_a_verb(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("[release]\nrun = 'r'\n[filter]\npool = 'p'\nseed = 4\n")
     config = str(tmp_path / "c.toml")
-    assert parse(["filter", "--config", config]) == Filter(Path("p"), af=AFOptions(seed=4))
-    assert parse(["show", "x", "--config", config]) == Show(Path("x"))
+    assert parse(["filter", "--config", config]) == FilterOptions(Path("p"), af=AFOptions(seed=4))
+    assert parse(["show", "x", "--config", config]) == ShowOptions(Path("x"))
 
 
 @pytest.mark.parametrize("table", ["[verify.serve]", "[verify]\nserve.run = 'r'\n[other]", '["verify serve"]'])
 def test_a_table_of_a_config_may_belong_to_a_verb_of_two_words(tmp_path: Path, table: str) -> None:
     run = "" if "serve.run" in table else "\nrun = 'r'\n"
     (tmp_path / "c.toml").write_text(f"[filter]\npool = 'p'\n{table}{run}")
-    assert parse(["verify", "serve", "--config", str(tmp_path / "c.toml")]) == Serve(Path("r"))
+    assert parse(["verify", "serve", "--config", str(tmp_path / "c.toml")]) == ServeOptions(Path("r"))
 
 
 BAD_CONFIGS = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swag_af.consensus import METHODS, RANKS, judge_by, labels_of, screened, worker_skills
 from swag_af.data.errors import InputError
-from swag_af.verdicts import RATINGS, Item, Judgement, Verdict, judge
+from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, screened, worker_skills
+from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge
 
 MODELS = [method for method in METHODS if method != "majority"]
 

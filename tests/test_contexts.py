@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 from conftest import make_contexts_of
 
-from swag_af.data.captions import Caption, Video
-from swag_af.data.contexts import (
-    Context,
+from swag_af.data.captions.context_set import (
     drop_report_path_of,
     dropped_path_of,
-    make_contexts,
     manifest_path_of,
     read_contexts,
     read_contexts_manifest,
     read_dropped,
     write_contexts,
 )
-from swag_af.data.drops import REASONS, DroppedPair, drop_table, with_full_stop
+from swag_af.data.captions.contexts import make_contexts
+from swag_af.data.captions.drops import REASONS, drop_table, with_full_stop
+from swag_af.data.captions.options import ContextRules
+from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.options import ContextRules
-from swag_af.data.splitters import Split
+from swag_af.data.syntax.splitters import Split
+from swag_af.data.video import Caption, Video
 
 
 class SplitAtIs:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swag_af import demo as demo_module
-from swag_af.cli import main
+from swag_af.cli import demo as demo_module
+from swag_af.cli.main import main
 from swag_af.lm.options import LMOptions
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swag_af.filters
-from swag_af.data.contexts import Context
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.groups import named_groups
-from swag_af.data.pool import CandidatePool
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.splits import named_groups
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters.contract import Filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
@@ -27,9 +27,9 @@ from swag_af.filters.neural import (
     stopping_size,
     stopping_split,
 )
-from swag_af.filters.recurrent import lstm_max_pool
 from swag_af.filters.sequences import sequences_of
-from swag_af.filters.windows import window_max_pool
+from swag_af.nn.recurrent import lstm_max_pool
+from swag_af.nn.windows import window_max_pool
 
 SMALL = {"max_epochs": 2, "device": "cpu"}
 SETTINGS = dict.fromkeys(("mlp", "bow", "cnn", "poslstm"), SMALL) | {"ensemble": SMALL | {"width": 32, "mlp_width": 16}}

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from conftest import HashFilter, make_pool
 
-from swag_af.audit import Finding, audit_run, over_seeds
-from swag_af.data.contexts import Context
-from swag_af.data.pool import CandidatePool
-from swag_af.findings import (
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.auditing.audit import audit_run
+from swag_af.auditing.interval import paired_difference
+from swag_af.auditing.summary import (
     BELOW_MEANS,
     NOT_TOLD,
     against_chance,
@@ -21,14 +22,14 @@ from swag_af.findings import (
     comparison_lines,
     comparisons,
 )
-from swag_af.intervals import paired_difference
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, Release
-from swag_af.release.build import release
-from swag_af.report import write_report
-from swag_af.runs import Run
-from swag_af.splits import groups_of
-from swag_af.summary import audit_lines, run_lines
+from swag_af.data.context import Context
+from swag_af.data.findings import Finding, over_seeds
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
+from swag_af.reporting.text import audit_lines, run_lines
+from swag_af.reporting.verb import write_report
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 
@@ -62,7 +63,7 @@ def test_a_difference_is_paired_over_the_seeds_that_both_have(run: Run) -> None:
     expected = paired_difference(
         np.mean([f.hits for f in before[:2]], axis=0),
         np.mean([f.hits for f in after], axis=0),
-        groups_of(run.pool, "video"),
+        run.pool.groups,
     )
     assert found.difference == expected
     assert found.by_seed == pytest.approx((-10 / n, -8 / n))
@@ -169,8 +170,8 @@ def test_the_report_names_what_is_below_chance(avoided: Run, tmp_path: Path) -> 
 
 
 def test_the_card_names_what_is_below_chance(avoided: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
-    release(Release(avoided.path, tmp_path / "dataset", audit="ngrams"))
+    monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
+    release(ReleaseOptions(avoided.path, tmp_path / "dataset", audit="ngrams"))
     card = (tmp_path / "dataset" / "README.md").read_text()
     assert "Below chance is a finding too" in card.partition("\n## ")[0]
     assert "ngrams is below chance (0.250): 0." in card.partition("## What style gives away")[2]

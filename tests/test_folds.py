@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.contexts import Context
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError
 from swag_af.data.files import write_manifest
 from swag_af.data.folds import FOLDS, SEEN, FoldMap

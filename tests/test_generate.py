@@ -15,25 +15,26 @@ import pytest
 import torch
 from conftest import TINY
 
-from swag_af.data import drafts
-from swag_af.data.contexts import read_contexts, write_contexts
+from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.pool import FEATURES, CandidatePool
+from swag_af.data.pool import drafts
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
-from swag_af.lm import generate as generate_module
-from swag_af.lm.candidates import Task, unfit_reason
+from swag_af.lm import verb as generate_module
 from swag_af.lm.estimate import estimate
-from swag_af.lm.features import BACKWARD
-from swag_af.lm.generate import generate, make_shards
-from swag_af.lm.lazy import features, with_features
-from swag_af.lm.options import Features, Generate
-from swag_af.lm.sample import Sampling
-from swag_af.lm.store import load_fold
+from swag_af.lm.lstm.candidates import Task, unfit_reason
+from swag_af.lm.lstm.checkpoints import load_fold
+from swag_af.lm.lstm.features import BACKWARD
+from swag_af.lm.lstm.lazy import features, with_features
+from swag_af.lm.lstm.sampling import Sampling
+from swag_af.lm.options import FeaturesOptions, GenerateOptions
+from swag_af.lm.verb import generate, make_shards
 
 
-def options_for(contexts_path, lms, out, **more) -> Generate:
+def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
     settings = {"n_negatives": 15, "limit": 10, "shard_rows": 4, "lm": TINY} | more
-    return Generate(contexts_path, lms, out, **settings)
+    return GenerateOptions(contexts_path, lms, out, **settings)
 
 
 def pool_bytes(path: Path) -> dict[str, bytes]:
@@ -81,7 +82,7 @@ def test_generate_killed_at_any_moment_resumes_to_the_same_bytes(contexts_path, 
     whole = generate(options_for(contexts_path, lms, tmp_path / "one", **settings))
     out = tmp_path / "two"
     script = (
-        "import sys; from pathlib import Path; from swag_af.lm.generate import generate; "
+        "import sys; from pathlib import Path; from swag_af.lm.verb import generate; "
         "from swag_af.lm.options import Generate; "
         "generate(Generate(*map(Path, sys.argv[1:]), n_negatives=60, limit=40, shard_rows=8))"
     )
@@ -179,7 +180,7 @@ def test_lazy_features_have_the_values_of_full_ones(contexts_path, lms, tmp_path
     asked[rows[:, None], columns] = True
     assert (np.isnan(table[:, :, BACKWARD]).all(axis=2) == ~asked).all(), "what was asked for is kept, and no more"
     np.testing.assert_array_equal(on_disk.gather("features", rows, columns), expected)
-    features(Features(tmp_path / "lazy"))
+    features(FeaturesOptions(tmp_path / "lazy"))
     np.testing.assert_array_equal(on_disk.gather("features", np.arange(10)), full.gather("features", np.arange(10)))
     assert on_disk.identity == lazy.identity, "filling a table makes no other pool of it"
 
@@ -222,7 +223,7 @@ def test_lazy_features_without_their_models_say_where_they_should_be(contexts_pa
 def test_a_lazy_pool_made_complete_needs_its_models_no_more(contexts_path, lms, tmp_path):
     shutil.copytree(lms, tmp_path / "lms")
     generate(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", features="lazy"))
-    features(Features(tmp_path / "pool"))
+    features(FeaturesOptions(tmp_path / "pool"))
     shutil.rmtree(tmp_path / "lms")
     pool = with_features(CandidatePool.open(tmp_path / "pool"))
     assert np.isfinite(pool.gather("features", np.arange(10))).all()
@@ -235,7 +236,7 @@ def test_a_lazy_pool_saved_elsewhere_finds_its_models(contexts_path, lms, tmp_pa
 
 
 def test_models_that_give_no_numbers_are_named(contexts_path, lms, tmp_path, monkeypatch):
-    from swag_af.lm.reader import Distributions
+    from swag_af.lm.lstm.reader import Distributions
 
     nats = Distributions.nats
     monkeypatch.setattr(Distributions, "nats", lambda *arguments: nats(*arguments) * np.nan)
@@ -341,15 +342,15 @@ def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_pat
     with pytest.raises(InputError, match="swag-af features"):
         mine.gather("features", np.arange(1))
     with pytest.raises(InputError, match="--lms"):
-        features(Features(tmp_path / "mine"))
-    with_table = features(Features(tmp_path / "mine", lms))
+        features(FeaturesOptions(tmp_path / "mine"))
+    with_table = features(FeaturesOptions(tmp_path / "mine", lms))
     assert with_table.identity != mine.identity
     expected = made.gather("features", np.arange(10))
     got = with_table.gather("features", np.arange(10))
     for row in range(10):
         np.testing.assert_allclose(got[row, : 3 + row], expected[row, : 3 + row], rtol=1e-4)
         assert (got[row, 3 + row :] == 0).all()
-    assert features(Features(tmp_path / "mine", lms)).identity == with_table.identity
+    assert features(FeaturesOptions(tmp_path / "mine", lms)).identity == with_table.identity
 
 
 def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, lms, tmp_path):

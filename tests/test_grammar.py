@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 from nltk import Tree
 
-from swag_af.data import grammar_words
-from swag_af.data.grammar import SampleSentence, sample_sentences, sample_videos
-from swag_af.data.grammar_trees import constituent, inflect, is_plural
+from swag_af.data.sample import scenes as grammar_words
+from swag_af.data.sample.grammar import SampleSentence, sample_sentences, sample_videos
+from swag_af.data.sample.trees import constituent, inflect, is_plural
 from swag_af.data.tokens import tokenize
 
 UNIVERSAL = {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.groups import deal, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import deal, join_by_text, join_pairs, named_groups
 
 TEXTS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 9)), max_size=30)
 """`(row, key)`; the key 0 is no text."""

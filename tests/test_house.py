@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,33 +12,40 @@ import pytest
 import swag_af
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = {
-    "swag_af": ROOT / "swag_af",
-    "swag_af.data": ROOT / "data",
-    "swag_af.lm": ROOT / "lm",
-    "swag_af.filters": ROOT / "filters",
-    "swag_af.release": ROOT / "swag_af" / "release",
-    "swag_af.verify": ROOT / "swag_af" / "verify",
-}
+MAPPED = ("data", "nn", "lm", "filters")
+"""Folders of the root that are installed within `swag_af`."""
 BELOW = {
-    "swag_af": set(FOLDERS),
-    "swag_af.release": {"swag_af.release", "swag_af", "swag_af.data"},
-    "swag_af.verify": {"swag_af.verify", "swag_af", "swag_af.data"},
-    "swag_af.lm": {"swag_af.lm", "swag_af.data"},
-    "swag_af.filters": {"swag_af.filters", "swag_af.data"},
-    "swag_af.data": {"swag_af.data"},
+    "data": set[str](),
+    "nn": set[str](),
+    "lm": {"data", "nn"},
+    "filters": {"data", "nn"},
+    "af": {"data", "filters"},
+    "auditing": {"data", "filters"},
+    "judging": {"data"},
+    "reporting": {"data", "lm", "filters", "auditing", "judging", "af"},
+    "releasing": {"data", "filters", "auditing", "judging", "reporting"},
+    "verify": {"data", "judging"},
+    "cli": {"data", "lm", "filters", "af", "auditing", "judging", "reporting", "releasing", "verify"},
 }
-"""Whom each folder may import."""
+"""Whom each wing may import, beside itself."""
 
-CAPABILITIES = {"swag_af.release", "swag_af.verify"}
-"""Folders within `swag_af`, each with a place in its reading order."""
 
-MODULES = {
-    f"{folder}.{path.stem}": path
-    for folder, place in FOLDERS.items()
-    for path in sorted(place.glob("*.py"))
-    if path.stem != "__init__"
-}
+def packages_and_modules() -> Iterator[tuple[str, Path]]:
+    """Every package (its folder) and module (its file) of ours, by its dotted name."""
+    places = {"swag_af": ROOT / "swag_af"} | {f"swag_af.{name}": ROOT / name for name in MAPPED}
+    for name, place in places.items():
+        for path in sorted(place.rglob("*.py")):
+            parts = path.relative_to(place).with_suffix("").parts
+            if name == "swag_af" and parts[0] in MAPPED:
+                continue  # a link
+            if parts[-1] == "__init__":
+                yield ".".join((name, *parts[:-1])), path.parent
+            else:
+                yield ".".join((name, *parts)), path
+
+
+FOLDERS = {name: path for name, path in packages_and_modules() if path.is_dir()}
+MODULES = {name: path for name, path in packages_and_modules() if path.is_file()}
 
 
 def imports_of(path: Path) -> set[str]:
@@ -49,54 +57,69 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: a relative import"
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
-    return {name for name in found if name in MODULES or name in FOLDERS}
+    return {name for name in found if name in MODULES}
 
 
-def folder_of(module: str) -> str:
-    return module if module in FOLDERS else module.rpartition(".")[0]
+def wing_of(module: str) -> str:
+    return module.split(".")[1]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_down_only(module: str) -> None:
-    assert {folder_of(name) for name in imports_of(MODULES[module])} <= BELOW[folder_of(module)]
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
+def test_wings_import_only_those_below(module: str) -> None:
+    wing = wing_of(module)
+    assert {wing_of(other) for other in imports_of(MODULES[module])} <= BELOW[wing] | {wing}
 
 
 def reading_order(folder: str) -> list[str]:
-    """The modules in the order in which the folder's docstring names them: a table, or names in backticks."""
+    """The files and folders in the order in which the folder's docstring names them."""
     doc = ast.get_docstring(ast.parse((FOLDERS[folder] / "__init__.py").read_text(encoding="utf-8"))) or ""
-    text = doc.partition("Reading order")[2]
-    return re.findall(r"^ {4}(\w+) {2,}", text, re.MULTILINE) or re.findall(r"`(\w+)`", text)
+    return re.findall(r"^ {4}(\w+) {2,}", doc.partition("Reading order")[2], re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_reading_order_names_every_file_once(folder: str) -> None:
-    files = {name.rpartition(".")[2] for name in MODULES if folder_of(name) == folder} - {"__main__"}
+    inside = {name for name in [*MODULES, *FOLDERS] if name.rpartition(".")[0] == folder} - {"swag_af.__main__"}
     order = reading_order(folder)
-    assert set(order) == files | ({name.rpartition(".")[2] for name in CAPABILITIES} if folder == "swag_af" else set())
+    assert set(order) == {name.rpartition(".")[2] for name in inside}
     assert len(order) == len(set(order))
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__main__")])
-def test_a_file_imports_only_files_named_before_it(module: str) -> None:
-    folder, _, name = module.rpartition(".")
-    imported = {other for other in imports_of(MODULES[module]) if other in MODULES}
-    assert {other for other in imported if folder_of(other) == folder} <= named_before(folder, name)
-    if folder in CAPABILITIES:
-        folder, name = "swag_af", folder.rpartition(".")[2]
-        assert {other for other in imported if folder_of(other) == folder} <= named_before(folder, name)
-    if folder == "swag_af" and MODULES[module].parent.name == "swag_af":
-        assert {folder_of(other) for other in imported} & CAPABILITIES <= named_before(folder, name)
-
-
-def named_before(folder: str, name: str) -> set[str]:
-    """The modules of a folder that its reading order names before `name`."""
-    order = reading_order(folder)
-    return {f"{folder}.{other}" for other in order[: order.index(name)]}
+def test_a_file_imports_only_what_is_named_before_it(module: str) -> None:
+    """Where the ways to two modules part, the one that is imported comes first in the reading order."""
+    mine = module.split(".")
+    for other in imports_of(MODULES[module]):
+        its = other.split(".")
+        parting = next(i for i, (a, b) in enumerate(zip(mine, its, strict=False)) if a != b)
+        order = reading_order(".".join(mine[:parting]))
+        assert order.index(its[parting]) < order.index(mine[parting]), f"{module} imports {other}"
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_says_what_it_is_for(module: str) -> None:
     assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+
+
+def test_every_folder_is_installed() -> None:
+    listed = re.search(r"packages = \[(.+?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)
+    assert listed is not None
+    assert set(re.findall(r'"(.+?)"', listed[1])) == set(FOLDERS)
+
+
+def loaded_by(module: str) -> list[str]:
+    """Every module that a fresh interpreter has loaded once it has imported `module`."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_the_algorithm_loads_little() -> None:
+    """No plot, page, audit, release or rules of English; the number is a bound that the issue of the house set."""
+    loaded = loaded_by("swag_af.af.loop")
+    ours = [name for name in loaded if name in MODULES]
+    above = ("auditing", "judging", "reporting", "releasing", "verify", "cli", "data.syntax", "data.captions")
+    assert not [name for name in ours if name.startswith(tuple(f"swag_af.{wing}" for wing in above))]
+    assert not {"torch", "spacy", "matplotlib", "nltk", "scipy", "sklearn"} & set(loaded)
+    assert len(ours) <= 25, ours
 
 
 @pytest.mark.parametrize("name", swag_af.__all__)

@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from conftest import TINY, make_contexts_of
 
-from swag_af.data.build import pool as build
-from swag_af.data.contexts import Context, read_contexts, read_dropped, write_contexts
+from swag_af.data.captions.context_set import read_contexts, read_dropped, write_contexts
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.folds import FoldMap
-from swag_af.data.options import Pool
-from swag_af.data.pool import CandidatePool
-from swag_af.lm import lazy as lazy_module
-from swag_af.lm.generate import generate
-from swag_af.lm.lazy import features
-from swag_af.lm.options import Features, Generate, TrainLM
-from swag_af.lm.train import train_lm
+from swag_af.data.pool.options import PoolOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import pool as build
+from swag_af.lm.lstm import lazy as lazy_module
+from swag_af.lm.lstm.lazy import features
+from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.lm.verb import generate
 
 NEGATIVES = ["walks to the old car.", "sings in the rain."]
 
@@ -63,7 +64,7 @@ def test_features_come_from_the_model_that_has_not_read_the_row_whatever_its_fol
     }[names]
     CandidatePool.from_texts(changed, [NEGATIVES] * len(changed)).save(tmp_path / "pool")
     found = reading_folds(monkeypatch)
-    made = features(Features(tmp_path / "pool", lms))
+    made = features(FeaturesOptions(tmp_path / "pool", lms))
     assert found == {c.id: c.fold for c in contexts}
     assert made.manifest["features_by"]["n_foreign_rows"] == 0
 
@@ -71,7 +72,7 @@ def test_features_come_from_the_model_that_has_not_read_the_row_whatever_its_fol
 def test_rows_that_no_model_has_read_are_counted_as_such(lms, tmp_path):
     foreign = [replace(c, fold=9) for c in make_contexts_of(6, n_videos=3)]
     CandidatePool.from_texts(foreign, [NEGATIVES] * 6).save(tmp_path / "pool")
-    made = features(Features(tmp_path / "pool", lms))
+    made = features(FeaturesOptions(tmp_path / "pool", lms))
     assert made.manifest["features_by"]["n_foreign_rows"] == 6
 
 
@@ -83,13 +84,13 @@ def read_by_all(contexts_path, tmp_path) -> tuple[Path, Context]:
     copy = next(i for i, pair in enumerate(dropped) if pair.fold == 1)
     dropped[copy] = replace(dropped[copy], sent1=leaked.sentences[1].upper())
     write_contexts(tmp_path / "contexts.jsonl", contexts, dropped, {})
-    train_lm(TrainLM(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=TINY))
+    train_lm(TrainLMOptions(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=TINY))
     return tmp_path, leaked
 
 
 def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_counted(read_by_all):
     folder, leaked = read_by_all
-    options = Generate(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, lm=TINY)
+    options = GenerateOptions(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, lm=TINY)
     made = generate(options)
     assert leaked.id not in {context.id for context in made.contexts}
     assert made.manifest["drops"]["read_by_its_model"] == sum(
@@ -101,24 +102,24 @@ def test_a_row_that_every_model_has_read_is_refused_by_features_and_left_out_by_
     folder, leaked = read_by_all
     contexts = [leaked, *make_contexts_of(6, n_videos=3)]
     write_jsonl(folder / "mine.jsonl", rows_of(contexts))
-    build(Pool((folder / "mine.jsonl",), folder / "mine"))
+    build(PoolOptions((folder / "mine.jsonl",), folder / "mine"))
     with pytest.raises(InputError, match=rf"1 rows stand in several folds .*first: {leaked.id}\).*--lms"):
-        features(Features(folder / "mine", folder / "lms"))
-    made = build(Pool((folder / "mine.jsonl",), folder / "without", lms=folder / "lms"))
+        features(FeaturesOptions(folder / "mine", folder / "lms"))
+    made = build(PoolOptions((folder / "mine.jsonl",), folder / "without", lms=folder / "lms"))
     assert made.manifest["drops"] == {"read_by_all_models": 1}
-    assert len(features(Features(folder / "without", folder / "lms"))) == 6
+    assert len(features(FeaturesOptions(folder / "without", folder / "lms"))) == 6
 
 
 def test_a_pool_made_for_models_has_their_folds(contexts_path, lms, tmp_path):
     contexts = read_contexts(contexts_path)[:30]
     write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
-    made = build(Pool((tmp_path / "mine.jsonl",), tmp_path / "pool", lms=lms))
+    made = build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "pool", lms=lms))
     assert [c.fold for c in made.contexts] == [c.fold for c in contexts]
 
 
 def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all):
     folder, leaked = read_by_all
-    options = Generate(
+    options = GenerateOptions(
         folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, features="lazy", lm=TINY
     )
     generate(options)
@@ -173,7 +174,7 @@ def test_rows_of_a_pool_without_a_fold_get_one_beside_those_that_have_one(tmp_pa
     rows = rows_of(make_contexts_of(40, n_videos=20))
     rows[3]["fold"] = 7
     write_jsonl(tmp_path / "mine.jsonl", rows)
-    folds = [c.fold for c in build(Pool((tmp_path / "mine.jsonl",), tmp_path / "pool")).contexts]
+    folds = [c.fold for c in build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "pool")).contexts]
     assert folds[3] == 7
     assert {fold for i, fold in enumerate(folds) if i != 3} == set(range(5))
 
@@ -184,7 +185,7 @@ def test_rows_of_a_pool_that_share_a_sentence_share_a_group(tmp_path):
     write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
     pools = [
         CandidatePool.from_texts(contexts, [NEGATIVES] * 40),
-        build(Pool((tmp_path / "mine.jsonl",), tmp_path / "p")),
+        build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "p")),
     ]
     for made in pools:
         assert made.groups[7] == made.groups[30]

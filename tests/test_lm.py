@@ -7,15 +7,15 @@ import pytest
 import torch
 from conftest import STOP, TINY
 
-from swag_af.data.contexts import read_contexts
+from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.vocabulary import BOS, EOS
-from swag_af.lm import train as train_module
-from swag_af.lm.corpus import batches, caption_vocabulary, corpus_hash, directions, fold_corpus, pairs_of
-from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
-from swag_af.lm.options import TrainLM
-from swag_af.lm.store import load_fold
-from swag_af.lm.train import perplexity, train_lm
+from swag_af.lm.lstm import train as train_module
+from swag_af.lm.lstm.checkpoints import load_fold
+from swag_af.lm.lstm.corpus import batches, caption_vocabulary, corpus_hash, directions, fold_corpus, pairs_of
+from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
+from swag_af.lm.lstm.train import perplexity, train_lm
+from swag_af.lm.options import TrainLMOptions
 
 
 def forward_loss(model: BidirectionalLM, tables: tuple[np.ndarray, np.ndarray]) -> float:
@@ -119,10 +119,10 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(contexts_pat
 
     monkeypatch.setattr(train_module._EpochLines, "on_train_epoch_start", stop_at_second_epoch)
     with pytest.raises(KeyboardInterrupt):
-        train_lm(TrainLM(contexts_path, killed, folds=(0,), lm=TINY))
+        train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
     monkeypatch.setattr(train_module._EpochLines, "on_train_epoch_start", whole_run)
     assert (killed / "fold-0" / "checkpoints" / "last.ckpt").exists()
-    train_lm(TrainLM(contexts_path, killed, folds=(0,), lm=TINY))
+    train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
     name = "fold-0/weights.safetensors"
     assert (killed / name).read_bytes() == (lms / name).read_bytes()
     assert not (killed / "fold-0" / "checkpoints").exists()
@@ -132,18 +132,18 @@ def test_training_leaves_the_global_generator_alone(contexts_path, tmp_path):
     torch.manual_seed(7)
     expected = torch.rand(1)
     torch.manual_seed(7)
-    train_lm(TrainLM(contexts_path, tmp_path / "lms", folds=(1,), lm=replace(TINY, epochs=1)))
+    train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(1,), lm=replace(TINY, epochs=1)))
     assert torch.equal(torch.rand(1), expected)
 
 
 def test_a_folder_of_models_begun_with_other_options_is_refused(contexts_path, lms):
     with pytest.raises(InputError, match=r"hidden \(24, now 32\)"):
-        train_lm(TrainLM(contexts_path, lms, lm=replace(TINY, hidden=32)))
+        train_lm(TrainLMOptions(contexts_path, lms, lm=replace(TINY, hidden=32)))
 
 
 def test_an_unknown_fold_is_refused(contexts_path, tmp_path):
     with pytest.raises(InputError, match="folds 0 to 1"):
-        train_lm(TrainLM(contexts_path, tmp_path / "lms", folds=(7,), lm=TINY))
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(7,), lm=TINY))
 
 
 def test_damaged_weights_are_named(contexts_path, lms, tmp_path):

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter
 
+from swag_af.af.loop import filter_pool
+from swag_af.af.measures import accuracy
+from swag_af.af.options import AFOptions
+from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
-from swag_af.data.options import ContextRules, Contexts
-from swag_af.data.pool import CandidatePool
-from swag_af.lm.options import Generate, LMOptions, TrainLM
-from swag_af.loop import accuracy, filter_pool
-from swag_af.options import AFOptions, Release
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.releasing.options import ReleaseOptions
 
 
 def test_accuracy_counts_a_tie_as_a_guess():
@@ -29,7 +31,7 @@ def test_lazy_scans_score_less_than_full_ones(pool):
     lazy, full = (
         filter_pool(pool, HashFilter(), AFOptions(iterations=5, n_negatives=4, scan=scan)) for scan in ("lazy", "full")
     )
-    assert sum(r["n_scored"] for r in lazy.log) < sum(r["n_scored"] for r in full.log)
+    assert sum(r.n_scored for r in lazy.log) < sum(r.n_scored for r in full.log)
 
 
 @pytest.mark.parametrize("rule", ["paper", "released"])
@@ -63,14 +65,14 @@ def test_two_filters_of_one_name_are_refused(pool):
     "make",
     [
         lambda: ContextRules(n_folds=1),
-        lambda: Contexts((), seed=-1),
+        lambda: ContextsOptions((), seed=-1),
         lambda: LMOptions(epochs=0),
         lambda: LMOptions(recurrent_dropout=1.0),
-        lambda: TrainLM(Path("c"), seed=-1),
-        lambda: Generate(Path("c"), limit=0),
-        lambda: Generate(Path("c"), min_tokens=9, max_tokens=5),
+        lambda: TrainLMOptions(Path("c"), seed=-1),
+        lambda: GenerateOptions(Path("c"), limit=0),
+        lambda: GenerateOptions(Path("c"), min_tokens=9, max_tokens=5),
         lambda: AFOptions(window=0),
-        lambda: Release(Path("r"), val_share=0.6, test_share=0.6),
+        lambda: ReleaseOptions(Path("r"), val_share=0.6, test_share=0.6),
     ],
 )
 def test_options_out_of_range_are_refused_when_made(make):

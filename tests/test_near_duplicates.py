@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
-from swag_af.data.near_duplicates import RECALL, near_duplicate_pairs, repeats
+from swag_af.data.text.near_duplicates import RECALL, near_duplicate_pairs, repeats
 
 
 def shingles(tokens: Sequence[str]) -> set[tuple[str, ...]]:

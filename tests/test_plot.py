@@ -2,13 +2,23 @@
 
 import numpy as np
 
-from swag_af.plot import curves, first_iterations, plot_run, smooth
-from swag_af.runs import Run
+from swag_af.data.run import Iteration, Run
+from swag_af.reporting.plot import curves, first_iterations, plot_run, smooth
 
 
 def run_of(filters: list[str], pool) -> Run:
     log = [
-        {"iteration": i + 1, "filter": name, "accuracy": {"mlp": 0.1 * i, name: 0.1 * i}}
+        Iteration(
+            i + 1,
+            name,
+            {"mlp": 0.1 * i, name: 0.1 * i},
+            n_test=6,
+            n_easy=0,
+            n_replaced=0,
+            n_scored=0,
+            n_unassigned=9,
+            scored_share=0.0,
+        )
         for i, name in enumerate(filters)
     ]
     return Run(pool, np.zeros((len(pool), 3), np.int32), log=log)

@@ -9,13 +9,14 @@ from conftest import HashFilter, make_contexts_of, make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data import tables
-from swag_af.data.contexts import Context
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
-from swag_af.data.guard import comparable
-from swag_af.data.pool import CandidatePool, finish_pool, write_shard
-from swag_af.data.taggers import load_tagger
+from swag_af.data.pool import rows as tables
+from swag_af.data.pool.folder import finish_pool, write_shard
+from swag_af.data.pool.guard import comparable
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.filters.contract import check_filter
 

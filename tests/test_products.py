@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import linear as torch_linear
 
-from swag_af.data import products
+from swag_af.nn import products
 
 
 @pytest.fixture(params=[True, False], ids=["onednn", "torch"])

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.captions import Caption, Video
+from swag_af.data.captions.options import CaptionColumns
+from swag_af.data.captions.readers import caption_rows, describe, format_of, merge_videos, read_videos
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
-from swag_af.data.options import CaptionColumns
-from swag_af.data.readers import caption_rows, describe, format_of, merge_videos, read_videos
+from swag_af.data.video import Caption, Video
 
 
 def written(folder: Path, name: str, content: str, *, encoding: str = "utf-8") -> Path:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.caption_sets import sentences_of
-from swag_af.data.caption_tables import seconds
-from swag_af.data.captions import Caption, Video
+from swag_af.data.captions.columns import seconds
+from swag_af.data.captions.language import foreign_videos
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.captions.readers import format_of, read_videos
+from swag_af.data.captions.repair import is_broken, mend, mend_videos
+from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import InputError
-from swag_af.data.extract import contexts
-from swag_af.data.language import foreign_videos
-from swag_af.data.mending import is_broken, mend, mend_videos
-from swag_af.data.options import ContextRules, Contexts
-from swag_af.data.readers import format_of, read_videos
+from swag_af.data.video import Caption, Video
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -222,7 +222,9 @@ def test_a_context_set_is_made_of_several_kinds_at_once(tmp_path: Path) -> None:
     )
     rules = ContextRules(min_token_count=1)
     out = tmp_path / "c.jsonl"
-    table = contexts(Contexts((tmp_path / "mine.csv", tmp_path / "lsmdc.csv"), out, splitter="rules", rules=rules))
+    table = contexts(
+        ContextsOptions((tmp_path / "mine.csv", tmp_path / "lsmdc.csv"), out, splitter="rules", rules=rules)
+    )
     assert {name: n for name, n in table.items() if n} == {"pairs": 3, "kept": 1, "repeated": 1, "gap": 1}
     manifest = json.loads(out.with_suffix(".manifest.json").read_text())
     assert [source["format"] for source in manifest["made_by"]["sources"]] == ["csv", "lsmdc"]
@@ -233,7 +235,7 @@ def test_an_output_that_is_a_folder_is_refused_before_anything_is_read(tmp_path:
     source = tmp_path / "mine.csv"
     source.write_text("no captions")
     with pytest.raises(InputError, match="this is a folder"):
-        contexts(Contexts((source,), tmp_path, format="csv", force=True))
+        contexts(ContextsOptions((source,), tmp_path, format="csv", force=True))
 
 
 COUNTS = {

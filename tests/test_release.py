@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from conftest import HashFilter
 
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import read_manifest, sha256_file
-from swag_af.data.pool import CandidatePool
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, Release
-from swag_af.release.build import release
-from swag_af.release.dataset import Dataset
-from swag_af.release.splits import SPLITS
-from swag_af.runs import Run, open_run
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.verb import release
 
 SWAG_COLUMNS = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
 """The header of SWAG's train.csv."""
@@ -37,16 +38,16 @@ def run(pool_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def made(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Dataset]:
+def made(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[ReleaseOptions, Dataset]:
     """A dataset with three splits."""
-    options = Release(run.path, tmp_path_factory.mktemp("datasets") / "dataset", val_share=0.3, test_share=0.2)
+    options = ReleaseOptions(run.path, tmp_path_factory.mktemp("datasets") / "dataset", val_share=0.3, test_share=0.2)
     return options, release(options)
 
 
 @pytest.fixture
 def no_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     """The curve takes most of the time; `made` draws it once."""
-    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -171,7 +172,7 @@ def test_more_distractors_than_assigned_are_refused(made, tmp_path: Path) -> Non
 )
 def test_options_that_make_no_dataset_are_refused(shares: dict) -> None:
     with pytest.raises(InputError):
-        Release(Path("run"), **shares)
+        ReleaseOptions(Path("run"), **shares)
 
 
 def test_the_card_says_that_nobody_verified_the_distractors(made) -> None:

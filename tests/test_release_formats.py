@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 from judged import judged_options, make_run, release_without_curve, rows_of
 
-from swag_af.data.build import pool as build_pool
-from swag_af.data.contexts import Context
+from swag_af.cli.verbs import release as verb
+from swag_af.data.context import Context, display
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, sha256_file
-from swag_af.data.options import Pool
-from swag_af.options import Release
-from swag_af.release.dataset import Dataset
-from swag_af.release.hub import size_category
-from swag_af.release.questions import display
-from swag_af.verbs import release as verb
+from swag_af.data.pool.options import PoolOptions
+from swag_af.data.pool.verb import pool as build_pool
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.hub import size_category
+from swag_af.releasing.options import ReleaseOptions
 
 SWAG = Path(__file__).resolve().parents[2] / "shared" / "data" / "swag"
 REGULAR = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
@@ -29,26 +28,26 @@ FULL = (
 
 
 @pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> Release:
+def options(tmp_path_factory: pytest.TempPathFactory) -> ReleaseOptions:
     folder = tmp_path_factory.mktemp("judged")
     return judged_options(make_run(folder), folder)
 
 
 @pytest.fixture(scope="module")
-def made(options: Release) -> Dataset:
+def made(options: ReleaseOptions) -> Dataset:
     return release_without_curve(options)
 
 
 # ------------------------------------------------------------------------------- SWAG's files
 
 
-def test_the_headers_are_those_of_swag(options: Release, made: Dataset) -> None:
+def test_the_headers_are_those_of_swag(options: ReleaseOptions, made: Dataset) -> None:
     assert (options.out / "train.csv").read_text().splitlines()[0] == REGULAR
     assert (options.out / "test.csv").read_text().splitlines()[0] == REGULAR.removesuffix(",label")
     assert (options.out / "val_full.csv").read_text().splitlines()[0] == FULL
 
 
-def test_pandas_reads_the_regular_files_by_their_index(options: Release, made: Dataset) -> None:
+def test_pandas_reads_the_regular_files_by_their_index(options: ReleaseOptions, made: Dataset) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.read_csv(options.out / "train.csv", index_col=0)
     assert frame.index.tolist() == list(range(made.sizes["train"]))
@@ -57,7 +56,7 @@ def test_pandas_reads_the_regular_files_by_their_index(options: Release, made: D
     assert set(frame["gold-source"]) == {"gold", "gen"}
 
 
-def test_pandas_reads_a_fourth_distractor_that_is_not_there_as_missing(options: Release, made: Dataset) -> None:
+def test_pandas_reads_a_fourth_distractor_that_is_not_there_as_missing(options: ReleaseOptions, made: Dataset) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.read_csv(options.out / "train_full.csv")
     few = frame["distractor-3"].isna()
@@ -79,7 +78,7 @@ def conventions(startphrase: str, endings: list[str]) -> list[str]:
     ]
 
 
-def test_questions_are_spelt_by_the_conventions_of_swag(options: Release, made: Dataset) -> None:
+def test_questions_are_spelt_by_the_conventions_of_swag(options: ReleaseOptions, made: Dataset) -> None:
     for split in ("train", "val", "test"):
         for row in rows_of(options.out / f"{split}.csv"):
             assert conventions(row["startphrase"], [row[f"ending{i}"] for i in range(4)]) == []
@@ -122,8 +121,8 @@ def test_the_columns_that_real_rows_tell_of_are_ours() -> None:
 # ------------------------------------------------------------------------------- JSONL
 
 
-def test_a_pool_can_be_made_of_the_jsonl(options: Release, made: Dataset, tmp_path: Path) -> None:
-    pool = build_pool(Pool((options.out / "jsonl" / "train.jsonl",), tmp_path / "pool"))
+def test_a_pool_can_be_made_of_the_jsonl(options: ReleaseOptions, made: Dataset, tmp_path: Path) -> None:
+    pool = build_pool(PoolOptions((options.out / "jsonl" / "train.jsonl",), tmp_path / "pool"))
     train = made.of_split("train")
     assert [context.id for context in pool.contexts] == [question.id for question in train]
     for row, question in enumerate(train):
@@ -131,7 +130,7 @@ def test_a_pool_can_be_made_of_the_jsonl(options: Release, made: Dataset, tmp_pa
         assert pool.text(row, 0) == question.answer
 
 
-def test_the_jsonl_of_test_does_not_give_its_answers_away(options: Release, made: Dataset) -> None:
+def test_the_jsonl_of_test_does_not_give_its_answers_away(options: ReleaseOptions, made: Dataset) -> None:
     records = [record for _, record in read_jsonl(options.out / "jsonl" / "test.jsonl")]
     assert len(records) == made.sizes["test"]
     assert not {"label", "gold_source"} & {name for record in records for name in record}
@@ -141,14 +140,14 @@ def test_the_jsonl_of_test_does_not_give_its_answers_away(options: Release, made
 
 
 @pytest.fixture
-def load(options: Release, made: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def load(options: ReleaseOptions, made: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`datasets.load_dataset` of the folder, without network."""
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     return lambda *config: datasets.load_dataset(str(options.out), *config, cache_dir=str(tmp_path / "cache"))
 
 
-def test_load_dataset_opens_the_folder(load: Any, options: Release, made: Dataset) -> None:
+def test_load_dataset_opens_the_folder(load: Any, options: ReleaseOptions, made: Dataset) -> None:
     loaded = load()
     assert {split: len(rows) for split, rows in loaded.items()} == {
         "train": made.sizes["train"],
@@ -161,14 +160,14 @@ def test_load_dataset_opens_the_folder(load: Any, options: Release, made: Datase
     assert [row | {"label": str(row["label"])} for row in loaded["validation"]] == regular
 
 
-def test_load_dataset_opens_the_full_configuration(load: Any, options: Release) -> None:
+def test_load_dataset_opens_the_full_configuration(load: Any, options: ReleaseOptions) -> None:
     loaded = load("full")
     assert list(loaded) == ["train", "validation"]
     assert list(loaded["train"]) == rows_of(options.out / "train_full.csv")
 
 
 def test_load_dataset_opens_csv_where_there_is_no_parquet(
-    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReleaseOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
@@ -189,11 +188,11 @@ def test_sizes_have_the_names_of_the_hub(n: int, name: str) -> None:
 
 
 def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.release.tables.has_pyarrow", lambda: False)
+    monkeypatch.setattr("swag_af.releasing.tables.has_pyarrow", lambda: False)
 
 
 def test_without_pyarrow_the_default_leaves_parquet_out(
-    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReleaseOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_pyarrow(monkeypatch)
     release_without_curve(replace(options, out=tmp_path / "dataset"))
@@ -203,16 +202,16 @@ def test_without_pyarrow_the_default_leaves_parquet_out(
 
 
 def test_without_pyarrow_the_verb_says_what_to_install(
-    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: ReleaseOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_pyarrow(monkeypatch)
-    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
     verb(replace(options, out=tmp_path / "dataset"))
     assert "Note: no Parquet" in capsys.readouterr().out
 
 
 def test_without_pyarrow_parquet_by_name_is_refused(
-    options: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: ReleaseOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_pyarrow(monkeypatch)
     with pytest.raises(InputError, match=r"pip install 'swag-af\[publish\]'"):
@@ -220,7 +219,7 @@ def test_without_pyarrow_parquet_by_name_is_refused(
     assert not (tmp_path / "dataset").exists()
 
 
-def test_a_format_that_is_none_is_refused(options: Release, tmp_path: Path) -> None:
+def test_a_format_that_is_none_is_refused(options: ReleaseOptions, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no format 'xml'"):
         release_without_curve(replace(options, out=tmp_path / "dataset", formats="jsonl,xml"))
 
@@ -228,7 +227,7 @@ def test_a_format_that_is_none_is_refused(options: Release, tmp_path: Path) -> N
 # ------------------------------------------------------------------------------- Croissant
 
 
-def test_mlcroissant_validates_the_metadata(options: Release, made: Dataset) -> None:
+def test_mlcroissant_validates_the_metadata(options: ReleaseOptions, made: Dataset) -> None:
     mlc = pytest.importorskip("mlcroissant")
     metadata = mlc.Dataset(jsonld=str(options.out / "croissant.json")).metadata
     assert not metadata.issues.errors
@@ -236,7 +235,7 @@ def test_mlcroissant_validates_the_metadata(options: Release, made: Dataset) -> 
 
 
 @pytest.mark.parametrize("name", ["train", "test", "val_full"])
-def test_mlcroissant_reads_the_records(options: Release, made: Dataset, name: str) -> None:
+def test_mlcroissant_reads_the_records(options: ReleaseOptions, made: Dataset, name: str) -> None:
     mlc = pytest.importorskip("mlcroissant")
     records = list(mlc.Dataset(jsonld=str(options.out / "croissant.json")).records(record_set=name))
     rows = rows_of(options.out / f"{name}.csv")
@@ -247,7 +246,7 @@ def test_mlcroissant_reads_the_records(options: Release, made: Dataset, name: st
             assert (value.decode() if isinstance(value, bytes) else str(value)) == row[column]
 
 
-def test_croissant_has_the_hashes_and_sizes_of_the_files(options: Release, made: Dataset) -> None:
+def test_croissant_has_the_hashes_and_sizes_of_the_files(options: ReleaseOptions, made: Dataset) -> None:
     files = json.loads((options.out / "croissant.json").read_text())["distribution"]
     assert {file["contentUrl"] for file in files} >= {"train.csv", "val.csv", "test.csv"}
     for file in files:

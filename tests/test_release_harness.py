@@ -17,23 +17,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged import judged_options, make_run, release_without_curve, rows_of
 
-from swag_af.options import Release
-from swag_af.release.card import dataset_card
-from swag_af.release.dataset import Dataset
-from swag_af.release.harness import task_names
-from swag_af.release.lm_eval_utils import questions_of_other_videos
+from swag_af.releasing.card import dataset_card
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.harness import task_names
+from swag_af.releasing.lm_eval_utils import questions_of_other_videos
+from swag_af.releasing.options import ReleaseOptions
 
 VARIANTS = ("full", "ending_only", "shuffled_context")
 
 
 @pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> Release:
+def options(tmp_path_factory: pytest.TempPathFactory) -> ReleaseOptions:
     folder = tmp_path_factory.mktemp("judged")
     return judged_options(make_run(folder), folder)
 
 
 @pytest.fixture(scope="module")
-def made(options: Release) -> Dataset:
+def made(options: ReleaseOptions) -> Dataset:
     return release_without_curve(options)
 
 
@@ -57,7 +57,7 @@ def test_no_question_gets_a_context_of_its_own_video(videos: list[str]) -> None:
 # ------------------------------------------------------------------------------- the folder
 
 
-def test_there_is_a_task_a_variant_and_their_group(options: Release, made: Dataset) -> None:
+def test_there_is_a_task_a_variant_and_their_group(options: ReleaseOptions, made: Dataset) -> None:
     assert {path.stem for path in (options.out / "lm_eval").glob("*.yaml")} == {
         f"kitchen_{name}" for name in (*VARIANTS, "variants")
     }
@@ -71,13 +71,13 @@ def test_contexts_are_not_shuffled_where_one_video_has_most_questions(made: Data
     assert "shuffled_context" not in dataset_card(few, ("jsonl",))
 
 
-def test_without_validation_questions_there_are_no_tasks(options: Release, tmp_path: Path) -> None:
+def test_without_validation_questions_there_are_no_tasks(options: ReleaseOptions, tmp_path: Path) -> None:
     release_without_curve(replace(options, out=tmp_path / "none", val_share=0.0))
     assert not (tmp_path / "none" / "lm_eval").exists()
     assert "lm_eval" not in (tmp_path / "none" / "README.md").read_text()
 
 
-def test_the_copied_loader_reads_the_folder_it_stands_in(options: Release, made: Dataset) -> None:
+def test_the_copied_loader_reads_the_folder_it_stands_in(options: ReleaseOptions, made: Dataset) -> None:
     spec = importlib.util.spec_from_file_location("copied", options.out / "lm_eval" / "utils.py")
     copied = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copied)
@@ -112,7 +112,7 @@ def model(made: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(model: Path, options: Release, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def results(model: Path, options: ReleaseOptions, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the harness says of the group of all variants, run from another folder."""
     import lm_eval
     from lm_eval.tasks import TaskManager
@@ -151,7 +151,9 @@ def log_likelihoods(model: Path, context: str, endings: list[str]) -> list[float
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["full", "ending_only"])
-def test_the_harness_scores_as_a_direct_computation_does(variant, results, model: Path, options: Release) -> None:
+def test_the_harness_scores_as_a_direct_computation_does(
+    variant, results, model: Path, options: ReleaseOptions
+) -> None:
     samples = sorted(results["samples"][f"kitchen_{variant}"], key=lambda sample: sample["doc_id"])
     rows = rows_of(options.out / "val.csv")
     assert len(samples) == len(rows)
@@ -173,7 +175,7 @@ def test_the_harness_says_an_accuracy_for_every_variant(results) -> None:
 
 
 @pytest.mark.slow
-def test_the_shuffled_variant_shows_contexts_of_other_videos(results, options: Release) -> None:
+def test_the_shuffled_variant_shows_contexts_of_other_videos(results, options: ReleaseOptions) -> None:
     video_of = {row["startphrase"]: row["video-id"] for row in rows_of(options.out / "val.csv")}
     samples = results["samples"]["kitchen_shuffled_context"]
     assert samples

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from judged import N, judged_options, make_run, release_without_curve, rows_of, say
 
-from swag_af.consensus import METHODS
+from swag_af.cli.verbs import release as verb
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_manifest
-from swag_af.options import Release
-from swag_af.release.dataset import Dataset, assemble, shortfalls
-from swag_af.release.people import opinions_of
-from swag_af.release.rules import LEFT_OUT
-from swag_af.runs import Run
-from swag_af.verbs import release as verb
-from swag_af.verdicts import Item, Verdict, judge, make_items, refill, write_verdicts
+from swag_af.data.run import Run
+from swag_af.judging.consensus import METHODS
+from swag_af.judging.people import opinions_of
+from swag_af.judging.rules import LEFT_OUT
+from swag_af.judging.verdicts import Item, Verdict, judge, make_items, refill, write_verdicts
+from swag_af.releasing.dataset import Dataset, assemble, shortfalls
+from swag_af.releasing.options import ReleaseOptions
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,12 @@ def items(run: Run) -> list[Item]:
 
 
 @pytest.fixture(scope="module")
-def options(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Release:
+def options(run: Run, tmp_path_factory: pytest.TempPathFactory) -> ReleaseOptions:
     return judged_options(run, tmp_path_factory.mktemp("verdicts"))
 
 
 @pytest.fixture(scope="module")
-def made(options: Release) -> Dataset:
+def made(options: ReleaseOptions) -> Dataset:
     return release_without_curve(options)
 
 
@@ -72,7 +72,7 @@ def test_ids_of_questions_are_unique(made: Dataset) -> None:
     assert len({question.id for question in made.questions}) == len(made.questions)
 
 
-def test_regular_and_full_files_hold_the_same_questions(options: Release, made: Dataset) -> None:
+def test_regular_and_full_files_hold_the_same_questions(options: ReleaseOptions, made: Dataset) -> None:
     for split in ("train", "val"):
         regular, full = rows_of(options.out / f"{split}.csv"), rows_of(options.out / f"{split}_full.csv")
         for one, other in zip(regular, full, strict=True):
@@ -82,7 +82,7 @@ def test_regular_and_full_files_hold_the_same_questions(options: Release, made: 
             assert one["gold-source"] == ("gen" if other["gold-source"] == "gen-orig" else "gold")
 
 
-def test_a_fourth_distractor_that_is_not_there_is_empty(options: Release, made: Dataset) -> None:
+def test_a_fourth_distractor_that_is_not_there_is_empty(options: ReleaseOptions, made: Dataset) -> None:
     rows = rows_of(options.out / "train_full.csv")
     assert {bool(row["distractor-3"]) for row in rows} == {True, False}
     for row in rows:
@@ -90,11 +90,11 @@ def test_a_fourth_distractor_that_is_not_there_is_empty(options: Release, made: 
         assert all(row[f"distractor-{i}-type"] in ("likely", "unlikely") for i in range(3))
 
 
-def test_there_is_no_full_file_of_test(options: Release, made: Dataset) -> None:
+def test_there_is_no_full_file_of_test(options: ReleaseOptions, made: Dataset) -> None:
     assert not (options.out / "test_full.csv").exists()
 
 
-def test_the_manifest_and_the_card_say_what_was_left_out(options: Release, made: Dataset) -> None:
+def test_the_manifest_and_the_card_say_what_was_left_out(options: ReleaseOptions, made: Dataset) -> None:
     manifest = read_manifest(options.out, "dataset")
     card = (options.out / "README.md").read_text()
     assert manifest["left_out"] == made.left_out
@@ -104,7 +104,7 @@ def test_the_manifest_and_the_card_say_what_was_left_out(options: Release, made:
 
 
 def test_the_verb_prints_every_reason(options, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
     verb(replace(options, out=tmp_path / "dataset"))
     out = capsys.readouterr().out
     assert all(reason in out for reason in LEFT_OUT.values())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.release.rules import (
+from swag_af.judging.rules import (
     LEFT_OUT,
     distractors_of,
     found_example,
@@ -20,7 +20,7 @@ from swag_af.release.rules import (
     why_not_found,
     why_not_second,
 )
-from swag_af.verdicts import RATINGS, Item, Judgement
+from swag_af.judging.verdicts import RATINGS, Item, Judgement
 
 COLUMNS = (0, 11, 12, 13, 14, 15)
 LIKELIHOODS = (0.9, 0.5, 0.1, 0.7, 0.3, -0.2)

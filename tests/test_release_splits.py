@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.contexts import Context
-from swag_af.data.groups import join_pairs, named_groups
+from swag_af.data.captions import context_set
+from swag_af.data.captions.context_set import join_near_duplicates
+from swag_af.data.context import Context
+from swag_af.data.splits import fill_shares, join_pairs, named_groups
 from swag_af.data.tokens import tokenize
-from swag_af.release import splits
-from swag_af.release.splits import split_by_group
 
 WORDS = st.sampled_from(["he", "she", "runs", "eats", "down"])
 CONTEXTS = st.lists(st.tuples(st.integers(0, 12), st.lists(WORDS, min_size=3, max_size=9)), min_size=1, max_size=14)
@@ -37,7 +37,7 @@ def alike(one: Context, other: Context, threshold: float) -> bool:
 
 def groups_of(contexts: list[Context], threshold: float) -> np.ndarray:
     """Those of videos, joined by likeness."""
-    return splits.groups_of(named_groups([context.video for context in contexts]), contexts, threshold)
+    return join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold)
 
 
 def groups_by_all_pairs(contexts: list[Context], threshold: float) -> set[frozenset[int]]:
@@ -69,7 +69,7 @@ def test_groups_are_those_of_all_pairs(drawn: list, threshold: float) -> None:
 
 def test_a_near_duplicate_joins_whole_videos_at_any_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     contexts = [Context("A.", "He", f"{i}.", id=f"c{i}", video=video) for i, video in enumerate("abbccd")]
-    monkeypatch.setattr(splits, "near_duplicate_pairs", lambda texts, *, threshold, seed: [(0, 1), (2, 4)])
+    monkeypatch.setattr(context_set, "near_duplicate_pairs", lambda texts, *, threshold, seed: [(0, 1), (2, 4)])
     assert groups_of(contexts, 0.7).tolist() == [0, 0, 0, 0, 0, 1]
 
 
@@ -95,7 +95,7 @@ def test_joining_makes_groups_coarser_and_joins_each_pair(groups: list[int], dat
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_nothing_alike_stands_in_two_splits(drawn: list, seed: int) -> None:
     contexts = contexts_of(drawn)
-    split = split_by_group(groups_of(contexts, 0.5), 0.3, 0.3, rng=np.random.default_rng(seed))
+    split = fill_shares(groups_of(contexts, 0.5), {"test": 0.3, "val": 0.3}, "train", rng=np.random.default_rng(seed))
     for i, j in combinations(range(len(contexts)), 2):
         a, b = contexts[i], contexts[j]
         if (a.video and a.video == b.video) or alike(a, b, 0.5):
@@ -105,17 +105,17 @@ def test_nothing_alike_stands_in_two_splits(drawn: list, seed: int) -> None:
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 9))
 @settings(max_examples=60, deadline=None)
 def test_a_split_exceeds_its_share_by_half_a_group_at_most(groups: list[int], seed: int) -> None:
-    split = split_by_group(groups, 0.3, 0.2, rng=np.random.default_rng(seed))
+    split = fill_shares(groups, {"test": 0.2, "val": 0.3}, "train", rng=np.random.default_rng(seed))
     largest = max(Counter(groups).values())
     assert split.count("val") <= 0.3 * len(groups) + largest / 2
     assert split.count("test") <= 0.2 * len(groups) + largest / 2
 
 
 def test_many_small_groups_fill_the_shares() -> None:
-    split = split_by_group(np.arange(1000) // 3, 0.18, 0.18, rng=np.random.default_rng(0))
+    split = fill_shares(np.arange(1000) // 3, {"test": 0.18, "val": 0.18}, "train", rng=np.random.default_rng(0))
     assert abs(split.count("val") - 180) <= 2
     assert abs(split.count("test") - 180) <= 2
 
 
 def test_a_share_of_zero_gives_an_empty_split() -> None:
-    assert set(split_by_group(range(6), 0.0, 0.0, rng=np.random.default_rng(0))) == {"train"}
+    assert set(fill_shares(range(6), {"test": 0.0, "val": 0.0}, "train", rng=np.random.default_rng(0))) == {"train"}

@@ -9,25 +9,28 @@ import pytest
 from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 from judged import judged_options, make_run
 
-from swag_af.audit import Finding
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.show import show
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_manifest
-from swag_af.data.pool import CandidatePool
+from swag_af.data.findings import Finding
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
 from swag_af.filters import registry
-from swag_af.loop import filter_pool
-from swag_af.options import DEFAULT_AUDIT, AFOptions, Release, Show
-from swag_af.release.build import release
-from swag_af.release.card_style import NOBODY, style_lines, style_summary
-from swag_af.release.dataset import Dataset
-from swag_af.release.style import FEWEST_GROUPS, Style
-from swag_af.runs import Run, open_run
-from swag_af.show import show
+from swag_af.filters.registry import DEFAULT_AUDIT
+from swag_af.releasing.card_style import NOBODY, style_lines, style_summary
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.style import FEWEST_GROUPS, Style
+from swag_af.releasing.verb import release
 
 
 @pytest.fixture(autouse=True)
 def plain(fake_filters: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fakes by name, and no curves."""
-    monkeypatch.setattr("swag_af.release.build.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def released(run: Run, folder: Path, **changes) -> tuple[Dataset, str]:
     """The dataset and its card."""
-    dataset = release(Release(run.path, folder / "dataset", **{"audit": "feature,hash", **changes}))
+    dataset = release(ReleaseOptions(run.path, folder / "dataset", **{"audit": "feature,hash", **changes}))
     return dataset, (folder / "dataset" / "README.md").read_text()
 
 
@@ -50,7 +53,7 @@ def test_the_questions_are_measured_as_they_are_released(run: Run, tmp_path: Pat
             seen.update(zip(view.rows.tolist(), map(tuple, view.texts), strict=True))
             return super().score(view)
 
-    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: Watched())
+    monkeypatch.setattr("swag_af.filters.prepare.make_filter", lambda name: Watched())
     dataset, _ = released(run, tmp_path)
     assert seen == {
         q.example.row: (q.answer, *(e for i, e in enumerate(q.endings) if i != q.label)) for q in dataset.questions
@@ -69,7 +72,7 @@ def test_no_group_is_fitted_on_and_scored_by_the_same_fit(run: Run, tmp_path: Pa
             rows.append(set(view.rows.tolist()))
             return super().score(view)
 
-    monkeypatch.setattr("swag_af.audit.make_filter", lambda name: Watched())
+    monkeypatch.setattr("swag_af.filters.prepare.make_filter", lambda name: Watched())
     dataset = release(replace(judged_options(run, tmp_path), audit="hash"))
     assert dataset.n_generated  # second examples stay with their firsts
     group = {q.example.row: g for q, g in zip(dataset.questions, dataset.groups, strict=True)}
@@ -84,7 +87,7 @@ def test_card_manifest_terminal_and_show_say_the_same(run: Run, tmp_path: Path) 
     assert "hits" not in json.dumps(kept)
     assert kept["summary"] == style_summary(run, dataset.style)
     assert kept["summary"] in card
-    assert kept["summary"] in show(Show(tmp_path / "dataset"))
+    assert kept["summary"] in show(ShowOptions(tmp_path / "dataset"))
     for one in kept["findings"]:
         assert one["chance"] == 0.25
         assert f"{one['accuracy']:.3f}" in card
@@ -164,7 +167,7 @@ def test_a_default_filter_that_cannot_be_had_is_left_out_with_a_note(run: Run, t
     for name in DEFAULT_AUDIT:
         monkeypatch.setitem(registry.FILTERS, name, "conftest:FeatureFilter")
     monkeypatch.setitem(registry.FILTERS, DEFAULT_AUDIT[-1], "test_release_style:Packageless")
-    dataset, card = released(run, tmp_path, audit=Release(Path("run")).audit)
+    dataset, card = released(run, tmp_path, audit=ReleaseOptions(Path("run")).audit)
     assert len(dataset.style.findings) == len(DEFAULT_AUDIT) - 1
     assert f"`{DEFAULT_AUDIT[-1]}` was left out: its package is not installed" in card
     assert "was left out: its package" in "\n".join(style_lines(run, dataset.style))
@@ -175,7 +178,7 @@ def test_a_filter_named_by_hand_that_cannot_be_had_is_refused_before_any_work(
     run: Run, tmp_path: Path, monkeypatch, names: str
 ) -> None:
     monkeypatch.setitem(registry.FILTERS, "packageless", "test_release_style:Packageless")
-    monkeypatch.setattr("swag_af.release.build.assemble", lambda *_: pytest.fail("work was begun"))
+    monkeypatch.setattr("swag_af.releasing.verb.assemble", lambda *_: pytest.fail("work was begun"))
     with pytest.raises(InputError):
         released(run, tmp_path, audit=names)
     assert not (tmp_path / "dataset").exists()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.assignments import check_assignment, random_assignment
-from swag_af.replacement import Keys, draw_keys, replace, replace_row
+from swag_af.af.replacement import Keys, Policy, draw_keys, replace, replace_row
+from swag_af.data.pool.assignments import check_assignment, random_assignment
 
 RULES = ("paper", "released")
 PICKS = ("random", "hardest")
@@ -36,7 +36,7 @@ def run(case, rule, pick, *, lazy=True):
         return scores[rows[:, None], columns]
 
     assigned_scores = np.take_along_axis(scores, assignment.astype(int), axis=1)
-    return replace(assignment, assigned_scores, counts, score, keys, n_easy=n_easy, rule=rule, pick=pick, lazy=lazy)
+    return replace(assignment, assigned_scores, counts, score, keys, Policy(n_easy, rule, pick, lazy))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -48,7 +48,7 @@ def test_walk_equals_the_reference_row_by_row(case, rule, pick):
     got = run(case, rule, pick).assignment
     for i in range(len(scores)):
         expected = replace_row(
-            scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], n_easy, rule, pick
+            scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], Policy(n_easy, rule, pick)
         )
         np.testing.assert_array_equal(got[i], expected)
 
@@ -90,9 +90,7 @@ def test_newcomers_are_drawn_uniformly_from_those_that_pass():
             counts,
             lambda r, c: scores[c],
             keys,
-            n_easy=2,
-            rule="paper",
-            pick="random",
+            Policy(),
         )
         seen[result.assignment[0, 1], result.assignment[0, 2]] += 1
     # slot of candidate 2 (easier) takes any of 3, 4, 5, 6; then that of candidate 1 any of 3, 4, 5 still free
@@ -111,9 +109,7 @@ def test_a_row_with_nothing_outside_keeps_its_assignment():
         np.array([3]),
         lambda r, c: scores[r[:, None], c],
         keys,
-        n_easy=2,
-        rule="paper",
-        pick="random",
+        Policy(),
     )
     assert result.n_scored == 0
     assert not len(result.changes)

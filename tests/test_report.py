@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,20 +14,23 @@ import pytest
 from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 from judged import judged_options
 
-from swag_af.audit import audit_run
-from swag_af.cli import parse
-from swag_af.data.contexts import Context
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.audit import audit_run
+from swag_af.cli.filtering import run_filter
+from swag_af.cli.main import parse
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl
-from swag_af.data.pool import FEATURES, CandidatePool
-from swag_af.loop import filter_pool, run_filter
-from swag_af.options import AFOptions, Filter, Report
-from swag_af.report import REPORT, run_report, write_report
-from swag_af.report_charts import Frame, escape, ticks
-from swag_af.report_contents import N_OPEN
-from swag_af.report_making import command_of
-from swag_af.report_people import people_of
-from swag_af.runs import Run, open_run
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+from swag_af.reporting.charts import Frame, escape, ticks
+from swag_af.reporting.contents import N_OPEN
+from swag_af.reporting.making import command_of
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.people import people_of
+from swag_af.reporting.verb import REPORT, run_report, write_report
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "rect"}
@@ -155,7 +159,9 @@ RUNS = {
 def any_page(request: pytest.FixtureRequest, tmp_path: Path, audited: Run) -> Page:
     if request.param == "judged":
         options = judged_options(audited, tmp_path)
-        return page_of(audited, tmp_path, said=people_of(audited, Report(audited.path, verdicts=options.verdicts)))
+        return page_of(
+            audited, tmp_path, said=people_of(audited, ReportOptions(audited.path, verdicts=options.verdicts))
+        )
     run = audited if request.param == "audited" else RUNS[request.param](tmp_path / "made")
     return page_of(run, tmp_path)
 
@@ -315,7 +321,7 @@ def legend_of_ranks(run: Run, folder: Path) -> list[str]:
 
 def test_audits_are_read_once_for_a_page(audited: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr("swag_af.audit.read_jsonl", lambda path: read.append(path) or read_jsonl(path))
+    monkeypatch.setattr("swag_af.data.findings.read_jsonl", lambda path: read.append(path) or read_jsonl(path))
     write_report(audited, tmp_path / "page.html")
     assert len(read) == 1
 
@@ -374,7 +380,7 @@ def test_the_same_run_gives_the_same_bytes_but_for_its_timing(pool: CandidatePoo
     for name in ("one", "two"):
         run = filter_pool(pool, HashFilter(), SIX, out=tmp_path / name)
         audit_run(run, [0, 6], [FeatureFilter()])
-        run.timing[0]["seconds"] += len(texts)
+        run.timing[0] = replace(run.timing[0], seconds=run.timing[0].seconds + len(texts))
         write_report(run, tmp_path / f"{name}.html")
         text = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
         texts.append(re.sub(r'<section id="timing">.*?</section>', "", text, flags=re.DOTALL))
@@ -400,7 +406,7 @@ def test_only_what_is_assigned_is_read(audited: Run, tmp_path: Path, monkeypatch
 
 def test_rows_read_some_at_a_time_make_the_same_page(audited: Run, tmp_path: Path, monkeypatch) -> None:
     write_report(audited, tmp_path / "one.html")
-    monkeypatch.setattr("swag_af.report_contents.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.reporting.contents.ROWS_AT_ONCE", 7)
     write_report(audited, tmp_path / "two.html")
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
@@ -420,15 +426,15 @@ def test_the_command_shown_says_what_was_said(line: str) -> None:
     from dataclasses import asdict
 
     options = parse(shlex.split(line)[1:])
-    shown = command_of(Filter, "filter", json.loads(json.dumps(asdict(options), default=str)))
+    shown = command_of(FilterOptions, "filter", json.loads(json.dumps(asdict(options), default=str)))
     assert parse(shlex.split(shown)[1:]) == options
 
 
 def test_filter_leaves_a_report_with_its_command(
     pool_folder: Path, tmp_path: Path, fake_filters: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swag_af.loop.plot_run", lambda run, folder: [])
-    run_filter(Filter(pool_folder, tmp_path / "run", "hash:2", audit="feature", af=AFOptions(n_negatives=4)))
+    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
+    run_filter(FilterOptions(pool_folder, tmp_path / "run", "hash:2", audit="feature", af=AFOptions(n_negatives=4)))
     page = Page((tmp_path / "run" / REPORT).read_text(encoding="utf-8"))
     assert f"swag-af filter {pool_folder} --out {tmp_path / 'run'} --schedule hash:2 --audit feature" in page.words
     assert "A fresh feature that took no part" in page.words
@@ -436,11 +442,11 @@ def test_filter_leaves_a_report_with_its_command(
 
 def test_the_verb_writes_into_the_run_again_and_elsewhere_once(audited: Run, tmp_path: Path) -> None:
     run = Path(shutil.copytree(audited.path, tmp_path / "run"))
-    assert run_report(Report(run)) == run_report(Report(run)) == run / REPORT
-    out = run_report(Report(run, tmp_path / "page.html"))
+    assert run_report(ReportOptions(run)) == run_report(ReportOptions(run)) == run / REPORT
+    out = run_report(ReportOptions(run, tmp_path / "page.html"))
     with pytest.raises(InputError, match="--force"):
-        run_report(Report(run, out))
-    assert run_report(Report(run, out, force=True)) == out
+        run_report(ReportOptions(run, out))
+    assert run_report(ReportOptions(run, out, force=True)) == out
 
 
 # ------------------------------------------------------------------------------------------------------------ charts

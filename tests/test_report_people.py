@@ -10,18 +10,20 @@ from conftest import HashFilter, make_pool
 from judged import judged_options, make_run, say
 from test_report import Page
 
-from swag_af.agreement import agreement_rows, distribution_rows, measure
-from swag_af.cli import main, parse
-from swag_af.consensus import screened
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.cli.main import main, parse
 from swag_af.data.errors import InputError
-from swag_af.data.pool import CandidatePool
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, Release, Report
-from swag_af.release.dataset import assemble
-from swag_af.report import run_report
-from swag_af.report_people import N_JUDGED, how_to_include, people_of
-from swag_af.runs import Run, open_run
-from swag_af.verdicts import RATINGS, Item, Verdict, judge, make_items, write_verdicts
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
+from swag_af.judging.consensus import screened
+from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, write_verdicts
+from swag_af.releasing.dataset import assemble
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.people import N_JUDGED, how_to_include, people_of
+from swag_af.reporting.verb import run_report
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(autouse=True)
 def without_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes most of the time; test_report.py draws it."""
-    monkeypatch.setattr("swag_af.report.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
 
 
 CROWD = ("ann-of-the-crowd", "bob-of-the-crowd", "eve-who-hates-gold")
@@ -56,7 +58,7 @@ def written(path: Path, run: Run, verdicts: list[Verdict]) -> Path:
 def page_of(run: Run, folder: Path, verdicts: list[Verdict], **options) -> Page:
     """The report with these verdicts."""
     path = written(folder / "verdicts.jsonl", run, verdicts)
-    made = run_report(Report(run.path, folder / "page.html", verdicts=(path,), force=True, **options))
+    made = run_report(ReportOptions(run.path, folder / "page.html", verdicts=(path,), force=True, **options))
     return Page(made.read_text(encoding="utf-8"))
 
 
@@ -71,13 +73,13 @@ def crowded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page of the crowd."""
     folder = tmp_path_factory.mktemp("crowded")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("swag_af.report.plot_run", lambda run, folder: [])
+        patch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
         page_of(run, folder, crowd(run))
     return folder
 
 
 def test_without_verdicts_there_is_no_such_section(run: Run, tmp_path: Path) -> None:
-    page = Page(run_report(Report(run.path, tmp_path / "page.html")).read_text(encoding="utf-8"))
+    page = Page(run_report(ReportOptions(run.path, tmp_path / "page.html")).read_text(encoding="utf-8"))
     assert "people" not in [attributes.get("id") for _, attributes in page.elements]
     assert "What people said" not in page.words
 
@@ -124,8 +126,8 @@ def test_every_annotator_has_a_bar_with_items_and_gold_the_highest_first(run: Ru
 def test_what_becomes_of_the_contexts_is_what_release_makes_of_them(run: Run, tmp_path: Path, judge_name) -> None:
     refilled = [replace(v, item=replace(v.item, round=1)) for v in crowd(run)[:5]]
     path = written(tmp_path / "verdicts.jsonl", run, [*crowd(run), *refilled])
-    said = people_of(run, Report(run.path, verdicts=(path,), judge=judge_name))
-    dataset = assemble(run, Release(run.path, verdicts=(path,), judge=judge_name, val_share=0.4, test_share=0.2))
+    said = people_of(run, ReportOptions(run.path, verdicts=(path,), judge=judge_name))
+    dataset = assemble(run, ReleaseOptions(run.path, verdicts=(path,), judge=judge_name, val_share=0.4, test_share=0.2))
     *found, generated = said.questions.values()
     *left_out, gibberish = said.left_out.values()
     assert sum(found) == len(dataset.questions) - dataset.n_generated
@@ -192,7 +194,7 @@ def test_without_crowd_kit_the_majority_stands_alone_and_says_why(run: Run, tmp_
 def test_several_files_say_what_one_says(run: Run, crowded: Path, tmp_path: Path) -> None:
     verdicts = crowd(run)
     paths = [written(tmp_path / f"{i}.jsonl", run, part) for i, part in enumerate((verdicts[:50], verdicts[50:]))]
-    run_report(Report(run.path, tmp_path / "page.html", verdicts=tuple(paths), force=True))
+    run_report(ReportOptions(run.path, tmp_path / "page.html", verdicts=tuple(paths), force=True))
     assert section_of(tmp_path) == section_of(crowded)
 
 
@@ -204,7 +206,7 @@ def test_verdicts_of_another_run_are_refused_before_anything_is_written(run: Run
     path = tmp_path / "verdicts.jsonl"
     write_verdicts(path, crowd(run), "another")
     with pytest.raises(InputError, match="another pool"):
-        run_report(Report(run.path, tmp_path / "page.html", verdicts=(path,)))
+        run_report(ReportOptions(run.path, tmp_path / "page.html", verdicts=(path,)))
     assert not (tmp_path / "page.html").exists()
 
 
@@ -218,7 +220,7 @@ def test_the_iteration_that_people_were_shown_can_be_named(run: Run, tmp_path: P
 
 def test_the_rules_of_judging_are_for_verdicts_only() -> None:
     with pytest.raises(InputError) as caught:
-        Report(Path("run"), judge="mace", screen=False, iteration=3)
+        ReportOptions(Path("run"), judge="mace", screen=False, iteration=3)
     for flag in ("--judge", "--no-screen", "--iteration"):
         assert f"{flag}: only with --verdicts" in str(caught.value)
 
@@ -261,7 +263,7 @@ def test_the_commands_pointed_at_are_commands(asked: Run) -> None:
 
     export, report = (parse(shlex.split(part)[1:]) for part in how_to_include(asked.path).split(" && "))
     assert (export.run, export.to) == (asked.path, "verdicts")
-    assert report == Report(asked.path, verdicts=(export.out,))
+    assert report == ReportOptions(asked.path, verdicts=(export.out,))
 
 
 def test_verdicts_that_are_given_need_no_pointing_at(asked: Run, tmp_path: Path, capsys) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from conftest import FeatureFilter, HashFilter, make_pool
 
-from swag_af.data.assignments import check_assignment
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions, parse_schedule
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import HOST, read_manifest
-from swag_af.data.pool import CandidatePool, View
-from swag_af.loop import filter_pool
-from swag_af.options import AFOptions, parse_schedule
-from swag_af.runs import Run, open_run
+from swag_af.data.pool.assignments import check_assignment
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.run import Run, open_run
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 N_TEST = 6
@@ -85,7 +85,7 @@ def test_a_run_killed_before_its_log_line_ends_in_the_same_bytes(
     (run / "replacements" / f".0004.npy.{HOST}.{1 << 23}.tmp").write_bytes(b"half")
     filter_pool(pool, HashFilter(), SIX, out=run)
     assert run_bytes(run) == run_bytes(straight.path)
-    assert [record["iteration"] for record in open_run(run).timing] == [1, 2, 3, 4, 5, 6]
+    assert [record.iteration for record in open_run(run).timing] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_full_scan_has_the_bytes_of_a_lazy_one(straight: Run, pool: CandidatePool) -> None:
@@ -197,7 +197,7 @@ def test_a_finished_run_asked_for_less_stays_as_it_is(straight: Run, pool: Candi
 
 def test_the_last_phase_goes_on_until_the_iterations_asked_for(pool: CandidatePool) -> None:
     run = filter_pool(pool, [(HashFilter(), 2), (FeatureFilter(), 1)], replace(SIX, iterations=5))
-    assert [record["filter"] for record in run.log] == ["hash", "hash", "feature", "feature", "feature"]
+    assert [record.filter for record in run.log] == ["hash", "hash", "feature", "feature", "feature"]
 
 
 def test_a_schedule_ends_with_its_own_sum(pool: CandidatePool) -> None:
@@ -307,7 +307,8 @@ DAMAGES = {
     "start cut short": (lambda run: (run / "start.npy").write_bytes(b""), "damaged"),
     "pool gone": (lambda run: shutil.rmtree(run / "pool"), "its pool .* is gone"),
     "another pool": (lambda run: make_pool(1).save(run / "pool", force=True), "another pool"),
-    "log broken": (lambda run: (run / "log.jsonl").write_text("{}\n{"), "line 2"),
+    "log broken": (lambda run: (run / "log.jsonl").write_text("{}\n{"), "line 1"),
+    "log cut short": (lambda run: (run / "log.jsonl").write_text((run / "log.jsonl").read_text()[:-9]), "line 6"),
     "manifest of a newer format": (
         lambda run: (run / "manifest.json").write_text('{"format": 2, "kind": "run"}'),
         "format 2",

@@ -8,12 +8,12 @@ from conftest import N_TYPES, STOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.pool import FEATURES
+from swag_af.data.pool.folder import FEATURES
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS
-from swag_af.lm import reader as reader_module
-from swag_af.lm.features import BACKWARD, Endings, backward_features, forward_features
-from swag_af.lm.reader import BLOCK, Choices, Distributions, OutputLayer, Reader, children, read_prompts
-from swag_af.lm.sample import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.lstm import reader as reader_module
+from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
+from swag_af.lm.lstm.reader import BLOCK, Choices, Distributions, OutputLayer, Reader, children, read_prompts
+from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 
 CONTEXTS = ([5, 9, 8], [7], [11, 11, 6, 5, 9])
 GOLD = (6, 7, STOP)

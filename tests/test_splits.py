@@ -6,11 +6,11 @@ from conftest import FeatureFilter, make_contexts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.af.loop import filter_pool, n_swaps
+from swag_af.af.options import AFOptions, with_policy
 from swag_af.data.errors import InputError
-from swag_af.data.pool import CandidatePool
-from swag_af.loop import filter_pool, n_swaps
-from swag_af.options import AFOptions, with_policy
-from swag_af.splits import check_split, groups_of, hold_out
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.splits import check_split, hold_out
 
 
 @settings(max_examples=200, deadline=None)
@@ -43,10 +43,9 @@ def test_contexts_without_a_video_are_groups_of_their_own():
         object.__setattr__(context, "id", "x" + context.id)
     pool = CandidatePool({"n_candidates": 2, "tables": []}, None, [], None)
     pool.__dict__["contexts"], pool.n_rows = contexts, 6
-    groups = groups_of(pool, "video")
+    groups = pool.groups
     assert groups[0] == groups[2] != groups[1] == groups[3]
     assert len({*groups}) == 4
-    assert len({*groups_of(pool, "context")}) == 6
 
 
 def test_the_loop_never_measures_a_video_that_it_fitted_on(pool):
@@ -95,8 +94,8 @@ def test_a_policy_and_an_option_that_contradict_are_refused():
 
 @pytest.mark.parametrize("pick", ["random", "hardest"])
 def test_a_run_with_nothing_to_swap_changes_nothing(pool, pick, monkeypatch):
-    monkeypatch.setattr("swag_af.loop.GAPS", (1.0, 1.0))
+    monkeypatch.setattr("swag_af.af.loop.GAPS", (1.0, 1.0))
     options = AFOptions(iterations=3, n_negatives=3, swaps="gap", pick=pick)
     run = filter_pool(pool, FeatureFilter(), options)
     np.testing.assert_array_equal(run.assignment(), run.start)
-    assert all(record["n_replaced"] == 0 for record in run.log)
+    assert all(record.n_replaced == 0 for record in run.log)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.captions import Caption
-from swag_af.data.clauses import parsed_verb_group
 from swag_af.data.errors import InputError
-from swag_af.data.splitters import Split, cut, load_splitter
-from swag_af.data.treebank import read_treebank
+from swag_af.data.syntax.clauses import parsed_verb_group
+from swag_af.data.syntax.splitters import Split, cut, load_splitter
+from swag_af.data.syntax.treebank import read_treebank
+from swag_af.data.video import Caption
 
 TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
@@ -234,7 +234,7 @@ def test_parsed_verb_group_starts_at_its_auxiliary_and_wants_a_subject() -> None
 
 
 def test_an_unknown_name_is_answered_with_near_matches_and_the_list() -> None:
-    with pytest.raises(InputError, match=r"tree: no such splitter\. Did you mean trees.*spacy:PIPELINE"):
+    with pytest.raises(InputError, match=r"no splitter 'tree'\. Did you mean trees.*spacy\[PIPELINE\]"):
         load_splitter("tree")
 
 

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.audit import audit_pool
-from swag_af.cli import main
-from swag_af.data import surface
-from swag_af.data.choices import split_context
-from swag_af.data.contexts import Context
+from swag_af.auditing.audit import audit_pool
+from swag_af.cli.main import main
+from swag_af.data.context import Context
 from swag_af.data.files import read_manifest
-from swag_af.data.normalise import normalise
-from swag_af.data.pool import CandidatePool
-from swag_af.data.surface import FEATURES, SurfaceCounts, SurfaceWarning
+from swag_af.data.pool.columns import split_context
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.text import surface
+from swag_af.data.text.normalise import normalise
+from swag_af.data.text.surface import FEATURES, SurfaceCounts, SurfaceWarning
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "swag" / "swag_questions.jsonl"
 
@@ -315,7 +315,7 @@ def test_only_candidates_that_the_guard_keeps_are_counted() -> None:
 
 
 def test_a_row_without_negatives_is_not_counted() -> None:
-    from swag_af.data.tables import EmptyRowError, RowMaker
+    from swag_af.data.pool.rows import EmptyRowError, RowMaker
 
     maker = RowMaker()
     with pytest.raises(EmptyRowError):

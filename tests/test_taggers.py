@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from swag_af.data.english import _RULES, penn_tags
-from swag_af.data.english_universal import universal_tags
-from swag_af.data.english_words import RULED
 from swag_af.data.errors import InputError
-from swag_af.data.taggers import TAGS, _unneeded_for_tags, load_tagger, tag_word_types
-from swag_af.data.treebank import read_treebank
+from swag_af.data.syntax.english.rules import _RULES, penn_tags
+from swag_af.data.syntax.english.universal import universal_tags
+from swag_af.data.syntax.english.words import RULED
+from swag_af.data.syntax.taggers import _unneeded_for_tags
+from swag_af.data.syntax.treebank import read_treebank
+from swag_af.data.tags import TAGS, load_tagger, tag_word_types
 
 TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
@@ -110,7 +111,7 @@ def test_tagging_is_the_same_alone_and_in_company() -> None:
 
 
 def test_an_unknown_name_is_answered_with_near_matches_and_the_list() -> None:
-    with pytest.raises(InputError, match=r"rule: no such tagger\. Did you mean rules\?.*auto, rules, spacy"):
+    with pytest.raises(InputError, match=r"no tagger 'rule'\. Did you mean rules\?.*auto, rules, spacy\[PIPELINE\]"):
         load_tagger("rule")
 
 
@@ -164,12 +165,12 @@ def test_a_folder_that_is_no_pipeline_is_not_to_be_downloaded(tmp_path: Path) ->
 
 
 def test_auto_is_the_rules_where_no_pipeline_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.data.taggers.has_spacy_pipeline", lambda: False)
+    monkeypatch.setattr("swag_af.data.syntax.taggers.has_spacy_pipeline", lambda: False)
     assert load_tagger("auto").name == "rules"
 
 
 def test_importing_the_taggers_imports_neither_spacy_nor_the_lexicon() -> None:
-    code = "import swag_af.data.splitters, sys; print({'spacy', 'textblob', 'nltk'} & set(sys.modules))"
+    code = "import swag_af.data.syntax.splitters, sys; print({'spacy', 'textblob', 'nltk'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from swag_af.cli import main
-from swag_af.data import tagging
-from swag_af.data.build import tag
+from swag_af.cli.main import main
 from swag_af.data.errors import InputError
-from swag_af.data.options import Tag
-from swag_af.data.pool import CandidatePool
-from swag_af.data.taggers import CODES, TAGS, RulesTagger, load_tagger
+from swag_af.data.pool import in_context as tagging
+from swag_af.data.pool.options import TagOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import tag
+from swag_af.data.syntax.taggers import RulesTagger
+from swag_af.data.tags import CODES, TAGS, load_tagger
 from swag_af.data.tokens import capitalise
 from swag_af.filters.members import PosLSTMFilter, word_symbols
 from swag_af.filters.networks import PosLSTM
@@ -36,7 +37,7 @@ def folder(pool_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def sharded(pool: CandidatePool, folder: Path) -> Path:
     """The same rows in shards of 12, 12 and 6."""
-    from swag_af.data.pool import finish_pool, write_shard
+    from swag_af.data.pool.folder import finish_pool, write_shard
 
     shard = pool._shards[0]
     entries = [
@@ -70,7 +71,7 @@ def tables_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_tags_in_context_are_those_of_each_sentence_tagged_by_hand(folder: Path) -> None:
-    made = tag(Tag(folder, "rules", in_context=True))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     tagger = load_tagger("rules")
     for row in range(0, len(made), 7):
         for column in range(made.counts[row]):
@@ -84,11 +85,11 @@ def test_tags_in_context_are_those_of_each_sentence_tagged_by_hand(folder: Path)
 
 
 def test_a_word_has_the_tag_of_its_sentence_and_not_of_its_type(tmp_path: Path) -> None:
-    from swag_af.data.contexts import Context
+    from swag_af.data.context import Context
 
     contexts = [Context("A man cooks.", "He", "slices the bread .", id=str(i), video=str(i)) for i in range(2)]
     pool = CandidatePool.from_texts(contexts, [["eats the slices ."]] * 2, tagger="rules").save(tmp_path / "pool")
-    made = tag(Tag(tmp_path / "pool", "rules", in_context=True))
+    made = tag(TagOptions(tmp_path / "pool", "rules", in_context=True))
     tags = made.gather("tags", np.array([0]))[0]  # (K, L)
     assert [TAGS[tags[0, 0]], TAGS[tags[1, 2]]] == ["VERB", "NOUN"]
     assert pool.identity != made.identity
@@ -96,7 +97,7 @@ def test_a_word_has_the_tag_of_its_sentence_and_not_of_its_type(tmp_path: Path) 
 
 def test_the_pool_says_who_tagged_it_in_context(folder: Path) -> None:
     before = CandidatePool.open(folder)
-    made = tag(Tag(folder, "rules", in_context=True))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     assert made.manifest["context_tagger"] == "rules"
     assert made.identity != before.identity
     assert set(made.tables) - set(before.tables) == TABLES
@@ -105,24 +106,24 @@ def test_the_pool_says_who_tagged_it_in_context(folder: Path) -> None:
 
 def test_tagging_word_types_again_gives_the_pool_as_it_was(folder: Path) -> None:
     before = CandidatePool.open(folder).identity
-    tag(Tag(folder, "rules", in_context=True))
-    again = tag(Tag(folder, "rules"))
+    tag(TagOptions(folder, "rules", in_context=True))
+    again = tag(TagOptions(folder, "rules"))
     assert again.identity == before
     assert not TABLES & set(again.tables)
     assert again.manifest["context_tagger"] is None
 
 
 def test_saved_elsewhere_the_pool_keeps_its_tags(folder: Path, tmp_path: Path) -> None:
-    made = tag(Tag(folder, "rules", in_context=True))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     saved = made.save(tmp_path / "copy")
     assert saved.identity == made.identity
     assert saved.manifest["context_tagger"] == "rules"
 
 
 def test_tagging_twice_by_the_same_tagger_does_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = tag(Tag(folder, "rules", in_context=True))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     monkeypatch.setattr(tagging, "_tag_shards", lambda *given: pytest.fail("tagged again"))
-    assert tag(Tag(folder, "rules", in_context=True)).identity == made.identity
+    assert tag(TagOptions(folder, "rules", in_context=True)).identity == made.identity
 
 
 def test_several_processes_give_the_bytes_of_one(
@@ -130,8 +131,8 @@ def test_several_processes_give_the_bytes_of_one(
 ) -> None:
     monkeypatch.setattr(tagging, "_BLOCK_SENTENCES", 40)
     shutil.copytree(sharded, tmp_path / "other")
-    one = tag(Tag(sharded, "rules", in_context=True))
-    two = tag(Tag(tmp_path / "other", "rules", in_context=True, workers=2))
+    one = tag(TagOptions(sharded, "rules", in_context=True))
+    two = tag(TagOptions(tmp_path / "other", "rules", in_context=True, workers=2))
     assert tables_of(sharded) == tables_of(tmp_path / "other")
     assert one.identity == two.identity
     assert not multiprocessing.active_children()
@@ -140,7 +141,7 @@ def test_several_processes_give_the_bytes_of_one(
 def test_processes_end_when_their_parent_is_killed(sharded: Path) -> None:
     """They are asked for their parent's death only: killed, it cannot tell them to stop."""
     script = (
-        "import os, time\nfrom pathlib import Path\nfrom swag_af.data import tagging\n"
+        "import os, time\nfrom pathlib import Path\nfrom swag_af.data.pool import in_context as tagging\n"
         "tagging._BLOCK_SENTENCES = 40\n"
         "def write(path, array):\n"
         "    import multiprocessing\n"
@@ -174,7 +175,10 @@ def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_
     sharded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_writes: int
 ) -> None:
     shutil.copytree(sharded, tmp_path / "other")
-    before, straight = CandidatePool.open(sharded).identity, tag(Tag(tmp_path / "other", "rules", in_context=True))
+    before, straight = (
+        CandidatePool.open(sharded).identity,
+        tag(TagOptions(tmp_path / "other", "rules", in_context=True)),
+    )
     written, write = [], tagging.write_array
 
     def write_some(path: Path, array: np.ndarray) -> None:
@@ -186,12 +190,12 @@ def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_
     with monkeypatch.context() as patch:
         patch.setattr(tagging, "write_array", write_some)
         with pytest.raises(KeyboardInterrupt):
-            tag(Tag(sharded, "rules", in_context=True))
+            tag(TagOptions(sharded, "rules", in_context=True))
         assert CandidatePool.open(sharded).identity == before
     jobs: list[tuple[int, int]] = []
     tag_block = tagging._Job.tag
     monkeypatch.setattr(tagging._Job, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
-    assert tag(Tag(sharded, "rules", in_context=True)).identity == straight.identity
+    assert tag(TagOptions(sharded, "rules", in_context=True)).identity == straight.identity
     assert tables_of(sharded) == tables_of(tmp_path / "other")
     assert len(jobs) == 3 - n_writes // 2
 
@@ -200,7 +204,7 @@ def test_what_another_tagger_left_is_done_again(sharded: Path) -> None:
     table = sharded / "shards" / "00000" / "tags.npy"
     (sharded / tagging.PLAN).write_text('{"context_tagger": "spacy:other", "context_tagger_sha256": "0"}')
     np.save(table, np.full((12, 19, 9), 7, np.uint8))
-    made = tag(Tag(sharded, "rules", in_context=True))
+    made = tag(TagOptions(sharded, "rules", in_context=True))
     assert (made.gather("tags", np.array([0]))[0, 0] != 7).any()
 
 
@@ -210,9 +214,9 @@ def test_what_other_rules_left_is_done_again(sharded: Path, monkeypatch: pytest.
         patch.setattr(RulesTagger, "sha256", "of another release")
         patch.setattr(tagging, "_tag_shards", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            tag(Tag(sharded, "rules", in_context=True))
+            tag(TagOptions(sharded, "rules", in_context=True))
     np.save(sharded / "shards" / "00000" / "tags.npy", np.full((12, 19, 9), 7, np.uint8))
-    made = tag(Tag(sharded, "rules", in_context=True))
+    made = tag(TagOptions(sharded, "rules", in_context=True))
     assert (made.gather("tags", np.array([0]))[0, 0] != 7).any()
 
 
@@ -221,22 +225,22 @@ def test_tags_of_another_tagger_take_the_place_of_those_that_stand(folder: Path,
     nlp = spacy.blank("en")
     nlp.add_pipe("attribute_ruler").add([[{"IS_ALPHA": True}]], {"POS": "INTJ"})
     nlp.to_disk(tmp_path / "tiny")
-    tag(Tag(folder, "rules", in_context=True))
-    made = tag(Tag(folder, f"spacy:{tmp_path / 'tiny'}", in_context=True))
+    tag(TagOptions(folder, "rules", in_context=True))
+    made = tag(TagOptions(folder, f"spacy:{tmp_path / 'tiny'}", in_context=True))
     assert made.manifest["context_tagger"] == f"spacy:{tmp_path / 'tiny'}"
     assert TAGS[made.gather("tags", np.array([0]))[0, 0, 0]] == "INTJ"
 
 
 def test_a_tagger_that_does_not_exist_changes_nothing(folder: Path) -> None:
     before = {path.name for path in folder.rglob("*")}
-    with pytest.raises(InputError, match="no such tagger"):
-        tag(Tag(folder, "rule", in_context=True))
+    with pytest.raises(InputError, match="no tagger"):
+        tag(TagOptions(folder, "rule", in_context=True))
     assert {path.name for path in folder.rglob("*")} == before
 
 
 def test_faults_of_the_options_are_told_together() -> None:
     with pytest.raises(InputError, match=r"--workers 0.*--tagger none"):
-        Tag(Path("p"), "none", in_context=True, workers=0)
+        TagOptions(Path("p"), "none", in_context=True, workers=0)
 
 
 def test_the_verb_says_how_many_candidates_were_tagged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,8 +253,8 @@ def test_the_verb_says_how_many_candidates_were_tagged(folder: Path, capsys: pyt
 
 
 def test_the_pos_lstm_reads_the_tags_in_context_of_the_words_that_are_not_common(folder: Path) -> None:
-    tag(Tag(folder, "none"))
-    made = tag(Tag(folder, "rules", in_context=True))
+    tag(TagOptions(folder, "none"))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     view = made.view(np.arange(30), np.tile(np.arange(4), (30, 1)))
     sequences = sequences_of(view, words=True, features=False, tags=True)
     assert sequences.tags is not None
@@ -267,8 +271,8 @@ def test_the_pos_lstm_reads_the_tags_in_context_of_the_words_that_are_not_common
 
 
 def test_a_filter_fits_and_scores_on_tags_in_context_alone(folder: Path) -> None:
-    tag(Tag(folder, "none"))
-    made = tag(Tag(folder, "rules", in_context=True))
+    tag(TagOptions(folder, "none"))
+    made = tag(TagOptions(folder, "rules", in_context=True))
     view = made.view(np.arange(30), np.tile(np.arange(4), (30, 1)))
     one = PosLSTMFilter(max_epochs=1)
     one.fit(view, rng=np.random.default_rng(0))

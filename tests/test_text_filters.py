@@ -19,14 +19,14 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from swag_af.data.contexts import Context
+from swag_af.af.options import parse_schedule
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.pool import CandidatePool
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters import SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
-from swag_af.filters.texts import endings, second_sentence_tokens, second_sentences
-from swag_af.options import parse_schedule
+from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
 
 N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
 CHANCE = 1 / N_COLUMNS
@@ -284,7 +284,7 @@ def test_the_settings_tell_estimators_apart_and_fit_into_a_run_folder():
 
     assert settings_with() == settings_with()
     assert settings_with() != settings_with(ngram_range=(1, 2))
-    assert "swag_af.filters.texts:endings" in settings_with()
+    assert "swag_af.filters.strings:endings" in settings_with()
 
 
 def test_settings_of_the_ngrams_out_of_range_are_refused(no_signal):
@@ -475,9 +475,9 @@ def test_a_schedule_names_a_model_in_brackets(tiny_bert):
 
 
 def test_a_transformer_without_a_model_says_how_to_name_one():
-    with pytest.raises(InputError, match=r"needs its model.*transformer\[path/to/model\]:10"):
+    with pytest.raises(InputError, match=r"needs its model.*transformer\[path/to/model\]"):
         make_filter("transformer")
-    with pytest.raises(InputError, match=r"Did you mean transformer\?.*transformer\[\.\.\.\]"):
+    with pytest.raises(InputError, match=r"Did you mean transformer\?.*transformer\[path/to/model\]"):
         make_filter("transfomer[x]")
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from swag_af.data import train_tagger as module
-from swag_af.data.captions import Caption
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.grammar import SampleSentence, sample_sentences
-from swag_af.data.options import TrainTagger
-from swag_af.data.splitters import load_splitter
-from swag_af.data.taggers import load_tagger
+from swag_af.data.sample.grammar import SampleSentence, sample_sentences
+from swag_af.data.syntax import train_tagger as module
+from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.syntax.train_tagger import train_tagger
+from swag_af.data.syntax.treebank import gold_cut, read_treebank
+from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
-from swag_af.data.train_tagger import train_tagger
-from swag_af.data.treebank import gold_cut, read_treebank
+from swag_af.data.video import Caption
 
 pytest.importorskip("spacy")
 
@@ -54,7 +54,7 @@ def small(treebank: Path) -> Path:
 def trained(treebank: Path) -> Path:
     """A pipeline of three epochs; not to be changed."""
     out = treebank.parent / "trained"
-    train_tagger(TrainTagger(treebank, out, epochs=3, width=32))
+    train_tagger(TrainTaggerOptions(treebank, out, epochs=3, width=32))
     return out
 
 
@@ -78,7 +78,7 @@ def test_a_training_killed_after_any_epoch_goes_on_to_the_same_weights(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "again"
-    options = TrainTagger(small, out, epochs=3, width=16)
+    options = TrainTaggerOptions(small, out, epochs=3, width=16)
     train_tagger(replace(options, out=tmp_path / "straight"))
     whole = module._run_epoch
     for _ in range(3):
@@ -113,13 +113,13 @@ def test_a_training_that_goes_on_must_be_the_one_that_was_begun(
 
     monkeypatch.setattr(module, "_run_epoch", once)
     with pytest.raises(KeyboardInterrupt):
-        train_tagger(TrainTagger(small, tmp_path / "out", epochs=2, width=16, parser=False))
+        train_tagger(TrainTaggerOptions(small, tmp_path / "out", epochs=2, width=16, parser=False))
     with pytest.raises(InputError, match=r"begun with other seed \(0, now 1\)"):
-        train_tagger(TrainTagger(small, tmp_path / "out", epochs=2, width=16, parser=False, seed=1))
+        train_tagger(TrainTaggerOptions(small, tmp_path / "out", epochs=2, width=16, parser=False, seed=1))
 
 
 def test_a_pipeline_without_a_parser_tags(small: Path, tmp_path: Path) -> None:
-    figures = train_tagger(TrainTagger(small, tmp_path / "tags", epochs=3, width=16, parser=False))
+    figures = train_tagger(TrainTaggerOptions(small, tmp_path / "tags", epochs=3, width=16, parser=False))
     assert "split_accuracy" not in figures
     assert load_tagger(f"spacy:{tmp_path / 'tags'}").tag([["The", "man", "."]])[0][2] == "PUNCT"
 
@@ -130,14 +130,14 @@ def test_the_global_generators_are_as_they_were(small: Path, tmp_path: Path) -> 
     random.seed(5)
     expected = random.random()
     random.seed(5)
-    train_tagger(TrainTagger(small, tmp_path / "out", epochs=1, width=16, parser=False))
+    train_tagger(TrainTaggerOptions(small, tmp_path / "out", epochs=1, width=16, parser=False))
     assert random.random() == expected
 
 
 def test_an_output_that_stands_there_is_not_replaced(treebank: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with pytest.raises(InputError, match="already exists"):
-        train_tagger(TrainTagger(treebank, tmp_path / "out"))
+        train_tagger(TrainTaggerOptions(treebank, tmp_path / "out"))
 
 
 @pytest.mark.parametrize("out", ["mine", "mine/..", "."])
@@ -148,7 +148,7 @@ def test_force_replaces_no_folder_but_a_taggers(
     Path("mine").mkdir()
     Path("mine/precious").touch()
     with pytest.raises(FormatError, match=r"no manifest\.json here, so this is not a tagger"):
-        train_tagger(TrainTagger(treebank, Path(out), force=True))
+        train_tagger(TrainTaggerOptions(treebank, Path(out), force=True))
     assert Path("mine/precious").exists()
 
 

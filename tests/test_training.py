@@ -10,23 +10,23 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from swag_af import verbs
-from swag_af.data import products
-from swag_af.data.contexts import make_contexts, write_contexts
+from swag_af.cli import verbs
+from swag_af.data.captions.context_set import write_contexts
+from swag_af.data.captions.contexts import make_contexts
+from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
-from swag_af.data.grammar import sample_videos
-from swag_af.data.options import ContextRules
-from swag_af.data.splitters import load_splitter
-from swag_af.lm import gradients
-from swag_af.lm import train as train_module
-from swag_af.lm.corpus import DIRECTIONS, directions
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.syntax.splitters import load_splitter
 from swag_af.lm.estimate import token_operations, training_operations
-from swag_af.lm.network import BidirectionalLM, HighwayLSTMLayer
-from swag_af.lm.options import LMOptions, TrainLM
-from swag_af.lm.reader import OutputLayer, Reader
-from swag_af.lm.store import load_fold, new_model
-from swag_af.lm.train import train_lm
+from swag_af.lm.lstm import train as train_module
+from swag_af.lm.lstm.checkpoints import load_fold, new_model
+from swag_af.lm.lstm.corpus import DIRECTIONS, directions
+from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
+from swag_af.lm.lstm.reader import OutputLayer, Reader
+from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.nn import gradients, products
 
 TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)
 
@@ -217,14 +217,14 @@ def book_path(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def pretrained(contexts_path, book_path) -> Path:
     path = contexts_path.parent / "lms"
-    train_lm(TrainLM(contexts_path, path, folds=(0,), lm=TINY, pretrain=(book_path,)))
+    train_lm(TrainLMOptions(contexts_path, path, folds=(0,), lm=TINY, pretrain=(book_path,)))
     return path
 
 
 def test_pretraining_is_done_once_and_every_fold_starts_from_it(contexts_path, book_path, pretrained):
     weights = pretrained / "pretrained" / "weights.safetensors"
     before = weights.stat().st_mtime_ns
-    train_lm(TrainLM(contexts_path, pretrained, lm=TINY, pretrain=(book_path,)))
+    train_lm(TrainLMOptions(contexts_path, pretrained, lm=TINY, pretrain=(book_path,)))
     assert weights.stat().st_mtime_ns == before
     report = read_json(pretrained / "pretrained" / "manifest.json")
     assert report["kind"] == "lm-pretrained"
@@ -238,14 +238,14 @@ def test_pretraining_is_done_once_and_every_fold_starts_from_it(contexts_path, b
 
 
 def test_a_pretrained_fold_is_another_than_one_that_is_not(contexts_path, pretrained, tmp_path):
-    train_lm(TrainLM(contexts_path, tmp_path / "plain", folds=(0,), lm=TINY))
+    train_lm(TrainLMOptions(contexts_path, tmp_path / "plain", folds=(0,), lm=TINY))
     plain, _ = load_fold(tmp_path / "plain", 0, device="cpu")
     started, _ = load_fold(pretrained, 0, device="cpu")
     assert not torch.equal(plain.embedding, started.embedding)
 
 
 def test_finished_pretraining_needs_its_books_no_more(contexts_path, pretrained):
-    train_lm(TrainLM(contexts_path, pretrained, folds=(1,), lm=TINY))
+    train_lm(TrainLMOptions(contexts_path, pretrained, folds=(1,), lm=TINY))
     assert "pretrained_sha256" in read_json(pretrained / "fold-1" / "manifest.json")
 
 
@@ -253,7 +253,7 @@ def test_train_lm_says_how_much_of_the_books_was_learnt_from(contexts_path, pret
     lms = tmp_path / "lms"
     shutil.copytree(pretrained, lms)
     shutil.rmtree(lms / "fold-0")
-    verbs.train_lm(TrainLM(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
+    verbs.train_lm(TrainLMOptions(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
     drops = read_json(lms / "pretrained" / "manifest.json")["drops"]
     assert f"{drops['kept']:,} of {drops['pairs']:,} pairs of sentences" in capsys.readouterr().out
 
@@ -262,17 +262,17 @@ def test_other_books_are_refused(contexts_path, pretrained, book_path, tmp_path)
     other = tmp_path / "rooms.txt"
     other.write_text(book_path.read_text(encoding="utf-8") + "\nThe end of it.\n", encoding="utf-8")
     with pytest.raises(InputError, match="begun with other books_sha256"):
-        train_lm(TrainLM(contexts_path, pretrained, lm=TINY, pretrain=(other,)))
+        train_lm(TrainLMOptions(contexts_path, pretrained, lm=TINY, pretrain=(other,)))
 
 
 def test_books_are_refused_for_models_begun_without(contexts_path, book_path, tmp_path):
-    train_lm(TrainLM(contexts_path, tmp_path / "lms", folds=(0,), lm=replace(TINY, epochs=1)))
+    train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=replace(TINY, epochs=1)))
     with pytest.raises(InputError, match="books_sha256"):
-        train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1), pretrain=(book_path,)))
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1), pretrain=(book_path,)))
 
 
 def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path, pretrained, tmp_path, monkeypatch):
-    options = TrainLM(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, pretrain=(book_path,))
+    options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, pretrain=(book_path,))
     whole_run = train_module._EpochLines.on_train_epoch_start
 
     def stop_at_second_epoch(self, trainer, module):
@@ -293,7 +293,7 @@ def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path
 
 
 def test_training_says_which_of_how_many_and_how_fast(contexts_path, tmp_path, capsys):
-    train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1)))
+    train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=replace(TINY, epochs=1)))
     lines = capsys.readouterr().err
     assert "fold 1 (2 of 2), epoch 1 of 1: held-out perplexity" in lines
     assert "tokens/s" in lines
@@ -303,5 +303,5 @@ def test_a_bad_book_is_refused_before_the_folder_is_begun(contexts_path, tmp_pat
     book = tmp_path / "rooms.txt"
     book.write_bytes(b"The caf\xe9 was shut.")
     with pytest.raises(InputError, match="not UTF-8"):
-        train_lm(TrainLM(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", lm=TINY, pretrain=(book,)))
     assert not (tmp_path / "lms").exists()

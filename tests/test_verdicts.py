@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
-from swag_af.verdicts import (
+from swag_af.judging.verdicts import (
     RATINGS,
     Item,
     Verdict,

@@ -10,8 +10,8 @@ import pytest
 from test_verify_load import free_port, served
 from verify_people import TOKEN, make_run, small_pool
 
-from swag_af.cli import main
-from swag_af.verdicts import read_verdicts
+from swag_af.cli.main import main
+from swag_af.judging.verdicts import read_verdicts
 from swag_af.verify.store import open_store
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from verify_people import N_ROWS, Clock, judge_next, make_desk, make_run, said, small_pool
 
 from swag_af.data.errors import InputError
-from swag_af.runs import Run
-from swag_af.verdicts import make_items, read_verdicts, write_verdicts
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import make_items, read_verdicts, write_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import n_wanted
 from swag_af.verify.overview import overview

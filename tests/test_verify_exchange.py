@@ -24,14 +24,14 @@ from hypothesis import strategies as st
 from verify_people import Browser, make_client, make_desk, make_run, small_pool
 
 import swag_af.verify
-from swag_af.cli import main
+from swag_af.cli.main import main
 from swag_af.data.errors import InputError
-from swag_af.data.pool import CandidatePool
-from swag_af.runs import Run, begin_run, open_run
-from swag_af.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
-from swag_af.verify.exchange import PLATFORMS, export, import_verdicts
-from swag_af.verify.exchange_csv import FORMULA
-from swag_af.verify.options import Export, Import
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, begin_run, open_run
+from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
+from swag_af.verify.exchange.csv import FORMULA
+from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
+from swag_af.verify.options import ExportOptions, ImportOptions
 from swag_af.verify.texts import readable
 
 N = 8
@@ -195,13 +195,13 @@ def folder() -> Iterator[Path]:
 
 def exported(run: Run, folder: Path, to: str, **options: Any) -> Path:
     assert run.path is not None
-    return export(Export(run.path, to=to, out=folder / "tasks", **options)).files[0]
+    return export(ExportOptions(run.path, to=to, out=folder / "tasks", **options)).files[0]
 
 
 def imported(run: Run, files: list[Path], folder: Path, **options: Any) -> list[Verdict]:
     assert run.path is not None
     options = {"key": folder / "tasks.key.json", "force": True} | options
-    import_verdicts(Import(run.path, tuple(files), out=folder / "verdicts.jsonl", **options))
+    import_verdicts(ImportOptions(run.path, tuple(files), out=folder / "verdicts.jsonl", **options))
     return read_verdicts(folder / "verdicts.jsonl", run.pool.identity)
 
 
@@ -274,7 +274,7 @@ def test_rejected_work_is_left_out_and_counted(run: Run, folder: Path) -> None:
         row["AssignmentStatus"] = "Rejected" if row["WorkerId"] == "worker-1" else "Approved"
     write_table(path, rows)
     assert run.path is not None
-    done = import_verdicts(Import(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
+    done = import_verdicts(ImportOptions(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
     assert done.dropped == {"rejected": N}
     assert done.verdicts == [verdict for verdict in said if verdict.annotator != "worker-1"]
 
@@ -312,7 +312,7 @@ def test_an_incomplete_answer_is_dropped_with_its_reason(
     rows[0] |= change
     write_table(path, rows)
     assert run.path is not None
-    done = import_verdicts(Import(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
+    done = import_verdicts(ImportOptions(run.path, (path,), folder / "tasks.key.json", folder / "verdicts.jsonl"))
     assert done.dropped == {reason: 1}
     assert len(done.verdicts) == N - 1
 

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 from verify_people import N_ROWS, TOKEN, judge_next, make_desk, make_run, small_pool
 
-from swag_af.cli import main
+from swag_af.cli.main import main
 from swag_af.data.files import read_json
-from swag_af.runs import Run
-from swag_af.verdicts import RATINGS
-from swag_af.verify.options import Serve
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import RATINGS
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
 from swag_af.verify.server import welcome
 from swag_af.verify.store import open_store
@@ -191,7 +191,7 @@ def test_another_seed_than_it_was_begun_with_is_refused(run: Run, capsys: pytest
 
 
 def test_the_password_of_a_database_is_not_printed() -> None:
-    options = Serve(Path("run"), database="postgresql+psycopg://me:hidden@host/answers")
+    options = ServeOptions(Path("run"), database="postgresql+psycopg://me:hidden@host/answers")
     said = "\n".join(welcome(options, 8000, TOKEN, 3))
     assert "postgresql+psycopg://me:***@host/answers (3 items)" in said
 

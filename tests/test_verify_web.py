@@ -11,9 +11,9 @@ from conftest import make_contexts_of
 from fastapi.testclient import TestClient
 from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, make_run, said, small_pool
 
-from swag_af.data.pool import CandidatePool
-from swag_af.runs import Run
-from swag_af.verdicts import read_verdicts
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import read_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.pages import Site
 from swag_af.verify.qualification import read_questions

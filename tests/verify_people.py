@@ -13,14 +13,14 @@ import numpy as np
 from conftest import make_contexts_of
 from fastapi.testclient import TestClient
 
-from swag_af.data.assignments import random_assignment
-from swag_af.data.pool import CandidatePool
-from swag_af.options import AFOptions
-from swag_af.runs import Run, begin_run, open_run
-from swag_af.verdicts import RATINGS
+from swag_af.af.options import AFOptions
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, begin_run, open_run
+from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import Rules, lay_out
-from swag_af.verify.options import Serve
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.pages import Site
 from swag_af.verify.security import Signer
 from swag_af.verify.server import make_app, open_verification
@@ -60,7 +60,7 @@ def make_run(pool: CandidatePool, path: Path, *, n_assigned: int = 10) -> Run:
 def make_desk(run: Run, screening: Screening | None = None, clock: Clock | None = None, **options: Any) -> Desk:
     """The desk of `verify serve RUN` with these options."""
     assert run.path is not None
-    serve = Serve(run.path, **options)
+    serve = ServeOptions(run.path, **options)
     store = open_verification(run, serve)
     per_item = serve.annotators_per_item, serve.max_annotators_per_item
     rules = Rules(run.assignment(serve.iteration), *per_item, serve.seed)

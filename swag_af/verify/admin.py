@@ -11,8 +11,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
-from swag_af.agreement import agreement_rows, distribution_rows, measure
-from swag_af.verdicts import Verdict, as_record
+from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
+from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.overview import overview
 from swag_af.verify.pages import Fields, Site, fields_of, page, set_cookie
 from swag_af.verify.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
-from swag_af.verdicts import Rating
+from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
 from swag_af.verify.qualification import Question, share_right
 from swag_af.verify.schema import annotators, tasks, writing

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, or_, select, update
 
-from swag_af.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
 from swag_af.verify.schema import annotators, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 

@@ -1,4 +1,4 @@
-"""The options of the verbs `verify ...`: Python signature, flags, TOML schema and saved record in one."""
+"""The options of `verify serve`, `verify export` and `verify import`. Imports nothing heavy."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from swag_af.data.errors import check_faults
 
 
 @dataclass(frozen=True)
-class Serve:
+class ServeOptions:
     """Let people judge the endings of a run in their browsers; answers are kept in the run's folder.
 
     Prints the link for annotators and the one for the admin page. Stop it with Ctrl-C; the same command goes on.
@@ -93,7 +93,7 @@ class Serve:
 
 
 @dataclass(frozen=True)
-class Export:
+class ExportOptions:
     """Write the endings of a run as tasks for people elsewhere, or the verdicts that the web application collected.
 
     Beside the tasks stands FILE.key.json, which says what they are and which ending is gold: keep it, and never upload
@@ -144,7 +144,7 @@ class Export:
 
 
 @dataclass(frozen=True)
-class Import:
+class ImportOptions:
     """Read what people elsewhere answered, and write it as verdicts.
 
     The key of the export says which platform's files these are. Without a key the files are verdicts already, and are
@@ -168,27 +168,3 @@ class Import:
 
     def __post_init__(self) -> None:
         check_faults([(not self.files, "no files given: name what the platform gave back")])
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Print how far annotators agree, and how they label found and generated endings, beside the paper's Table 2.
-
-    Try:
-      swag-af verify agreement verdicts.jsonl
-      swag-af verify agreement verdicts.jsonl --model dawid-skene --json agreement.json
-    """
-
-    verdicts: Path
-    """A file of verdicts, by `verify export --to verdicts` or `verify import`."""
-    model: Literal["majority", "dawid-skene", "mace"] = "majority"
-    """A model of the annotators, to stand beside the majority and to give each of them a skill."""
-    json: Path | None = None
-    """Write all figures to this file too."""
-    seed: int = 0
-    """Draws the bootstrap, and breaks ties among endings."""
-    force: bool = False
-    """Replace an existing --json file."""
-
-    def __post_init__(self) -> None:
-        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])

@@ -17,8 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import Row, select
 
 from swag_af.data.errors import InputError
-from swag_af.runs import Run
-from swag_af.verdicts import RATINGS
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.schema import items
 from swag_af.verify.security import ANNOTATOR, ID_PATTERN, Session, Signer, same

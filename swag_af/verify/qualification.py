@@ -12,7 +12,7 @@ from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, sha256_json
-from swag_af.verdicts import RATINGS, Rating
+from swag_af.judging.verdicts import RATINGS, Rating
 
 BUILTIN = "builtin"
 

@@ -19,18 +19,18 @@ from sqlalchemy import make_url
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
-from swag_af.runs import Run, open_run
+from swag_af.data.run import Run, open_run
 from swag_af.verify.admin import admin_pages
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out
-from swag_af.verify.options import Serve
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.pages import HERE, Site, annotator_pages, page
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.security import App, Guard, Signer
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 
 
-def serve(options: Serve, *, say: Callable[..., None]) -> None:
+def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     """Serve the pages until interrupted; `say` prints lines."""
     listener = _listen(options.host, options.port)
     with listener:
@@ -68,7 +68,7 @@ def serve(options: Serve, *, say: Callable[..., None]) -> None:
         say("", "Stopped. Every answer is kept; the same command goes on.")
 
 
-def open_verification(run: Run, options: Serve) -> Store:
+def open_verification(run: Run, options: ServeOptions) -> Store:
     """The run's verification, begun now or before."""
     iteration = run.n_finished if options.iteration is None else options.iteration
     run.assignment(iteration)  # says no to one that there is not
@@ -98,7 +98,7 @@ def _told(request: Request, error: Exception) -> Response:
     return page("message.html", status, title=titles.get(status, "That did not work"), text=text, onward=is_task)
 
 
-def _rules(run: Run, options: Serve) -> Rules:
+def _rules(run: Run, options: ServeOptions) -> Rules:
     per_item = options.annotators_per_item, options.max_annotators_per_item
     return Rules(run.assignment(options.iteration), *per_item, options.seed)
 
@@ -125,7 +125,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def welcome(options: Serve, port: int, token: str, n_items: int) -> list[str]:
+def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[str]:
     """Where people go, and what the admin needs."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password

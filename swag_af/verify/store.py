@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_same, read_json, read_manifest, replacing
-from swag_af.verdicts import Item, Verdict
+from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import WRITER, annotators, items, make_engine, metadata, settings, tasks, writing
 
 FOLDER = "verification"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swag_af.data.run import Run
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.runs import Run
 from swag_af.verify.qualification import Question
 
 

@@ -1,0 +1,120 @@
+"""Any table of captions to videos: a row a caption, in JSONL, CSV, Parquet or a folder of `datasets.save_to_disk`.
+
+The columns are named by options. Rows are grouped by video and annotator and put in order of time; nothing is dropped,
+split or mended here.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from swag_af.data.captions.options import CaptionColumns
+from swag_af.data.errors import InputError
+from swag_af.data.sources import Source
+from swag_af.data.tokens import normalise_blanks
+from swag_af.data.video import Caption, Video
+
+_USUAL = {
+    "video": ("video_id", "vid", "movie", "clip", "id"),
+    "sentence": ("caption", "text", "description", "sentences"),
+    "start": ("start", "begin", "start_seconds"),
+    "end": ("end", "stop", "end_seconds"),
+}
+"""What other people call these columns."""
+
+_DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
+"""LSMDC's: `00.01.33.500`."""
+
+
+def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
+    """The videos of a table, in order of first appearance; one Video for each annotator of a video."""
+    names = _column_names(columns)
+    _check_columns(source, names)
+    captions: dict[tuple[str, str], list[Caption]] = {}
+    sources: dict[str, str] = {}
+    for where, row in source.read(list(names.values())):
+        video, sentence = (row.get(names[part]) for part in ("video", "sentence"))
+        if video in (None, "") or not isinstance(sentence, str):
+            lacking = [names[part] for part, value in (("video", video), ("sentence", sentence)) if value in (None, "")]
+            raise InputError(
+                f"{source.path}: {where} has no {' and no '.join(map(repr, lacking)) or 'text as its sentence'}. "
+                "Each caption needs its video and its sentence."
+            )
+        tree = row.get(names.get("tree", "")) or None
+        if not isinstance(tree, str | None):
+            raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
+        caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
+        annotator = row.get(names.get("annotator", ""))
+        captions.setdefault((str(video), str(annotator)), []).append(caption)
+        sources.setdefault(str(video), str(row.get(names.get("source", "")) or source.path.stem))
+    return [Video(video, sources[video], in_order(items)) for (video, _), items in captions.items()]
+
+
+def _column_names(columns: CaptionColumns) -> dict[str, str]:
+    """`{"video": "video", ...}`, those that are said not to be there left out."""
+    parts = ("video", "sentence", "start", "end", "annotator", "tree", "source")
+    return {part: name for part in parts if (name := getattr(columns, f"{part}_column"))}
+
+
+def _check_columns(source: Source, names: Mapping[str, str]) -> None:
+    """Every fault of the columns at once: those that must be there, and those that were named but are not."""
+    usual = _column_names(CaptionColumns())
+    faults = []
+    for part, name in names.items():
+        needed = part in ("video", "sentence") or (name != usual[part] and source.format != "jsonl")
+        if needed and name not in source.columns:  # of JSONL we know the columns of the first line only
+            faults.append(f"no column {name!r}{_near(part, name, source.columns)}")
+    if faults:
+        raise InputError(
+            f"{source.path}: {'; '.join(faults)}. It was read as {source.format} and has "
+            f"{', '.join(map(repr, source.columns))}.{_hint(source.columns)}"
+        )
+
+
+def _hint(there: Iterable[str]) -> str:
+    """What to do with a table that is no table of captions at all."""
+    if {"sent1", "gold"} <= set(there):
+        return " These are contexts already: `swag-af generate` takes them."
+    if {"endings", "ending0", "negatives"} & set(there):
+        return " Contexts that have their endings are what `swag-af pool` takes."
+    return ""
+
+
+def _near(part: str, name: str, there: Iterable[str]) -> str:
+    by_lower = {column.lower(): column for column in there}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    near += [column for column in _USUAL.get(part, ()) if column in by_lower]
+    return f" (did you mean --{part}-column {by_lower[near[0]]}?)" if near else f" (name it with --{part}-column)"
+
+
+def _seconds_of(
+    source: Source, where: str, row: Mapping[str, Any], names: Mapping[str, str]
+) -> tuple[float, float] | None:
+    start, end = row.get(names.get("start", "")), row.get(names.get("end", ""))
+    if start in (None, "") or end in (None, ""):
+        return None
+    try:
+        return seconds(start), seconds(end)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{source.path}: {where} has a {names['start']} or {names['end']} that is no time. Give seconds, or "
+            "hours:minutes:seconds."
+        ) from None
+
+
+def seconds(value: Any) -> float:
+    """Seconds of a number or of a text: `93.5`, `00:01:33.5`, or `00.01.33.500`; ValueError for anything else."""
+    text = _DOTTED_CLOCK.sub(r"\1:\2:\3.\4", value.strip()) if isinstance(value, str) else str(value)
+    number = sum(float(part) * 60**i for i, part in enumerate(reversed(text.replace(",", ".").split(":"))))
+    if not math.isfinite(number):
+        raise ValueError("not finite, so there is no order of time")
+    return number
+
+
+def in_order(captions: list[Caption]) -> tuple[Caption, ...]:
+    """Captions by start time when every one has it, as they stand otherwise; ties keep their order."""
+    if all(caption.seconds is not None for caption in captions):
+        captions = sorted(captions, key=lambda caption: caption.seconds[0] if caption.seconds else 0.0)
+    return tuple(captions)

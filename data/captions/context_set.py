@@ -1,0 +1,195 @@
+"""Context sets: the files in which contexts are kept, written, read, and dealt into folds where they have none.
+
+`NAME.jsonl` has the contexts; beside it stand `NAME.dropped.jsonl` (every pair left out, with its reason),
+`NAME.dropped.txt` (the drop table for people) and `NAME.manifest.json` (the options, the drop table, the hashes).
+Contexts are made of captions in `contexts`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.captions.drops import drop_report, drop_table
+from swag_af.data.context import Context, DroppedPair
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    FORMAT,
+    check_manifest,
+    read_json,
+    read_jsonl,
+    replacing,
+    sha256_file,
+    write_json,
+    write_jsonl,
+    write_text,
+)
+from swag_af.data.progress import note
+from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.text.near_duplicates import near_duplicate_pairs
+from swag_af.data.text.wording import sentence_keys
+from swag_af.data.tokens import normalise_blanks, tokenize
+
+N_FOLDS = 5
+"""Folds that contexts of a file which has none are dealt into (the paper's number, and `ContextRules.n_folds`)."""
+
+
+def write_contexts(
+    path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
+) -> None:
+    """Write the four files of a context set, none before all are ready.
+
+    The old manifest goes first and the new one comes last, so that its presence means all is there.
+    """
+    manifest_path = manifest_path_of(path)
+    drops = drop_table(len(contexts), dropped)
+    with (
+        replacing(manifest_path) as manifest,
+        replacing(drop_report_path_of(path)) as report,
+        replacing(dropped_path_of(path)) as beside,
+        replacing(path) as main,
+    ):
+        write_jsonl(main, (context.record() for context in contexts))
+        write_jsonl(beside, (asdict(pair) for pair in dropped))
+        write_text(report, "\n".join([*drop_report(drops, dropped), ""]))
+        content = {
+            "format": FORMAT,
+            "kind": "contexts",
+            "n_contexts": len(contexts),
+            "n_videos": len({context.video for context in contexts}),
+            "drops": drops,
+            "sha256": sha256_file(main),
+            "dropped_sha256": sha256_file(beside),
+            "made_by": made_by,
+        }
+        write_json(manifest, content)
+        manifest_path.unlink(missing_ok=True)
+
+
+def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence[tuple[int, int]] = ()) -> Joined:
+    """Groups of those of one video, joined where they share a sentence; the pairs of rows in `repeated` are alike too.
+
+    Not by sentences that are found in so many videos that a tenth of the rows would hang together (`join_by_text`).
+    """
+    groups = join_pairs(named_groups([item.video for item in made]), repeated)
+    keys = [[key for text in item.sentences for key in sentence_keys(text)] for item in made]
+    rows = np.repeat(np.arange(len(made)), [len(of_row) for of_row in keys])
+    return join_by_text(groups, rows, np.array([key for of_row in keys for key in of_row], dtype=np.int64))
+
+
+def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> np.ndarray:
+    """(n,) group numbers: `groups` (n,), such as those of one video, joined where contexts are near-duplicates.
+
+    Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
+    3-grams of at least `threshold`; they join at any remove.
+    """
+    tokens = [[t.lower() for text in (c.sent1, c.start, c.gold) for t in tokenize(text)] for c in contexts]
+    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold, seed=0))
+
+
+def read_contexts(path: Path) -> list[Context]:
+    """The contexts of a JSON-lines file, ours or anyone's: `sent1`, `start` and `gold` are enough.
+
+    Where no line has a `fold`, folds are dealt here: whole videos at a time, and lines that share a sentence, as the
+    pairs of one video do, together. Such lines get a `video` in common where they have none. Both are said on standard
+    error.
+    """
+    contexts, n_folds = [], 0
+    for number, record in read_jsonl(path):
+        contexts.append(_context_of(path, number, record))
+        n_folds += "fold" in record
+    if not contexts:
+        raise InputError(f"{path}: no contexts in it. `swag-af contexts SOURCE --out {path}` makes them.")
+    if 0 < n_folds < len(contexts):
+        raise InputError(
+            f"{path}: {len(contexts) - n_folds:,} of {len(contexts):,} lines have no fold. Give every line one, or no "
+            "line: then they are dealt."
+        )
+    if n_folds:
+        return contexts
+    joined = joined_by_sentence(contexts)
+    _say_joined(path, contexts, joined)
+    folds = deal(joined.groups, N_FOLDS, rng=np.random.default_rng(0)).tolist()
+    named = _with_videos(contexts, joined.groups)
+    return [replace(context, fold=fold) for context, fold in zip(named, folds, strict=True)]
+
+
+def _with_videos(contexts: Sequence[Context], groups: np.ndarray) -> list[Context]:
+    """Contexts without a video named by the first line of their group, where that has several."""
+    first = np.unique(groups, return_index=True)[1][groups] + 1  # (n,) line, of those that are not blank
+    is_alone = (np.bincount(groups) == 1)[groups]
+    return [
+        context if context.video or alone else replace(context, video=f"line-{line}")
+        for context, line, alone in zip(contexts, first.tolist(), is_alone.tolist(), strict=True)
+    ]
+
+
+def _say_joined(path: Path, contexts: Sequence[Context], joined: Joined) -> None:
+    n_groups, n_lines = int(joined.groups.max()) + 1, len(contexts)
+    nameless = sum(not context.video for context in contexts)
+    which = f"{nameless:,} of {n_lines:,} contexts name no video" if nameless else f"{n_lines:,} contexts name no fold"
+    note(
+        f"{path}: {which}; {joined.n_joined:,} that share a sentence with another were joined, which makes "
+        f"{n_groups:,} groups that folds keep together"
+        + (f"; {joined.n_apart:,} share one too common to join" if joined.n_apart else "")
+    )
+
+
+def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
+    missing = [name for name in ("sent1", "start", "gold") if not isinstance(record.get(name), str)]
+    if missing:
+        raise InputError(
+            f"{path}: line {number} has no text under {', '.join(missing)}. Each line needs sent1, start and gold."
+        )
+    values = {field.name: record[field.name] for field in fields(Context) if field.name in record}
+    values |= {name: normalise_blanks(values[name]) for name in ("sent1", "start", "gold")}
+    if not values["gold"]:
+        raise InputError(f"{path}: line {number} has an empty gold ending. Drop the line or give it one.")
+    for name, kind in (("id", str), ("video", str), ("source", str), ("fold", int), ("media", dict)):
+        if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
+            raise InputError(f"{path}: line {number} has a {name} that is no {kind.__name__}. Write {name} as one.")
+    if values.get("fold", 0) < 0:
+        raise InputError(f"{path}: line {number} has fold {values['fold']}. Number folds from 0.")
+    return Context(**values)
+
+
+def read_dropped(path: Path) -> list[DroppedPair]:
+    """The dropped pairs that stand beside the contexts at `path`; none when there is no such file.
+
+    Raises FormatError unless the manifest says that both files were written together: with the folds of another
+    deal, a language model could read the endings that it is to compete with.
+    """
+    beside = dropped_path_of(path)
+    if not beside.exists():
+        return []
+    manifest = read_contexts_manifest(path)
+    if manifest is None or (manifest["sha256"], manifest["dropped_sha256"]) != (sha256_file(path), sha256_file(beside)):
+        raise FormatError(
+            f"{beside}: not written together with {path} as it is now. Make both again with `swag-af contexts "
+            "--force`, "
+            "or leave the dropped pairs out with --no-use-dropped."
+        )
+    return [DroppedPair(**record) for _, record in read_jsonl(beside)]
+
+
+def read_contexts_manifest(path: Path) -> dict[str, Any] | None:
+    """The manifest beside a contexts file, None for a file that somebody else wrote."""
+    beside = manifest_path_of(path)
+    return check_manifest(read_json(beside), beside, "contexts") if beside.exists() else None
+
+
+def manifest_path_of(path: Path) -> Path:
+    """`contexts.jsonl` -> `contexts.manifest.json`."""
+    return path.with_name(f"{path.stem}.manifest.json")
+
+
+def dropped_path_of(path: Path) -> Path:
+    """`contexts.jsonl` -> `contexts.dropped.jsonl`."""
+    return path.with_name(f"{path.stem}.dropped.jsonl")
+
+
+def drop_report_path_of(path: Path) -> Path:
+    """`contexts.jsonl` -> `contexts.dropped.txt`."""
+    return path.with_name(f"{path.stem}.dropped.txt")

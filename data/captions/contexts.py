@@ -1,0 +1,145 @@
+"""Contexts: a sentence, the noun phrase that begins the next one, and the ending found in the source (gold).
+
+Makes them from the videos a reader yields, drops what the paper drops and counts every drop by reason, and
+keeps them in `NAME.jsonl` beside `NAME.dropped.jsonl` (every pair left out, with its reason), `NAME.dropped.txt` (the
+drop table for people) and `NAME.manifest.json` (the options, the drop table, the hashes). Reading captions and
+splitting sentences happen elsewhere; the rules stand in `drops`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.captions.context_set import joined_by_sentence
+from swag_af.data.captions.drops import unfit_context, unfit_pair, with_full_stop
+from swag_af.data.captions.language import foreign_videos
+from swag_af.data.captions.options import ContextRules
+from swag_af.data.context import Context, DroppedPair
+from swag_af.data.splits import deal
+from swag_af.data.syntax.splitters import Splitter
+from swag_af.data.text.near_duplicates import repeats
+from swag_af.data.tokens import tokenize
+from swag_af.data.video import Caption, Video
+
+_BATCH = 2048
+
+
+def make_contexts(
+    videos: Sequence[Video],
+    splitter: Splitter,
+    rules: ContextRules,
+    *,
+    rng: np.random.Generator,
+    progress: Callable[[int], None] = lambda n: None,
+) -> tuple[list[Context], list[DroppedPair]]:
+    """All contexts of `videos` and all pairs that made none, in the order of the source.
+
+    `progress` is told how many pairs each step finished. Folds are dealt with `rng`, whole videos at a time, and videos
+    that share a sentence, or a pair dropped as a repeat, together: a model of other folds has not read their endings.
+    """
+    counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
+    made: list[Context | DroppedPair] = []
+    pairs = _consecutive_pairs(videos, rules)
+    for at in range(0, len(pairs), _BATCH):
+        made += _make_batch(pairs[at : at + _BATCH], splitter, rules, counts)
+        progress(len(pairs[at : at + _BATCH]))
+    made, repeated = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
+    folds = deal(joined_by_sentence(made, repeated).groups, rules.n_folds, rng=rng)
+    made = [replace(item, fold=fold) for item, fold in zip(made, folds.tolist(), strict=True)]
+    return (
+        [item for item in made if isinstance(item, Context)],
+        [item for item in made if isinstance(item, DroppedPair)],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two consecutive captions, closed with full stops, and what is known of them before the split."""
+
+    video: Video
+    number: int
+    is_foreign: bool
+    first: Caption
+    second: Caption
+
+
+def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pair]:
+    """The pairs in order; the numbers go on where a video id is listed again (two annotators)."""
+    foreign = foreign_videos(videos) if rules.drop_foreign else [False] * len(videos)
+    pairs: list[_Pair] = []
+    numbered: Counter[str] = Counter()
+    for video, is_foreign in zip(videos, foreign, strict=True):
+        for first, second in pairwise(video.captions):
+            pairs.append(_Pair(video, numbered[video.id], is_foreign, first, second))
+            numbered[video.id] += 1
+    return pairs
+
+
+def _make_batch(
+    pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, counts: Counter[str]
+) -> Iterator[Context | DroppedPair]:
+    """What each pair makes; only pairs that the split could still make a context are split."""
+    reasons = [
+        "foreign" if p.is_foreign else unfit_pair(p.first, p.second, p.video.source, rules, counts) for p in pairs
+    ]
+    fit = [with_full_stop(p.second) for p, reason in zip(pairs, reasons, strict=True) if reason is None]
+    splits = iter(splitter.split(fit))
+    for pair, known in zip(pairs, reasons, strict=True):
+        sent1, sent2 = with_full_stop(pair.first).text, with_full_stop(pair.second).text
+        split = next(splits) if known is None else None
+        start, gold = (split.start, split.ending) if split else ("", "")
+        reason = known or unfit_context(sent1, start, gold, rules)
+        identity: dict[str, Any] = {
+            "id": f"{pair.video.id}-{pair.number}",
+            "video": pair.video.id,
+        }
+        if reason is None:
+            yield Context(sent1, start, gold, source=pair.video.source, **identity)
+        else:
+            yield DroppedPair(sent1, sent2, reason, **identity)
+
+
+def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context | DroppedPair]:
+    """Contexts of the same three texts as an earlier one, as dropped pairs."""
+    seen: set[tuple[str, str, str]] = set()
+    out: list[Context | DroppedPair] = []
+    for item in made:
+        if isinstance(item, Context):
+            texts = (item.sent1, item.start, item.gold)
+            out.append(_dropped(item, "duplicate") if texts in seen else item)
+            seen.add(texts)
+        else:
+            out.append(item)
+    return out
+
+
+def _without_near_duplicates(
+    made: list[Context | DroppedPair], threshold: float
+) -> tuple[list[Context | DroppedPair], list[tuple[int, int]]]:
+    """Contexts that are nearly the same as an earlier one that stays, as dropped pairs; and which are alike.
+
+    First and second sentences are compared with their like only: the words of the second are marked. Otherwise
+    a context would resemble the next one of its video, whose first sentence is its second.
+    """
+    if not threshold:
+        return made, []
+    places = [at for at, item in enumerate(made) if isinstance(item, Context)]
+    texts = [
+        [*tokenize(item.sent1.lower()), *(f"2 {token}" for token in tokenize(f"{item.start} {item.gold}".lower()))]
+        for item in made
+        if isinstance(item, Context)
+    ]
+    out, alike = list(made), repeats(texts, threshold=threshold)
+    for i in alike:
+        item = out[places[i]]
+        assert isinstance(item, Context)
+        out[places[i]] = _dropped(item, "near_duplicate")
+    return out, [(places[i], places[first]) for i, first in alike.items()]
+
+
+def _dropped(context: Context, reason: str) -> DroppedPair:
+    return DroppedPair(*context.sentences, reason, id=context.id, video=context.video, fold=context.fold)

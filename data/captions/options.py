@@ -1,0 +1,120 @@
+"""The options of `contexts`: Python signature, flags, TOML schema and saved record in one."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults
+
+
+@dataclass(frozen=True)
+class ContextRules:
+    """What a pair must satisfy (Zellers et al. 2018, footnote 2 and A.1; lengths from the released code)."""
+
+    min_sentence_tokens: int = 6
+    """Drop a pair whose second sentence has fewer tokens (the paper drops 5 or fewer)."""
+    min_token_count: int = 4
+    """Drop a pair whose second sentence holds a token seen less often in the whole source (the paper drops 3 or
+    fewer)."""
+    min_context_tokens: int = 6
+    """Drop a pair whose first sentence and start together have fewer tokens."""
+    max_context_tokens: int = 100
+    """Drop a pair whose first sentence and start together have more tokens."""
+    min_ending_tokens: int = 5
+    """Drop a pair whose ending has fewer tokens, the final full stop counted."""
+    max_ending_tokens: int = 25
+    """Drop a pair whose ending has more tokens; generated endings stop there too."""
+    max_gap_seconds: float | None = None
+    """Drop a pair whose second caption begins later than this after the first ends. Unset it is 25 for captions of
+    LSMDC, as in the paper, and no bound for others."""
+    drop_enclosed: bool = False
+    """Drop a pair whose second caption lies within the time of the first, and so may tell the same once more. The
+    paper keeps them."""
+    drop_foreign: bool = True
+    """Drop the pairs of videos whose captions are surely not English."""
+    near_duplicates: float = 0.7
+    """Drop a context that says nearly the same as an earlier one: the least share of their token 3-grams that both
+    have, up to 1; 0 keeps them all."""
+    n_folds: int = 5
+    """How many folds the videos are dealt into; a fold's language model never sees the fold."""
+
+    def __post_init__(self) -> None:
+        bounds = ("min_sentence_tokens", "min_token_count", "min_context_tokens", "min_ending_tokens")
+        check_faults(
+            [
+                *((getattr(self, b) < 0, f"--{b.replace('_', '-')} {getattr(self, b)}: not below 0") for b in bounds),
+                (self.max_context_tokens < self.min_context_tokens, "--max-context-tokens: below --min-context-tokens"),
+                (self.max_ending_tokens < self.min_ending_tokens, "--max-ending-tokens: below --min-ending-tokens"),
+                (
+                    self.max_gap_seconds is not None and not math.isfinite(self.max_gap_seconds),
+                    f"--max-gap-seconds {self.max_gap_seconds}: a number of seconds; a large one bounds nothing",
+                ),
+                (
+                    not 0 <= self.near_duplicates <= 1,
+                    f"--near-duplicates {self.near_duplicates}: from 0 (none is dropped) to 1 (same words)",
+                ),
+                (self.n_folds < 2, f"--n-folds {self.n_folds}: at least 2, or no model could learn from other folds"),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class CaptionColumns:
+    """Which column of a table of captions holds what; an empty name says that there is none."""
+
+    video_column: str = "video"
+    """What names the video, or the document: captions of one are consecutive."""
+    sentence_column: str = "sentence"
+    """The caption."""
+    start_column: str = "start_time"
+    """When it begins, in seconds or as hours:minutes:seconds; captions stand in this order where all have it."""
+    end_column: str = "end_time"
+    """When it ends."""
+    annotator_column: str = "annotator"
+    """Who wrote it: where a video has several, pairs never mix them."""
+    tree_column: str = "tree"
+    """Its constituency tree in brackets, Penn Treebank labels."""
+    source_column: str = "source"
+    """Where it comes from; the name of the file where nothing says it. For lsmdc the 25-second rule holds."""
+
+
+@dataclass(frozen=True)
+class ContextsOptions:
+    """Make contexts from consecutive captions: first sentence, start of the second, and its ending (gold).
+
+    Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason), NAME.dropped.txt (how many for which
+    reason, with an example) and NAME.manifest.json. docs/DATA.md says where to get captions.
+
+    Try:
+      swag-af contexts train.json val_1.json --out contexts.jsonl
+      swag-af contexts LSMDC16_annos_training.csv --out contexts.jsonl
+      swag-af contexts youcookii_annotations_trainval.json --out contexts.jsonl
+      swag-af contexts Charades_v1_train.csv Charades_v1_test.csv --out contexts.jsonl
+      swag-af contexts mine.csv --video-column clip --sentence-column caption
+      swag-af contexts captions.parquet saved_dataset/ --start-column begin --end-column end
+    """
+
+    sources: tuple[Path, ...]
+    """Captions: files of ActivityNet Captions, LSMDC, YouCook2 or Charades as they are published; or a row a caption in
+    JSONL, CSV / TSV, Parquet, or a folder of `datasets.save_to_disk`."""
+    out: Path = Path("contexts.jsonl")
+    """The contexts file to write."""
+    format: Literal["auto", "activitynet", "lsmdc", "youcook2", "charades", "jsonl", "csv", "parquet", "datasets"] = (
+        "auto"
+    )
+    """What the sources are; auto looks at each."""
+    columns: CaptionColumns = field(default_factory=CaptionColumns)
+    """The names of the columns, where a source is a table of captions."""
+    splitter: str = "auto"
+    """What splits the second sentence: trees (in the source), rules, spacy:PIPELINE or benepar:MODEL; auto takes a
+    caption's tree where it has one, and otherwise the best that is installed."""
+    rules: ContextRules = field(default_factory=ContextRules)
+    """What a pair must satisfy."""
+    seed: int = 0
+    """Deals the videos into folds."""
+    force: bool = False
+    """Replace an existing contexts file."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])

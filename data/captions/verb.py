@@ -1,0 +1,88 @@
+"""The verb `contexts`: sources of captions in, a context set out."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.captions.context_set import (
+    drop_report_path_of,
+    dropped_path_of,
+    joined_by_sentence,
+    manifest_path_of,
+    write_contexts,
+)
+from swag_af.data.captions.contexts import make_contexts
+from swag_af.data.captions.drops import drop_table
+from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.captions.readers import describe, format_of, merge_videos, read_videos
+from swag_af.data.captions.repair import mend_videos
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import check_output, sha256_file
+from swag_af.data.progress import progress
+from swag_af.data.syntax.splitters import load_splitter
+from swag_af.data.video import Video
+
+
+def contexts(options: ContextsOptions) -> dict[str, int]:
+    """Read, mend, split, drop, deal into folds and write; returns the drop table."""
+    _check(options)
+    splitter = load_splitter(options.splitter)
+    read = [_read(source, options) for source in options.sources]
+    videos = merge_videos([videos for videos, _ in read])
+    n_pairs = sum(max(0, len(video.captions) - 1) for video in videos)
+    with progress("contexts", n_pairs, "pairs") as advance:
+        made, dropped = make_contexts(
+            videos, splitter, options.rules, rng=np.random.default_rng(options.seed), progress=advance
+        )
+    table = drop_table(len(made), dropped)
+    if not made:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in table.items() if n and reason not in ("pairs", "kept"))
+        raise ExhaustedError(
+            f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
+            "captions, or relax the rules (`swag-af contexts --help`)."
+        )
+    joined = joined_by_sentence([*made, *dropped])
+    made_by = {
+        "verb": "contexts",
+        "splitter": splitter.name,
+        "sources": [record for _, record in read],
+        "rules": asdict(options.rules),
+        "seed": options.seed,
+        "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
+    }
+    write_contexts(options.out, made, dropped, made_by)
+    return table
+
+
+def _check(options: ContextsOptions) -> None:
+    """Stop before any work when a source is missing or an output stands in the way."""
+    if not options.sources:
+        raise InputError(
+            "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
+        )
+    for source in options.sources:
+        format_of(source, options.format)
+    if options.out.is_dir():
+        raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
+    for path_of in (Path, dropped_path_of, drop_report_path_of, manifest_path_of):
+        output = path_of(options.out)
+        check_output(output, force=options.force)
+        if output.resolve() in {source.resolve() for source in options.sources}:
+            raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")
+
+
+def _read(path: Path, options: ContextsOptions) -> tuple[list[Video], dict[str, Any]]:
+    """The videos of a source, mended, and what the manifest says of it."""
+    format = format_of(path, options.format)
+    videos, n_mended = mend_videos(read_videos(path, format=format, columns=options.columns))
+    said = describe(path, format, videos) + (f", {n_mended:,} mended" if n_mended else "")
+    return videos, {"name": path.name, "format": format, "read": said, "sha256": _sha256_of(path)}
+
+
+def _sha256_of(path: Path) -> str | dict[str, str]:
+    """The hash of a file, or of each file of a folder."""
+    if path.is_file():
+        return sha256_file(path)
+    return {file.name: sha256_file(file) for file in sorted(path.glob("*.arrow"))}

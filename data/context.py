@@ -1,0 +1,57 @@
+"""Contexts: a sentence, the noun phrase that begins the next one, and the ending found in the source (gold).
+
+What a context is, and how it is shown. Files of them are read and written in `captions.context_set`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from swag_af.data.tokens import capitalise, detokenize, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One question without its distractors."""
+
+    sent1: str
+    start: str
+    gold: str
+    id: str = ""
+    video: str = ""
+    source: str = "custom"
+    fold: int = 0
+    media: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """References to what is shown beside the words, by name: `{"image": "kitchen.jpg", "objects": ["person", "cup"]}`.
+    Nothing here opens them."""
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The first sentence, and the whole second one with its gold ending."""
+        return self.sent1, f"{self.start} {self.gold}"
+
+    def record(self) -> dict[str, Any]:
+        """For JSON and for hashes: every field, but `media` only where there is some."""
+        return {name: value for name, value in asdict(self).items() if value or name != "media"}
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedPair:
+    """Two consecutive captions that made no context, and why."""
+
+    sent1: str
+    sent2: str
+    reason: str
+    id: str
+    video: str
+    fold: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The two captions."""
+        return self.sent1, self.sent2
+
+
+def display(context: Context) -> tuple[str, str]:
+    """`(sent1, start)` as released: detokenised, each with a capital at its beginning."""
+    return capitalise(detokenize(tokenize(context.sent1))), capitalise(detokenize(tokenize(context.start)))

@@ -1,0 +1,129 @@
+"""What audits found, kept with the run that was audited.
+
+    run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
+
+Several seeds are several audits; `over_seeds` brings them together. Auditing itself happens in `swag_af.auditing`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import FormatError
+from swag_af.data.files import read_jsonl, write_jsonl
+
+AUDITS = "audits.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one audit filter found in one assignment."""
+
+    iteration: int | None
+    """The assignment audited is the one after this iteration; None when it came from no run."""
+    filter: str
+    accuracy: float
+    """Share of the contexts whose gold scores highest among the A, 0 to 1; a tie at the top counts as a guess."""
+    low: float
+    """The 95 % interval of `accuracy` begins here ..."""
+    high: float
+    """... and ends here."""
+    chance: float
+    n: int
+    """Contexts scored: all of them."""
+    n_groups: int
+    """Groups that folds keep together: of one video, or sharing texts."""
+    n_folds: int
+    seed: int
+    ranks: tuple[float, ...]
+    """(A,) contexts whose gold comes first, second, ... by score; a tie is shared among its ranks."""
+    settings: str = ""
+    """The filter's settings, as `fingerprint` writes them; empty in older files and for a filter that tells none."""
+    hits: tuple[float, ...] = field(default=(), repr=False)
+    """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
+    files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audits:
+    """What stands in `audits.jsonl`."""
+
+    findings: tuple[Finding, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Filters that were asked for and could not be had here, and why."""
+
+
+def over_seeds(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+    """Findings that differ in nothing but their seed as one, with the number of seeds; by filter, then iteration.
+
+    Accuracy, interval, ranks and hits are means over the seeds; `seed` is the first one.
+    """
+    alike: dict[tuple[Any, ...], list[Finding]] = {}
+    for one in findings:
+        at = -1 if one.iteration is None else one.iteration
+        alike.setdefault((one.filter, at, one.n_folds, one.n_groups, one.settings), []).append(one)
+    return [(_mean_of(alike[key]), len(alike[key])) for key in sorted(alike)]
+
+
+def _mean_of(findings: Sequence[Finding]) -> Finding:
+    """Of one kind."""
+    if len(findings) == 1:
+        return findings[0]
+    lacks_hits = any(not f.hits for f in findings)  # an older file's
+    return replace(
+        min(findings, key=lambda f: f.seed),
+        accuracy=float(np.mean([f.accuracy for f in findings])),
+        low=float(np.mean([f.low for f in findings])),
+        high=float(np.mean([f.high for f in findings])),
+        ranks=tuple(np.mean([f.ranks for f in findings], axis=0).tolist()),
+        hits=() if lacks_hits else tuple(np.mean([f.hits for f in findings], axis=0).tolist()),
+    )
+
+
+def read_audits(path: Path | None) -> Audits:
+    """The audits kept in the run folder `path`, in order; none where there is no file."""
+    if path is None or not (path / AUDITS).exists():
+        return Audits()
+    findings, left_out = [], []
+    for number, record in read_jsonl(path / AUDITS):
+        try:
+            if "left_out" in record:
+                left_out.append((str(record["filter"]), str(record["left_out"])))
+            else:
+                record.setdefault("n_groups", record.pop("n_videos", 0))  # its name in older files
+                lists = {"ranks": tuple(record["ranks"]), "hits": tuple(record.get("hits", ()))}
+                findings.append(Finding(**{**record, **lists}))
+        except (KeyError, TypeError) as error:
+            raise FormatError(
+                f"{path / AUDITS}: line {number} is not an audit ({error}). Delete the file and audit again."
+            ) from None
+    return Audits(tuple(findings), tuple(left_out))
+
+
+def record_of(finding: Finding) -> dict[str, Any]:
+    """A finding for JSON; hits that are whole are written without a point."""
+    return asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}
+
+
+def key_of(finding: Finding) -> tuple[Any, ...]:
+    """What tells one audit from another."""
+    return finding.iteration, finding.filter, finding.n_folds, finding.seed, finding.settings
+
+
+def keep(
+    path: Path | None, kept: Audits, *, finding: Finding | None = None, left_out: tuple[str, str] | None = None
+) -> Audits:
+    """`kept` and one more, sorted, and written to the run folder if there is one."""
+    findings = {key_of(f): f for f in (*kept.findings, *([finding] if finding else []))}
+    reasons = dict([*kept.left_out, *([left_out] if left_out else [])])
+    if finding:
+        reasons.pop(finding.filter, None)
+    new = Audits(tuple(findings[key] for key in sorted(findings)), tuple(sorted(reasons.items())))
+    if path is not None:
+        lines = [record_of(f) for f in new.findings]
+        lines += [{"filter": name, "left_out": reason} for name, reason in new.left_out]
+        write_jsonl(path / AUDITS, lines)
+    return new

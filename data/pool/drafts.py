@@ -1,0 +1,92 @@
+"""A shard in the making, kept one file a row, so that a killed run goes on at the next row.
+
+    pool/shards/.00003.rows/000017.npz       the tables of the 18th context
+    pool/shards/.00003.rows/000018.dropped   why the 19th has none
+
+Rows may come in any order. When the last has come, the shard is written whole and these files go.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.files import remove_leftovers, replacing, write_text
+from swag_af.data.pool.folder import SHARDS, write_shard
+
+_REJECTED = "rejected_"
+
+
+def draft_path(folder: Path, number: int) -> Path:
+    """Where the rows of shard `number` of the pool in `folder` wait."""
+    return folder / SHARDS / f".{number:05d}.rows"
+
+
+class ShardDraft:
+    """Rows `0` to `n_rows - 1` of shard `number` of the pool in `folder`; `row_tables` are one row's, as a pattern."""
+
+    def __init__(self, folder: Path, number: int, n_rows: int, row_tables: Mapping[str, np.ndarray]):
+        self.folder = folder
+        self.number = number
+        self.n_rows = n_rows
+        self.pattern = dict(row_tables)
+        self.path = draft_path(folder, number)
+        self.path.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.path)
+
+    def done(self) -> set[int]:
+        """The rows that are settled, kept or dropped."""
+        return {int(path.name.partition(".")[0]) for path in self.path.glob("[0-9]*.*")}
+
+    def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:
+        """Settle a row that has candidates; `rejected` of its draws, by reason, did not count."""
+        counts = {_REJECTED + reason: np.array(n) for reason, n in rejected.items()}
+        with replacing(self.path / f"{row:06d}.npz") as temporary, temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, n_draws=np.array(n_draws), **counts, **tables)
+
+    def drop(self, row: int, reason: str) -> None:
+        """Settle a row that has none."""
+        write_text(self.path / f"{row:06d}.dropped", reason)
+
+    def finish(self, contexts: Sequence[Context], more: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Write the shard from the rows' files and remove them; returns what its `shard.json` says.
+
+        `contexts` are all rows', dropped ones included, and so are the rows of the tables in `more`. Memory does
+        not grow with the number of rows.
+        """
+        reasons = {int(path.stem): path.read_text(encoding="utf-8") for path in sorted(self.path.glob("*.dropped"))}
+        kept = [row for row in range(self.n_rows) if row not in reasons]
+        tables = {name: self._empty(name, len(kept)) for name in self.pattern}
+        n_draws, rejected = 0, Counter[str]()
+        for i, row in enumerate(kept):
+            with np.load(self.path / f"{row:06d}.npz", allow_pickle=False) as made:
+                n_draws += int(made["n_draws"])
+                reasons_here = (name for name in made.files if name.startswith(_REJECTED))
+                rejected.update({name.removeprefix(_REJECTED): int(made[name]) for name in reasons_here})
+                for name, table in tables.items():
+                    table[i] = made[name]
+        entry = write_shard(
+            self.folder,
+            self.number,
+            [contexts[row] for row in kept],
+            tables | {name: table[kept] for name, table in more.items()},
+            notes={
+                "n_draws": n_draws,
+                "rejected_draws": dict(rejected),
+                "drops": dict(Counter(reasons.values())),
+                "dropped": {contexts[row].id: reason for row, reason in reasons.items()},
+            },
+        )
+        del tables
+        shutil.rmtree(self.path)
+        return entry
+
+    def _empty(self, name: str, n_rows: int) -> np.ndarray:
+        shape, dtype = (n_rows, *self.pattern[name].shape), self.pattern[name].dtype
+        if not n_rows:
+            return np.zeros(shape, dtype)
+        return np.lib.format.open_memmap(self.path / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)

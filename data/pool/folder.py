@@ -1,0 +1,255 @@
+"""The folder of a pool: its tables, its shards, the manifest that makes shards a pool, and the vocabulary it names.
+
+    pool/manifest.json              format, kind, sizes, table names, shards with their hashes, what made it
+    pool/vocabulary.tsv             V token types, with their tags
+    pool/shards/00000/contexts.jsonl and NAME.npy, a slice of consecutive rows each; shard.json, once all is there
+
+Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
+candidates present in a ragged row; optional `groups` (n,), which rows belong together, `features` (n, K, F),
+`start_tags` (n, S) and `tags` (n, K, L), the tags of `swag-af tag --in-context`, and `text` with `text_ends` (n, K),
+the original spelling of custom candidates.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    MANIFEST,
+    read_json,
+    read_jsonl,
+    read_manifest,
+    remove_leftovers,
+    replacing,
+    sha256_file,
+    sha256_json,
+    write_array,
+    write_json,
+    write_jsonl,
+    write_manifest,
+)
+from swag_af.data.vocabulary import Vocabulary
+
+FEATURES = (
+    "ending_given_context",
+    "ending_alone",
+    "context_given_ending",
+    "context_alone",
+    "last_token",
+    "ending_length",
+    "start_length",
+    "sent1_length",
+)
+"""The `F` = 8 columns of the `features` table (Zellers et al. 2018, A.3): five negative log-likelihoods per
+token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
+
+
+CONTEXT_TAGS = ("start_tags", "tags")
+"""The tables of a pool whose candidates were tagged in their sentences: (n, S) and (n, K, L) uint8 codes."""
+
+
+NO_TAGGER = "none"
+"""The tagger's name of a pool whose word types have no tags."""
+
+
+def pad(rows: Iterable[Sequence[int]], dtype: Any, *, width: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """`(n, max(width, longest))` ids padded with 0, and `(n,)` lengths."""
+    listed = list(rows)
+    lengths = np.array([len(row) for row in listed], np.int64)
+    out = np.zeros((len(listed), max(width, int(lengths.max(initial=0)))), dtype)
+    for i, row in enumerate(listed):
+        out[i, : len(row)] = row
+    return out, lengths
+
+
+def smallest_uint(largest: int) -> Any:
+    """The smallest unsigned type that holds `largest`."""
+    return np.min_scalar_type(max(largest, 1))
+
+
+def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = None) -> None:
+    """Raise InputError naming the first row with a NaN or an infinity in (n, m, F); `rows` (n,) are their numbers."""
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=(1, 2)))
+    if len(bad):
+        first = bad[0] if rows is None else rows[bad[0]]
+        raise InputError(
+            f"{where}: {len(bad)} rows hold NaN or infinity among their features (first: row {first}). Leave those "
+            "rows out or mend their values."
+        )
+
+
+SHARDS = "shards"
+
+
+class Shard:
+    """Consecutive rows of a pool: a folder on disk, or arrays in memory."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        path: Path | None,
+        arrays: Mapping[str, np.ndarray] | None = None,
+        contexts: list[Context] | None = None,
+    ):
+        self.n_rows = n_rows
+        self.path = path
+        self._arrays: dict[str, np.ndarray] = dict(arrays or {})
+        self._contexts = contexts
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The contexts of these rows."""
+        if self._contexts is not None:
+            return self._contexts
+        assert self.path is not None
+        return [Context(**record) for _, record in read_jsonl(self.path / "contexts.jsonl")]
+
+    def load(self, table: str) -> np.ndarray:
+        """The memory-mapped table of these rows."""
+        if table not in self._arrays:
+            assert self.path is not None
+            file = self.path / f"{table}.npy"
+            try:
+                array = np.load(file, mmap_mode="r", allow_pickle=False)
+                if table != "text" and array.shape[:1] != (self.n_rows,):
+                    raise ValueError(f"shape {array.shape} for {self.n_rows} rows")
+                self._arrays[table] = array
+            except (FileNotFoundError, EOFError, ValueError) as error:
+                raise FormatError(f"{file}: missing or damaged ({error}). Make the pool again.") from None
+        return self._arrays[table]
+
+    def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+        """Copies of the entries asked for."""
+        array = self.load(table)
+        return np.asarray(array[rows] if columns is None else array[rows[:, None], columns])
+
+    def write(self, table: str, rows: np.ndarray, columns: np.ndarray, which: list[int], values: np.ndarray) -> None:
+        """`table[rows, columns, which] = values` (P, f) in the file; what a kill leaves unwritten stays as it was."""
+        assert self.path is not None
+        array = np.load(self.path / f"{table}.npy", mmap_mode="r+", allow_pickle=False)
+        array[rows[:, None], columns[:, None], which] = values
+        array.flush()
+
+    def original_text(self, row: int, column: int) -> str | None:
+        """The text as its owner wrote it, None when the tokens are all there is."""
+        if "text_ends" not in self._arrays and (self.path is None or not (self.path / "text_ends.npy").exists()):
+            return None
+        ends = self.load("text_ends")
+        at = row * ends.shape[1] + column
+        begin = int(ends.reshape(-1)[at - 1]) if at else 0
+        return self.load("text")[begin : int(ends[row, column])].tobytes().decode("utf-8")
+
+    def content_hash(self) -> str:
+        """As `shard_hash`, for rows in memory."""
+        return shard_hash(self.contexts, self._arrays)
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Where shard `number` of the pool in `folder` stands."""
+    return folder / SHARDS / f"{number:05d}"
+
+
+def write_shard(
+    folder: Path,
+    number: int,
+    contexts: Sequence[Context],
+    tables: Mapping[str, np.ndarray],
+    *,
+    notes: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write shard `number` of the pool in `folder`, whole or not at all; returns what its `shard.json` says.
+
+    `notes` are added to it.
+    """
+    path = shard_path(folder, number)
+    with replacing(path) as temporary:
+        temporary.mkdir(parents=True)
+        write_jsonl(temporary / "contexts.jsonl", (context.record() for context in contexts))
+        for table, array in tables.items():
+            write_array(temporary / f"{table}.npy", array)
+        entry = {"name": path.name, "n_rows": len(contexts), "sha256": shard_hash(contexts, tables)}
+        entry |= {
+            "tables": list(tables),
+            "n_candidates": tables["tokens"].shape[1],
+            **(notes or {}),
+        }
+        write_json(temporary / "shard.json", entry)
+    return entry
+
+
+def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> str:
+    """Hex SHA-256 of contexts and tables: names, types, shapes and values."""
+    found = {
+        name: [array.dtype.str, list(array.shape), hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()]
+        for name, array in tables.items()
+    }
+    return sha256_json([[context.record() for context in contexts], found])
+
+
+def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
+    """What `shard.json` of shard `number` says; None while the shard is still to be made."""
+    path = shard_path(folder, number) / "shard.json"
+    return read_json(path) if path.exists() else None
+
+
+def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:
+    """Hex SHA-256 over the hashes of what makes a pool."""
+    return sha256_json([vocabulary_sha256, list(shards_sha256)])
+
+
+VOCABULARY = "vocabulary.tsv"
+
+
+NEXT_VOCABULARY = "vocabulary.next.tsv"
+
+
+def finish_pool(
+    folder: Path, vocabulary: Vocabulary, entries: Sequence[Mapping[str, Any]], made_by: Mapping[str, Any]
+) -> None:
+    """Write the vocabulary and the manifest that makes the shards a pool."""
+    remove_leftovers(folder / SHARDS)
+    vocabulary.save(folder / VOCABULARY)
+    write_manifest(
+        folder,
+        "pool",
+        {
+            "complete": True,
+            "n_rows": sum(int(entry["n_rows"]) for entry in entries),
+            "n_candidates": entries[0]["n_candidates"],
+            "tables": entries[0]["tables"],
+            "vocabulary_sha256": vocabulary.sha256,
+            "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
+            **made_by,
+        },
+    )
+
+
+def vocabulary_path(folder: Path, sha256: str) -> Path:
+    """The vocabulary of the pool in `folder` whose manifest has this hash.
+
+    `replace_vocabulary` writes the next one beside the old, then the manifest, then moves it into place. Killed before
+    the last step, the next one is the pool's; killed before the second, the old one still is.
+    """
+    following = folder / NEXT_VOCABULARY
+    return following if following.exists() and sha256_file(following) == sha256 else folder / VOCABULARY
+
+
+def replace_vocabulary(folder: Path, vocabulary: Vocabulary, changes: Mapping[str, Any]) -> None:
+    """Give the pool in `folder` another vocabulary, and make `changes` to its manifest; both or neither.
+
+    `vocabulary` must have the token types of the old one: the tables hold their ids.
+    """
+    manifest = read_manifest(folder, "pool")
+    standing = vocabulary_path(folder, manifest["vocabulary_sha256"])
+    if standing.name == NEXT_VOCABULARY:  # killed before the last step of the change before this one
+        os.replace(standing, folder / VOCABULARY)
+    vocabulary.save(folder / NEXT_VOCABULARY)
+    write_json(folder / MANIFEST, manifest | {"vocabulary_sha256": vocabulary.sha256} | dict(changes))
+    os.replace(folder / NEXT_VOCABULARY, folder / VOCABULARY)

@@ -1,0 +1,117 @@
+"""The options of `pool` and `tag`: Python signature, flags, TOML schema and saved record in one."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a source holds what; an empty name says that there is none."""
+
+    sent1_column: str = "sent1"
+    """The first sentence."""
+    start_column: str = "start"
+    """The beginning of the second sentence; --start-column '' where endings stand alone."""
+    context_column: str = ""
+    """First sentence and start in one text, parted after its last full sentence; in place of the two above."""
+    gold_column: str = "gold"
+    """The right ending."""
+    negatives_column: str = "negatives"
+    """The negatives: a list, a JSON list in a text, or numbered columns such as negative0, negative1."""
+    endings_column: str = "endings"
+    """In place of gold and negatives, all endings, likewise."""
+    label_column: str = "label"
+    """Which of the endings is gold, counted from 0."""
+    id_column: str = "id"
+    """A name for the row, its own; rows are numbered where there is none."""
+    video_column: str = "video"
+    """The group that must stay together in folds and splits; each row its own where there is none."""
+    fold_column: str = "fold"
+    """The fold, from 0; dealt by video and shared texts where no row has one."""
+    source_column: str = "source"
+    """Where the row comes from."""
+    features_column: str = "features"
+    """Features of gold and of each negative, a list of lists of numbers, in the order of the endings."""
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
+
+    Reads one row a context: sent1, start, gold and negatives, rows of any number of negatives of any length. The
+    layouts of SWAG and HellaSwag are told by their columns, and formats by the files. Negatives that repeat gold or
+    each other, letter case and blanks aside, are left out and counted. Warns where letter case, blanks, quotes, final
+    marks or invisible characters tell gold. Needs little memory at millions of rows.
+
+    Try:
+      swag-af pool mine.jsonl --out pool
+      swag-af pool swag/train.csv swag/val.csv --out pool
+      swag-af pool questions.parquet --context-column question --endings-column choices --label-column answer
+      swag-af pool mine.csv --flag checks.py:means_the_same --tagger none
+      swag-af pool mine.jsonl --normalise --out pool
+    """
+
+    sources: tuple[Path, ...]
+    """JSONL, CSV / TSV or Parquet files, or folders of `datasets.save_to_disk`."""
+    out: Path = Path("pool")
+    """The pool folder to write."""
+    format: Literal["auto", "jsonl", "csv", "parquet", "datasets"] = "auto"
+    """The format of the sources; auto looks at them."""
+    layout: Literal["auto", "columns", "swag", "hellaswag"] = "auto"
+    """What the columns mean: columns, as named below; or those of a published dataset. auto looks at their names."""
+    columns: Columns = field(default_factory=Columns)
+    """The names of the columns."""
+    flag: str = ""
+    """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
+    negative could pass for gold; those are left out."""
+    lms: Path | None = None
+    """Language models of `swag-af train-lm` that are to read the pool: every row gets the fold whose model has not read
+    its ending, and rows that all of them have read are left out and counted."""
+    drop_empty: bool = False
+    """Drop rows that have no negatives left, and count them, instead of stopping."""
+    normalise: bool = False
+    """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
+    references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
+    tells gold (digits, commas, contractions, words) stays, and is for audits to find. Starts stay as they are."""
+    tagger: str = "auto"
+    """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best at hand. `swag-af tag`
+    does it later."""
+    force: bool = False
+    """Replace an existing pool."""
+
+
+@dataclass(frozen=True)
+class TagOptions:
+    """Tag the word types of a pool, or its endings in context: what the filters poslstm and ensemble read.
+
+    The tags are part of what a pool is, so runs on it as it was are runs of another pool: `swag-af filter` and
+    `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
+
+    A word type has one tag, and a pool is tagged in a second. --in-context tags every candidate in its sentence, by
+    processes side by side; interrupted, the same command goes on. Tagging word types again takes those tags away.
+
+    Try:
+      swag-af tag pool
+      swag-af tag pool --tagger spacy:tagger --in-context --workers 4
+      swag-af tag pool --tagger none
+    """
+
+    pool: Path
+    """The pool folder."""
+    tagger: str = "auto"
+    """rules, spacy, spacy:PIPELINE or none, which takes the tags away; auto takes the best at hand."""
+    in_context: bool = False
+    """Tag every candidate in its sentence, not every word type once."""
+    workers: int = 1
+    """Processes that tag in context."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
+            ]
+        )

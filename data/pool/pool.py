@@ -1,0 +1,411 @@
+"""The pool: every context with its candidates, as a folder of memory-mapped tables.
+
+A pool of `N` rows holds `K` candidates a row, gold first; what stands in its folder says `folder`. Opening a pool reads
+the manifest and no table. This module neither samples candidates nor chooses among them.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    MANIFEST,
+    check_output,
+    read_manifest,
+    replacing,
+    write_json,
+)
+from swag_af.data.pool.folder import (
+    FEATURES,
+    SHARDS,
+    Shard,
+    check_finite,
+    finish_pool,
+    pool_identity,
+    shard_hash,
+    vocabulary_path,
+    write_shard,
+)
+from swag_af.data.registry import Registry
+from swag_af.data.vocabulary import Vocabulary
+
+Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
+"""`filler(pool, rows, columns)`: features left for later, (P, f) in the order of `pool.lazy_features`, for the P
+candidates `columns` (P,) of `rows` (P,)."""
+
+
+FEATURE_READERS = Registry("feature reader", {"lstm": "swag_af.lm.lstm.lazy:with_features"})
+"""By the generator of a pool: what makes a pool able to compute the features that it lacks."""
+
+
+class CandidatePool:
+    """`N` contexts with up to `K` candidates each; candidate 0 of every row is gold.
+
+    Make one with `CandidatePool.open(folder)` or `CandidatePool.from_texts(contexts, negatives)`.
+    """
+
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        vocabulary: Vocabulary | None,
+        shards: Sequence["Shard"],
+        path: Path | None,
+    ):
+        self.manifest = dict(manifest)
+        self.path = path
+        self._vocabulary = vocabulary
+        self._shards = list(shards)
+        self._offsets = np.cumsum([0, *(shard.n_rows for shard in self._shards)])
+        self.n_rows = int(self._offsets[-1])
+        self.n_candidates = int(self.manifest["n_candidates"])
+        self._has_checked_features = False
+        self.filler: Filler | None = None
+        """What computes the `lazy_features` when they are first asked for."""
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"CandidatePool({self.n_rows} rows x {self.n_candidates} candidates, tables: {', '.join(self.tables)})"
+
+    @classmethod
+    def open(cls, path: Path | str) -> "CandidatePool":
+        """The pool in folder `path`; raises FormatError when it is unfinished, damaged or of another format."""
+        path = Path(path)
+        manifest = read_manifest(path, "pool")
+        if not manifest.get("complete"):
+            done = len(list((path / SHARDS).glob("[0-9]*")))
+            raise FormatError(
+                f"{path}: this pool is unfinished ({done} shards so far). Run the `swag-af generate` that "
+                "began it again; it goes on from there."
+            )
+        try:
+            shards = [Shard(int(entry["n_rows"]), path / SHARDS / entry["name"]) for entry in manifest["shards"]]
+            return cls(manifest, None, shards, path)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path / MANIFEST}: damaged ({error!r}). Make the pool again.") from None
+
+    @classmethod
+    def from_texts(
+        cls,
+        contexts: Sequence[Context],
+        negatives: Sequence[Sequence[str]],
+        *,
+        features: Sequence[np.ndarray] | None = None,
+        tagger: str = "auto",
+        flag: Callable[[Context, str], bool] | None = None,
+        normalise: bool = False,
+    ) -> "CandidatePool":
+        """A pool in memory from texts of your own; row `i` holds `contexts[i].gold`, then `negatives[i]`.
+
+        Rows may have different numbers of negatives. Left out and counted by reason in
+        `manifest["dropped_negatives"]`: blank negatives, those with the words of gold or of an earlier negative
+        (`swag_af.data.pool.guard.comparable`), and those for which `flag(context, negative)` is true. `features`, if
+        given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. `tagger` is a name that
+        `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be
+        used, such as those without negatives. Files of any size: `swag-af pool`.
+
+        Where surface form tells gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
+        `manifest["surface"]` how far. `normalise` gives gold and negatives one form
+        (`swag_af.data.text.normalise`), before anything compares them; they are then shown through the vocabulary.
+        """
+        from swag_af.data.pool.assembly import parts_from_texts
+        from swag_af.data.text.surface import SurfaceWarning, warning_lines
+
+        parts = parts_from_texts(contexts, negatives, features, tagger, flag, normalise)
+        pool = cls(*parts, None)
+        if pool.manifest["surface"]:
+            told = warning_lines(pool.manifest["surface"], normalised=normalise)
+            warnings.warn(" ".join(told), SurfaceWarning, stacklevel=2)
+        return pool
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The token types behind the `tokens` table."""
+        if self._vocabulary is not None:
+            return self._vocabulary
+        assert self.path is not None
+        return Vocabulary.load(vocabulary_path(self.path, self.manifest["vocabulary_sha256"]))
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The `N` contexts, in row order."""
+        return [context for shard in self._shards for context in shard.contexts]
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(N,) candidates present in each row, gold included."""
+        return self.gather("counts", np.arange(self.n_rows)).astype(np.int64)
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """(N,) group numbers: equal for rows that no split should part.
+
+        Those of one video, and those that share a sentence, or a text that is gold in the one and a negative in the
+        other; as far as no group grows beyond a tenth of the rows by that.
+        """
+        if "groups" in self.tables:
+            return self.gather("groups", np.arange(self.n_rows)).astype(np.int64)
+        from swag_af.data.captions.context_set import joined_by_sentence
+
+        return joined_by_sentence(self.contexts).groups
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables at hand."""
+        return tuple(self.manifest["tables"])
+
+    @property
+    def lazy_features(self) -> tuple[str, ...]:
+        """The features that are NaN until they are first asked for."""
+        return tuple(self.manifest.get("lazy_features", ()))
+
+    def check_features(self, n_rows: int = 512) -> None:
+        """Raise InputError unless every feature is finite, or can be computed when it is asked for.
+
+        Reads the table once, `n_rows` at a time; what is left for later is not computed.
+        """
+        if self.lazy_features:
+            generator = self.manifest.get("generator", "lstm")
+            self.filler = self.filler or FEATURE_READERS.find(generator)(self).filler
+        elif not self._has_checked_features:
+            every = np.arange(self.n_candidates)
+            for at in range(0, len(self), n_rows):
+                rows = np.arange(at, min(at + n_rows, len(self)))
+                _ = self.view(rows, np.broadcast_to(every, (len(rows), len(every)))).features
+            self._has_checked_features = True
+
+    def missing_features(self) -> np.ndarray:
+        """(N,) whether any feature of the row is still to be computed."""
+        return np.concatenate([np.isnan(shard.load("features")).any(axis=(1, 2)) for shard in self._shards])
+
+    @cached_property
+    def identity(self) -> str:
+        """Hex SHA-256 of what the pool holds, the same in memory and on disk."""
+        if self.path is None:
+            return pool_identity(self.vocabulary.sha256, [shard.content_hash() for shard in self._shards])
+        return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
+
+    def require(self, *tables: str) -> None:
+        """Raise InputError when a table is missing, saying what adds it; `tags` are those of the word types."""
+        have = self.tables if "tags" not in tables or self.vocabulary.tags is None else (*self.tables, "tags")
+        missing = [name for name in tables if name not in have]
+        if missing:
+            where, folder = (self.path, self.path) if self.path else ("this pool", "POOL")
+            adds = {
+                "features": f"`swag-af features {folder} --lms LMS` adds it",
+                "tags": f"`swag-af tag {folder}` adds them",
+            }
+            saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)
+            what = "no part-of-speech tags" if missing == ["tags"] else f"no table {', '.join(missing)}"
+            more = "" if self.path else " to a pool that was saved"
+            raise InputError(f"{where}: {what}. {saying}{more}; or choose a filter that does without.")
+
+    def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone.
+
+        Features that were left for later are computed and kept on the way.
+        """
+        self.require(table)
+        values = self._gather(table, rows, columns)
+        if table == "features" and self.lazy_features:
+            missing = np.isnan(values).any(axis=2)  # (n, m)
+            if missing.any():
+                at, candidate = np.nonzero(missing)
+                self._fill(rows[at], candidate if columns is None else columns[at, candidate])
+                values = self._gather(table, rows, columns)
+        return values
+
+    def _gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+        shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
+        used = np.unique(shard_of) if len(rows) else np.zeros(1, np.int64)
+        if len(used) == 1:
+            return self._shards[used[0]].gather(table, rows - self._offsets[used[0]], columns)
+        out: np.ndarray | None = None
+        for i in used:
+            here = shard_of == i
+            values = self._shards[i].gather(
+                table, rows[here] - self._offsets[i], None if columns is None else columns[here]
+            )
+            if out is None:
+                out = np.empty((len(rows), *values.shape[1:]), values.dtype)
+            out[here] = values
+        assert out is not None
+        return out
+
+    def _fill(self, rows: np.ndarray, columns: np.ndarray) -> None:
+        """Compute the lazy features of candidates `columns` (P,) of `rows` (P,) and write them into the table."""
+        if self.filler is None:
+            raise InputError(
+                f"{self.path}: features {', '.join(self.lazy_features)} are computed on demand, which `swag-af filter` "
+                f"does. To have them all at once: `swag-af features {self.path}`."
+            )
+        pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
+        values = self.filler(self, pairs[:, 0], pairs[:, 1])
+        which = [FEATURES.index(name) for name in self.lazy_features]
+        shard_of = np.searchsorted(self._offsets, pairs[:, 0], side="right") - 1
+        for i in np.unique(shard_of):
+            here = shard_of == i
+            at = pairs[here] - [self._offsets[i], 0]
+            self._shards[i].write("features", at[:, 0], at[:, 1], which, values[here])
+
+    def view(self, rows: np.ndarray, columns: np.ndarray) -> "View":
+        """The candidates `columns` (n, m) of `rows` (n,), read table by table as they are asked for."""
+        return View(self, np.asarray(rows), np.asarray(columns))
+
+    def text(self, row: int, column: int) -> str:
+        """The ending that candidate `column` of `row` stands for."""
+        shard = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        own = self._shards[shard].original_text(row - int(self._offsets[shard]), column)
+        if own is not None:
+            return own
+        rows, columns = np.array([row]), np.array([[column]])
+        return self.vocabulary.text(self.gather("tokens", rows, columns)[0, 0].tolist())
+
+    def texts(self, assignment: np.ndarray) -> list[list[str]]:
+        """The endings of an assignment (N, A), gold first in every row."""
+        return [[self.text(row, int(column)) for column in columns] for row, columns in enumerate(assignment)]
+
+    def with_table(self, name: str, changes: Mapping[str, Any]) -> "CandidatePool":
+        """The pool on disk with one more table, see `with_tables`."""
+        return self.with_tables([*self.tables, name], changes)
+
+    def with_tables(self, tables: Sequence[str], changes: Mapping[str, Any]) -> "CandidatePool":
+        """The pool on disk with these tables, whose files stand in its shards already; `changes` to its manifest.
+
+        Other tables make it another pool. Killed before the end, it stays the old one.
+        """
+        assert self.path is not None
+        entries = self.shard_entries(tables)
+        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": list(tables), "shards": entries})
+        return CandidatePool.open(self.path)
+
+    def shard_entries(self, tables: Sequence[str]) -> list[dict[str, Any]]:
+        """What the manifest says of the shards of a pool on disk that has these tables."""
+        assert self.path is not None
+        entries = []
+        for entry in self.manifest["shards"]:
+            shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"])
+            sha256 = shard_hash(shard.contexts, {table: shard.load(table) for table in tables})
+            entries.append({**entry, "sha256": sha256})
+        return entries
+
+    def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
+        """Write the pool to folder `path` and return it as opened from there.
+
+        Raises InputError when something stands there, unless `force` is given and it is a pool.
+        """
+        path = Path(path)
+        check_output(path, force=force)
+        if path.exists():
+            read_manifest(path, "pool")
+        with replacing(path) as temporary:
+            entries = [
+                write_shard(temporary, number, shard.contexts, {name: shard.load(name) for name in self.tables})
+                for number, shard in enumerate(self._shards)
+            ]
+            made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            if self.path is not None and "lms_path" in made_by:  # relative to the pool
+                made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
+            finish_pool(temporary, self.vocabulary, entries, made_by)
+        return CandidatePool.open(path)
+
+
+_OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")
+
+
+class View:
+    """`n` rows x `m` candidates of a pool, what a filter fits on and scores. Tables are read when first used.
+
+    Letters: `n` rows, `m` candidates a row, `L` tokens an ending, `S` tokens a start, `F` features.
+    """
+
+    def __init__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray):
+        if columns.ndim != 2 or rows.shape != columns.shape[:1]:
+            raise InputError(f"a view takes rows (n,) and columns (n, m), not {rows.shape} and {columns.shape}.")
+        self.pool = pool
+        self.rows = rows
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(n, m)`."""
+        return self.columns.shape[0], self.columns.shape[1]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The token types behind `tokens` and `starts`."""
+        return self.pool.vocabulary
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """(n, m, L) token ids of the endings, 0 beyond each length."""
+        return self.pool.gather("tokens", self.rows, self.columns)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """(n, m) tokens in each ending."""
+        return self.pool.gather("lengths", self.rows, self.columns).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(n, S) token ids of the starts, 0 beyond each length."""
+        return self.pool.gather("starts", self.rows)
+
+    @cached_property
+    def start_lengths(self) -> np.ndarray:
+        """(n,) tokens in each start."""
+        return self.pool.gather("start_lengths", self.rows).astype(np.int64)
+
+    @cached_property
+    def tags(self) -> np.ndarray:
+        """(n, m, L) codes of the endings' tags in context, 0 beyond each length; only where the pool has the table."""
+        return self.pool.gather("tags", self.rows, self.columns)
+
+    @cached_property
+    def start_tags(self) -> np.ndarray:
+        """(n, S) codes of the starts' tags, likewise."""
+        return self.pool.gather("start_tags", self.rows)
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """(n, m, F) float32 features; raises InputError when one of them is not finite."""
+        features = self.pool.gather("features", self.rows, self.columns)
+        check_finite(features, f"{self.pool.path or 'this pool'}", rows=self.rows)
+        return features
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """(n,) numbers that are equal for rows that no split should part (`CandidatePool.groups`)."""
+        return self.pool.groups[self.rows]
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """The n contexts."""
+        return [self.pool.contexts[row] for row in self.rows]
+
+    @cached_property
+    def texts(self) -> list[list[str]]:
+        """n lists of m endings."""
+        return [
+            [self.pool.text(int(row), int(column)) for column in columns]
+            for row, columns in zip(self.rows, self.columns, strict=True)
+        ]
+
+    def take(self, index: np.ndarray) -> "View":
+        """The view of the rows at positions `index`."""
+        return View(self.pool, self.rows[index], self.columns[index])
+
+    def permute(self, order: np.ndarray) -> "View":
+        """The same rows with their candidates in another order; `order` is (n, m)."""
+        return View(self.pool, self.rows, np.take_along_axis(self.columns, order, axis=1))

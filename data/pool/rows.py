@@ -1,0 +1,335 @@
+"""Rows of text to the tables of a pool, in two steps, so that millions of rows need little memory.
+
+First every row is checked, tokenised once and put into a `Block` of flat arrays, where a token type has the number in
+which it was first met. When all rows are read, the vocabulary and the pool's own `K`, `L` and `S` are known, and a
+block becomes tables. One block may stay in memory, as for a pool made of lists, or many may wait in files. Pools and
+source files are the business of others.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_jsonl, replacing, write_jsonl
+from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
+from swag_af.data.text.normalise import normalise
+from swag_af.data.text.surface import SurfaceCounts
+from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import Vocabulary
+
+BLOCK_CANDIDATES = 1 << 18
+BLOCK_TEXT_BYTES = 1 << 25
+"""A block is full when it holds this many candidates, or this much text."""
+
+_MAX_START_TOKENS = (1 << 16) - 1  # what the uint16 of `start_lengths` holds
+
+_N_FAULTS_TOLD = 3
+_N_FAULTS_ENOUGH = 100
+
+
+class RowError(InputError):
+    """What is wrong with one row, without saying where it stands: `has an empty gold ending`."""
+
+
+class EmptyRowError(RowError):
+    """A row that has no negative, or none left."""
+
+
+class Faults:
+    """The faulty rows of one source, told together in one line.
+
+    Stops reading at the hundredth: such a file is wrong throughout.
+    """
+
+    def __init__(self, source: str, advice: str) -> None:
+        self.source = source
+        self.advice = advice
+        self.n = 0
+        self._first: list[str] = []
+
+    def add(self, where: str, fault: RowError) -> None:
+        """Note that the row at `where` (`line 7`, `row 3`) has `fault`."""
+        self.n += 1
+        if self.n <= _N_FAULTS_TOLD:
+            self._first.append(f"{where} {fault}")
+        if self.n >= _N_FAULTS_ENOUGH:
+            self.check()
+
+    def check(self) -> None:
+        """Raise one InputError for all that was noted, if anything was."""
+        if not self.n:
+            return
+        first = "; ".join(self._first)
+        if self.n == 1:
+            raise InputError(f"{self.source}: {first}. {self.advice}")
+        more = f"{self.n} rows" if self.n < _N_FAULTS_ENOUGH else f"{self.n} rows or more"
+        raise InputError(f"{self.source}: {more} cannot be used (first: {first}). {self.advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a pool as text: gold first, then the negatives that the guard let through."""
+
+    context: Context
+    candidates: tuple[str, ...]
+    features: np.ndarray | None
+    """(len(candidates), F) float32, or None."""
+    as_given: bool = True
+    """Whether the candidates are shown as they stand here, or through the vocabulary."""
+
+
+class RowMaker:
+    """Makes rows one after the other: checks them, and asks the guard which negatives may stay.
+
+    With `normalise` all candidates have one surface form before anybody compares them.
+    """
+
+    def __init__(self, flag: Flag | None = None, *, normalise: bool = False) -> None:
+        self.flag = flag
+        self.normalise = normalise
+        self.surface = SurfaceCounts()
+        """What tells gold from the negatives that stay, words aside."""
+        self.dropped: Counter[str] = Counter()
+        """Negatives left out so far, by reason."""
+        self._n_features: int | None = None
+
+    def make(self, number: int, context: Context, negatives: Sequence[str], features: object = None) -> Row:
+        """The row that `context`, its negatives and their features make.
+
+        `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its
+        `number`, and one without a video is a video of its own. Raises RowError, and EmptyRowError when no negative is
+        left.
+        """
+        named = replace(context, id=context.id or f"row-{number}")
+        named = replace(named, video=named.video or named.id)
+        for what, text in (("sent1", named.sent1), ("start", named.start), ("gold", named.gold)):
+            _check_text(what, text)
+        for i, text in enumerate(negatives):
+            _check_text(f"negative {i}", text)
+        if self.normalise:
+            named, negatives = replace(named, gold=normalise(named.gold)), [normalise(text) for text in negatives]
+        if not comparable(named.gold):
+            raise RowError("has an empty gold ending")
+        values = None if features is None else _checked_features(features, 1 + len(negatives))
+        width = 0 if values is None else values.shape[1]
+        if self._n_features not in (None, width):
+            raise RowError(f"has {width} features a candidate, and the rows before it have {self._n_features}")
+        dropped: Counter[str] = Counter()
+        kept = kept_candidates(named, negatives, flag=self.flag, dropped=dropped)
+        if len(kept) < 2:
+            raise EmptyRowError("has no negatives that differ from gold" if negatives else "has no negatives")
+        self._n_features = width
+        self.dropped.update(dropped)
+        every = (named.gold, *negatives)
+        texts = tuple(every[i] for i in kept)
+        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # their case is not shown
+        return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
+
+    def dropped_negatives(self) -> dict[str, int]:
+        """A count for every reason of the guard, those of zero too."""
+        return {reason: self.dropped[reason] for reason in DROPPED_NEGATIVES}
+
+
+def _check_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise RowError(f"has no text under {what}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise RowError(f"has half a surrogate pair under {what}, which is no text") from None
+
+
+def _checked_features(features: object, n: int) -> np.ndarray:
+    try:
+        values = np.asarray(features, np.float32)
+    except (TypeError, ValueError):
+        raise RowError("has features that are no table of numbers") from None
+    if values.ndim != 2 or len(values) != n or not values.shape[1]:
+        raise RowError(f"has features of shape {values.shape} for {n} candidates, where ({n}, F) is due")
+    if not np.isfinite(values).all():
+        raise RowError("has NaN or infinity among its features")
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What the tables of all shards of a pool have in common."""
+
+    n_candidates: int = 0
+    """`K`, gold included."""
+    n_tokens: int = 0
+    """`L`, the longest ending."""
+    n_start_tokens: int = 0
+    """`S`, the longest start."""
+
+    def __or__(self, other: "Sizes") -> "Sizes":
+        """Wide enough for both."""
+        return Sizes(
+            max(self.n_candidates, other.n_candidates),
+            max(self.n_tokens, other.n_tokens),
+            max(self.n_start_tokens, other.n_start_tokens),
+        )
+
+
+_COLUMNS = {
+    "ids": "I",
+    "lengths": "I",
+    "start_ids": "I",
+    "start_lengths": "I",
+    "counts": "I",
+    "text": "B",
+    "text_lengths": "Q",
+    "keys": "q",
+    "features": "f",
+}
+"""The flat arrays of a block and their type codes."""
+
+
+class Block:
+    """Consecutive rows as flat arrays, one entry a token, a candidate, a byte or a row."""
+
+    def __init__(self, contexts: list[Context] | None = None, columns: dict[str, Any] | None = None) -> None:
+        self.contexts: list[Context] = contexts or []
+        self._columns = columns or {name: array(code) for name, code in _COLUMNS.items()}
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next row belongs to another block."""
+        return len(self._columns["lengths"]) >= BLOCK_CANDIDATES or len(self._columns["text"]) >= BLOCK_TEXT_BYTES
+
+    def add(self, row: Row, start: Sequence[int], endings: Sequence[Sequence[int]]) -> None:
+        """Append a row whose start and candidates have these token ids."""
+        columns = self._columns
+        self.contexts.append(row.context)
+        columns["start_ids"].extend(start)
+        columns["start_lengths"].append(len(start))
+        columns["counts"].append(len(endings))
+        for text, ids in zip(row.candidates, endings, strict=True):
+            columns["ids"].extend(ids)
+            columns["lengths"].append(len(ids))
+            columns["keys"].append(text_key(text))
+            if row.as_given:
+                encoded = text.encode()
+                columns["text"].frombytes(encoded)
+                columns["text_lengths"].append(len(encoded))
+        if row.features is not None:
+            columns["features"].frombytes(np.ascontiguousarray(row.features, np.float32).tobytes())
+
+    def column(self, name: str) -> np.ndarray:
+        """The flat array of this name, not to be changed."""
+        return np.frombuffer(self._columns[name], np.dtype(_COLUMNS[name]))
+
+    @property
+    def sizes(self) -> Sizes:
+        """Wide enough for every row of the block."""
+        longest = [int(self.column(name).max(initial=0)) for name in ("counts", "lengths", "start_lengths")]
+        return Sizes(*longest)
+
+    def save(self, path: Path) -> None:
+        """Write the block to `path`.npz and `path`.jsonl."""
+        with replacing(path.with_suffix(".npz")) as temporary, temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, **{name: self.column(name) for name in _COLUMNS})
+        write_jsonl(path.with_suffix(".jsonl"), (context.record() for context in self.contexts))
+
+    @classmethod
+    def load(cls, path: Path) -> "Block":
+        """What `save` wrote."""
+        contexts = [Context(**record) for _, record in read_jsonl(path.with_suffix(".jsonl"))]
+        with np.load(path.with_suffix(".npz"), allow_pickle=False) as columns:
+            return cls(contexts, {name: columns[name] for name in _COLUMNS})
+
+    def tables(self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes) -> dict:
+        """The tables of rows `begin` to `end`, as `swag_af.data.pool.pool` describes them.
+
+        `final_ids` maps the numbers of first meeting to ids of `vocabulary`.
+        """
+        n, K = end - begin, sizes.n_candidates
+        counts = self.column("counts").astype(np.int64)
+        first, last = (int(counts[:at].sum()) for at in (begin, end))  # candidates
+        counts = counts[begin:end]
+        present = np.arange(K) < counts[:, None]  # (n, K)
+        lengths = np.zeros((n, K), np.min_scalar_type(max(sizes.n_tokens, 1)))
+        lengths[present] = self.column("lengths")[first:last]
+        tokens = np.zeros((n, K, sizes.n_tokens), vocabulary.id_dtype)
+        tokens[np.arange(sizes.n_tokens) < lengths[:, :, None]] = final_ids[self._run("ids", "lengths", first, last)]
+        start_lengths = self.column("start_lengths")[begin:end]
+        starts = np.zeros((n, sizes.n_start_tokens), vocabulary.id_dtype)
+        own_starts = self._run("start_ids", "start_lengths", begin, end)
+        starts[np.arange(sizes.n_start_tokens) < start_lengths[:, None]] = final_ids[own_starts]
+        made = {
+            "tokens": tokens,  # (n, K, L)
+            "lengths": lengths,  # (n, K)
+            "starts": starts,  # (n, S)
+            "start_lengths": start_lengths.astype(np.uint16),
+            "counts": counts.astype(np.uint32),
+        }
+        if len(self.column("text_lengths")):
+            text_lengths = np.zeros((n, K), np.int64)
+            text_lengths[present] = self.column("text_lengths")[first:last]
+            made["text"] = self._run("text", "text_lengths", first, last)
+            made["text_ends"] = np.cumsum(text_lengths).reshape(n, K)
+        if len(self.column("features")):
+            features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
+            made["features"] = np.zeros((n, K, features.shape[1]), np.float32)
+            made["features"][present] = features[first:last]
+        return made
+
+    def _run(self, name: str, lengths: str, first: int, last: int) -> np.ndarray:
+        """The entries of `name` that belong to items `first` to `last`, of as many entries as `lengths` says."""
+        sizes = self.column(lengths)
+        begin = int(sizes[:first].sum(dtype=np.int64))
+        return self.column(name)[begin : begin + int(sizes[first:last].sum(dtype=np.int64))]
+
+
+def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
+    """Yield the token list of every start and ending, in order, while blocks of them go to `keep` as they fill.
+
+    `met` is filled with every lower-cased token and the number in which it was first met.
+    """
+    block = Block()
+    for row in rows:
+        if block.is_full:
+            keep(block)
+            block = Block()
+        sentences = [tokenize(row.context.start), *(tokenize(text) for text in row.candidates)]
+        if len(sentences[0]) > _MAX_START_TOKENS:
+            raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
+        start, *endings = [[met.setdefault(token.lower(), len(met)) for token in tokens] for tokens in sentences]
+        block.add(row, start, endings)
+        yield from sentences
+    if len(block):
+        keep(block)
+
+
+def final_ids(met: dict[str, int], vocabulary: Vocabulary) -> np.ndarray:
+    """(number of types met,) the id in `vocabulary` of each number of first meeting."""
+    return np.array(vocabulary.ids(met), vocabulary.id_dtype)
+
+
+class Ids:
+    """The ids met so far, in 8 bytes each: tells which rows repeat one."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+
+    def add(self, id: str) -> None:
+        """Note the id of the next row."""
+        self._hashes.append(hash(id))
+
+    def repeats(self) -> list[tuple[int, int]]:
+        """`(earlier row, later row)` for every row whose id an earlier row has."""
+        hashes = np.frombuffer(self._hashes, np.int64)
+        order = np.argsort(hashes, kind="stable")
+        same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+        return sorted(((int(order[i]), int(order[i + 1])) for i in same), key=lambda pair: pair[1])

@@ -1,0 +1,334 @@
+"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
+
+The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
+known, and are then written as shards; memory does not grow with the number of rows, but for 48 bytes each and the token
+types. A pool is there whole or not at all.
+"""
+
+import importlib
+import importlib.util
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.captions.options import ContextRules
+from swag_af.data.context import Context
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
+from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.pool.assembly import tagged
+from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of
+from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary, write_shard
+from swag_af.data.pool.guard import Flag
+from swag_af.data.pool.in_context import tag_in_context
+from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.rows import (
+    Block,
+    EmptyRowError,
+    Faults,
+    Ids,
+    Row,
+    RowError,
+    RowMaker,
+    Sizes,
+    fill_blocks,
+    final_ids,
+)
+from swag_af.data.pool.sharing import RowKeys, sharing
+from swag_af.data.progress import Advance, progress
+from swag_af.data.sources import Source, open_source
+from swag_af.data.splits import deal
+from swag_af.data.tags import load_tagger
+from swag_af.data.vocabulary import Vocabulary, build_vocabulary
+
+READ = "read_by_all_models"
+"""Rows left out, because the second sentence stands in several folds of the models that are to read the pool."""
+
+_SHARD_BYTES = 1 << 26
+"""A shard has at most this much in its `tokens` table, unless one row has more."""
+
+
+def pool(options: PoolOptions) -> CandidatePool:
+    """Read, guard, count, tag and write; returns the pool as opened from `options.out`.
+
+    The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
+    their group: video, or shared texts. With `options.lms`, folds are those whose models have not read the row, and
+    rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
+    used, before anything stands in `options.out`.
+    """
+    if not options.sources:
+        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
+    _check_out(options)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    flag = load_flag(options.flag) if options.flag else None
+    sources = [open_source(path, options.format) for path in options.sources]
+    layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    remove_leftovers(options.out.absolute().parent)
+    with replacing(options.out) as folder:
+        spool = _Spool(folder / ".blocks")
+        read_by = FoldMap.load(options.lms) if options.lms else None
+        reading = _Reading(options, RowMaker(flag, normalise=options.normalise), read_by)
+        n_expected = sum(source.n_rows for source in sources)
+        with progress("pool: reading", n_expected, "rows") as advance:
+            rows = reading.rows(sources, layouts, advance)
+            met, keys = dict[str, int](), RowKeys()
+            vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, spool.keep), min_count=1)
+        if not spool.n_rows:
+            raise _nothing_left(reading)
+        _check_ids(reading.ids, spool, options)
+        ids = final_ids(met, vocabulary)
+        del met
+        vocabulary, shared = tagged(vocabulary, tagger), sharing(keys, spool.blocks())
+        with progress("pool: writing", spool.n_rows, "rows") as advance:
+            known = _Known(ids, vocabulary, shared.groups)
+            entries = _write_shards(folder, spool, known, reading, advance)
+        shutil.rmtree(spool.folder)
+        notes = {
+            "tagger": tagger.name if tagger else NO_TAGGER,
+            "dropped_negatives": reading.maker.dropped_negatives(),
+            "surface": reading.maker.surface.records(),
+            "drops": reading.drops(),
+            "shared_texts": shared.counts,
+            "made_by": _made_by(options, sources, layouts),
+        }
+        finish_pool(folder, vocabulary, entries, notes)
+    return CandidatePool.open(options.out)
+
+
+def tag(options: TagOptions) -> CandidatePool:
+    """Tag the word types of a pool, or its candidates in their sentences, with another tagger; returns the pool.
+
+    Its identity changes with the tags: runs on it as it was are refused. Killed at any moment, the pool is the old one
+    or the new one; only where tags in context take the place of others in context, it may be the one without either.
+    Tags of word types take the tables of tags in context away.
+    """
+    if options.in_context:
+        return tag_in_context(options.pool, options.tagger, workers=options.workers)
+    before = CandidatePool.open(options.pool)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    vocabulary = tagged(before.vocabulary, tagger)
+    changes: dict[str, Any] = {"tagger": tagger.name if tagger else NO_TAGGER}
+    if "tags" in before.tables:
+        tables = [table for table in before.tables if table not in CONTEXT_TAGS]
+        changes |= {"tables": tables, "shards": before.shard_entries(tables), "context_tagger": None}
+    replace_vocabulary(options.pool, vocabulary, changes)
+    return CandidatePool.open(options.pool)
+
+
+def load_flag(name: str) -> Flag:
+    """The function that `FILE.py:NAME` or `MODULE:NAME` stands for."""
+    where, _, attribute = name.rpartition(":")
+    if not where or not attribute:
+        raise InputError(f"--flag {name}: not FILE.py:NAME or MODULE:NAME. Write it like checks.py:means_the_same.")
+    try:
+        if where.endswith(".py"):
+            module = _module_of(Path(where))
+        else:
+            module = importlib.import_module(where)
+    except Exception as error:
+        raise InputError(f"--flag {name}: importing {where} failed ({type(error).__name__}: {error}).") from error
+    flag: Flag | None = getattr(module, attribute, None)
+    if not callable(flag):
+        raise InputError(f"--flag {name}: {where} has no function {attribute}. Check the name.")
+    return flag
+
+
+def _module_of(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _check_out(options: PoolOptions) -> None:
+    check_output(options.out, force=options.force)
+    if options.out.exists():
+        read_manifest(options.out, "pool")
+    for source in options.sources:
+        if options.out.resolve() in (source.resolve(), *source.resolve().parents):
+            raise InputError(f"{options.out}: {source} is in it and would be overwritten. Choose another --out.")
+
+
+@dataclass
+class _Reading:
+    """The rows of all sources, and what was counted on the way."""
+
+    options: PoolOptions
+    maker: RowMaker
+    read_by: FoldMap | None = None
+    """What the language models that are to read the pool have learnt from."""
+    ids: Ids = field(default_factory=Ids)
+    n_given: int = 0
+    n_empty: int = 0
+    n_read: int = 0
+    """Rows whose ending all models have learnt."""
+
+    def rows(self, sources: Sequence[Source], layouts: Sequence[Layout], advance: Advance) -> Iterator[Row]:
+        """Every row that can be used; raises InputError at the end of a source that has others."""
+        for source, layout in zip(sources, layouts, strict=True):
+            advice = "Mend those rows, or take them out."
+            if not self.options.drop_empty:
+                advice = "Mend those rows, or take them out; --drop-empty leaves out those without negatives."
+            faults = Faults(str(source.path), advice)
+            for where, record in source.read(columns_read(layout, source.columns)):
+                try:
+                    question = question_of(record, layout)
+                    if self._may_be_read(question.context):
+                        yield self._made(question.context, question.negatives, question.features)
+                except EmptyRowError as fault:
+                    self.n_empty += 1
+                    if not self.options.drop_empty:
+                        faults.add(where, fault)
+                except RowError as fault:
+                    faults.add(where, fault)
+                self.n_given += 1
+                advance(1)
+            faults.check()
+
+    def drops(self) -> dict[str, int]:
+        """Rows left out, by reason; none of zero."""
+        return {name: n for name, n in {"no_negatives": self.n_empty, READ: self.n_read}.items() if n}
+
+    def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
+        """The contexts in the folds whose models have not read them; elsewhere as given, or as `dealt`."""
+        return [replace(context, fold=self._fold(context, fold)) for context, fold in zip(contexts, dealt, strict=True)]
+
+    def _fold(self, context: Context, dealt: int) -> int:
+        known = self.read_by.folds_of(context) if self.read_by else ()
+        return known[0] if known else dealt if context.fold == NO_FOLD else context.fold
+
+    def _may_be_read(self, context: Context) -> bool:
+        """Whether there is a model that has not learnt the row's ending; counts those where there is none."""
+        is_read = self.read_by is not None and len(self.read_by.folds_of(context)) > 1
+        self.n_read += is_read
+        return not is_read
+
+    def _made(self, context: Any, negatives: list[str], features: Any) -> Row:
+        row = self.maker.make(self.n_given, context, negatives, features)
+        self.ids.add(row.context.id)
+        return row
+
+
+class _Spool:
+    """Blocks that wait in files until the vocabulary is known."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.n_blocks = 0
+        self.n_rows = 0
+        self.sizes = Sizes()
+        folder.mkdir(parents=True)
+
+    def keep(self, block: Block) -> None:
+        """Write the next block."""
+        block.save(self._path(self.n_blocks))
+        self.n_blocks += 1
+        self.n_rows += len(block)
+        self.sizes |= block.sizes
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks in order, one in memory at a time."""
+        for number in range(self.n_blocks):
+            yield Block.load(self._path(number))
+
+    def ids_of(self, rows: set[int]) -> dict[int, str]:
+        """The ids of these rows."""
+        contexts = (pair for i in range(self.n_blocks) for pair in read_jsonl(self._path(i).with_suffix(".jsonl")))
+        return {row: record["id"] for row, (_, record) in enumerate(contexts) if row in rows}
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:06d}"
+
+
+def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
+    """Raise InputError when two rows have one id."""
+    pairs = ids.repeats()
+    if not pairs:
+        return
+    named = spool.ids_of({row for pair in pairs for row in pair})
+    repeated = [(a, b) for a, b in pairs if named[a] == named[b]]
+    if repeated:
+        first, second = repeated[0]
+        raise InputError(
+            f"{', '.join(str(source) for source in options.sources)}: {len(repeated)} rows have the id of an earlier "
+            f"one (first: {named[second]!r}, rows {first} and {second}). Give each its own, or number them all with "
+            "--id-column ''."
+        )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known once every row has been read."""
+
+    ids: np.ndarray
+    """(types met,) the id of each type in the vocabulary."""
+    vocabulary: Vocabulary
+    groups: np.ndarray
+    """(N,)"""
+
+
+def _write_shards(
+    folder: Path, spool: _Spool, known: _Known, reading: _Reading, advance: Advance
+) -> list[dict[str, Any]]:
+    """Every block as one shard or several of bounded size."""
+    sizes = spool.sizes
+    row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
+    _check_disk(folder, spool.n_rows * row_bytes, sizes)
+    n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
+    dealt = deal(known.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
+    entries: list[dict[str, Any]] = []
+    for block in spool.blocks():
+        for begin in range(0, len(block), n_rows):
+            end = min(begin + n_rows, len(block))
+            here = slice(first + begin, first + end)
+            contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
+            tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": known.groups[here]}
+            entries.append(write_shard(folder, len(entries), contexts, tables))
+            advance(end - begin)
+        first += len(block)
+    return entries
+
+
+def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
+    """Stop before writing what will not fit."""
+    free = shutil.disk_usage(folder).free
+    if n_bytes > free:
+        raise InputError(
+            f"{folder.parent}: the pool takes {n_bytes / 1e9:.1f} GB there, and {free / 1e9:.1f} GB are free. Its "
+            f"widest row has {sizes.n_candidates} candidates and its longest ending {sizes.n_tokens} tokens, and every "
+            "row gets that room. Make space, or shorten or take out the few that are longer than all others."
+        )
+
+
+def _nothing_left(reading: _Reading) -> ExhaustedError:
+    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
+    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+
+
+def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:
+    return {
+        "verb": "pool",
+        "sources": [
+            {"name": source.path.name, "format": source.format, "layout": layout.name, "sha256": _sha256_of(source)}
+            for source, layout in zip(sources, layouts, strict=True)
+        ],
+        "columns": asdict(options.columns),
+        "flag": options.flag,
+        "lms": None if options.lms is None else {"name": options.lms.name, "sha256": sha256_file(options.lms / FOLDS)},
+        "drop_empty": options.drop_empty,
+        "normalise": options.normalise,
+    }
+
+
+def _sha256_of(source: Source) -> str | dict[str, str]:
+    """The hash of a file, or of each file of a folder."""
+    if source.path.is_file():
+        return sha256_file(source.path)
+    return {path.name: sha256_file(path) for path in sorted(source.path.glob("*.arrow"))}

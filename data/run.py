@@ -1,0 +1,234 @@
+"""A run: the first assignment, what every iteration replaced, and the log. On disk, or in memory.
+
+    run/manifest.json            format, kind, pool and its identity, options, schedule
+    run/start.npy                (N, A) the random assignment before iteration 1
+    run/replacements/0001.npy    (m, 3) row, column, newcomer
+    run/log.jsonl                one line a finished iteration: accuracies, counts; same seed, same bytes
+    run/timing.jsonl             seconds and memory of the same iterations, which differ from run to run
+
+An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the
+replacements up to it made, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    MANIFEST,
+    check_same,
+    read_jsonl,
+    read_manifest,
+    remove_leftovers,
+    write_array,
+    write_jsonl,
+    write_manifest,
+)
+from swag_af.data.pool.assignments import apply_changes, check_assignment
+from swag_af.data.pool.pool import CandidatePool
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One finished iteration, a line of `log.jsonl`."""
+
+    iteration: int
+    """1, 2, ..."""
+    filter: str
+    """Whose scores decided."""
+    accuracy: dict[str, float]
+    """Held-out accuracy of each head, 0 to 1; the deciding one under the filter's name."""
+    n_test: int
+    """Contexts held out."""
+    n_easy: int
+    """Easy distractors among theirs."""
+    n_replaced: int
+    n_scored: int
+    """Unassigned candidates that were scored ..."""
+    n_unassigned: int
+    """... of so many."""
+    scored_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the same iteration took, a line of `timing.jsonl`."""
+
+    iteration: int
+    fit_seconds: float = 0.0
+    seconds: float = 0.0
+    peak_memory_gb: float = 0.0
+    """The largest resident size of the process so far."""
+
+
+_Record = TypeVar("_Record", Iteration, Timing)
+
+
+@dataclass
+class Run:
+    """The state and history of one filtering run. Make one with `begin_run`, or `open_run(folder)`."""
+
+    pool: CandidatePool
+    start: np.ndarray
+    """(N, A) the assignment before the first iteration."""
+    path: Path | None = None
+    log: list[Iteration] = field(default_factory=list)
+    """One record a finished iteration."""
+    timing: list[Timing] = field(default_factory=list)
+    replacements: list[np.ndarray] = field(default_factory=list)
+    """(m, 3) row, column, newcomer, one array a finished iteration."""
+
+    @property
+    def n_finished(self) -> int:
+        """How many iterations are done."""
+        return len(self.log)
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of guessing among the A candidates."""
+        return 1 / self.start.shape[1]
+
+    def assignment(self, iteration: int | None = None) -> np.ndarray:
+        """(N, A) candidate indices, gold first, after `iteration` (0: before any; None: the last)."""
+        iteration = self.n_finished if iteration is None else iteration
+        if not 0 <= iteration <= self.n_finished:
+            raise InputError(f"iteration {iteration}: this run has 0 to {self.n_finished}.")
+        assignment = self.start
+        for changes in self.replacements[:iteration]:
+            assignment = apply_changes(assignment, changes)
+        return assignment
+
+    def texts(self, iteration: int | None = None) -> list[list[str]]:
+        """N lists of A endings, gold first."""
+        return self.pool.texts(self.assignment(iteration))
+
+    def accuracy(self, iteration: int) -> float:
+        """Held-out accuracy of the deciding filter at `iteration` (1, 2, ...), 0 to 1."""
+        record = self.log[iteration - 1]
+        return record.accuracy[record.filter]
+
+    @property
+    def scored_share(self) -> float:
+        """Share of the unassigned candidates of held-out rows that were scored, over the whole run, 0 to 1."""
+        return sum(r.n_scored for r in self.log) / max(1, sum(r.n_unassigned for r in self.log))
+
+    def append(self, record: Iteration, timing: Timing, changes: np.ndarray) -> None:
+        """Finish an iteration; on disk the log line is written last, which makes it so."""
+        self.log.append(record)
+        self.timing.append(timing)
+        self.replacements.append(changes)
+        if self.path is not None:
+            write_array(_replacements_path(self.path, len(self.log)), changes)
+            write_jsonl(self.path / "timing.jsonl", map(asdict, self.timing))
+            write_jsonl(self.path / "log.jsonl", map(asdict, self.log))
+
+    def plan(self, n_planned: int) -> None:
+        """Say in the manifest how many iterations are meant to be done in all."""
+        if self.path is not None:
+            manifest = read_manifest(self.path, "run")
+            write_manifest(
+                self.path,
+                "run",
+                {k: v for k, v in manifest.items() if k not in ("format", "kind")} | {"n_planned": n_planned},
+            )
+
+
+def begin_run(
+    pool: CandidatePool,
+    start: np.ndarray,
+    path: Path | None,
+    identity: Mapping[str, Any],
+    *,
+    n_planned: int,
+    made_by: Mapping[str, Any] | None = None,
+) -> Run:
+    """A new run, or the one in `path` to go on with when it was begun with the same pool and options.
+
+    `identity` is what both must share; `n_planned` iterations are meant to be done in all. A pool in memory is
+    saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run of
+    another pool or other options.
+    """
+    if path is None:
+        return Run(pool, start)
+    begun = (path / MANIFEST).exists()
+    if begun:
+        _check_identity(path, read_manifest(path, "run"), identity)
+    if pool.path is None:
+        pool = CandidatePool.open(path / "pool") if begun else pool.save(path / "pool", force=True)
+    assert pool.path is not None
+    if not begun:
+        write_array(path / "start.npy", start)
+    content = {
+        "pool": os.path.relpath(pool.path.resolve(), path.resolve()),
+        "n_rows": len(pool),
+        "n_candidates": pool.n_candidates,
+        **identity,
+        "n_planned": n_planned,
+        "made_by": made_by,
+    }
+    write_manifest(path, "run", content)
+    return _load(path, pool) if begun else Run(pool, start, path)
+
+
+def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    if manifest.get("pool_identity") != identity["pool_identity"]:
+        raise InputError(
+            f"{path}: this run belongs to another pool ({manifest.get('pool')}). Choose another --out, or "
+            "pass that pool."
+        )
+    check_same(manifest, {"phases": identity["phases"]}, path, "--out")
+    for name in ("filters", "options"):
+        check_same(manifest.get(name, {}), identity[name], path, "--out")
+
+
+def open_run(path: Path | str) -> Run:
+    """The run in folder `path`, finished or not, with its pool."""
+    path = Path(path)
+    manifest = read_manifest(path, "run")
+    lacking = {"pool", "pool_identity"} - manifest.keys()
+    if lacking:
+        raise FormatError(
+            f"{path / MANIFEST}: damaged (no {', '.join(sorted(lacking))}). Filter anew into another --out."
+        )
+    pool_path = path / manifest["pool"]
+    if not pool_path.exists():
+        raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
+    pool = CandidatePool.open(pool_path)
+    if pool.identity != manifest["pool_identity"]:
+        raise InputError(f"{path}: {pool_path} now holds another pool than the one filtered here. Filter it anew.")
+    return _load(path, pool)
+
+
+def _load(path: Path, pool: CandidatePool) -> Run:
+    remove_leftovers(path)
+    remove_leftovers(path / "replacements")
+    log, timing = _records(path / "log.jsonl", Iteration), _records(path / "timing.jsonl", Timing)
+    try:
+        start = np.load(path / "start.npy", allow_pickle=False)
+        replacements = [np.load(_replacements_path(path, i), allow_pickle=False) for i in range(1, 1 + len(log))]
+    except (FileNotFoundError, EOFError, ValueError) as error:
+        raise FormatError(f"{path}: damaged ({error}). Filter anew into another --out.") from None
+    check_assignment(start, pool.counts)
+    return Run(pool, start, path, log, timing[: len(log)], replacements)
+
+
+def _records(path: Path, kind: type[_Record]) -> list[_Record]:
+    """The lines of a log, none where there is no file; what other releases wrote beside our fields is passed over."""
+    if not path.exists():
+        return []
+    known, records = {field.name for field in fields(kind)}, []
+    for number, line in read_jsonl(path):
+        try:
+            records.append(kind(**{name: value for name, value in line.items() if name in known}))
+        except TypeError as error:
+            raise FormatError(f"{path}: line {number} is no {kind.__name__} ({error}). Filter anew.") from None
+    return records
+
+
+def _replacements_path(path: Path, iteration: int) -> Path:
+    return path / "replacements" / f"{iteration:04d}.npy"

@@ -1,0 +1,10 @@
+"""The bundled sample: short captions of made-up videos, from a seeded grammar. It is synthetic.
+
+Reading order (each file imports only those named before it):
+
+    scenes   its word tables
+    trees    trees, inflection, and what a tree says
+    grammar  seeded captions with gold trees and tags
+
+Importing this package loads nothing else.
+"""

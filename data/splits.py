@@ -1,0 +1,153 @@
+"""Which rows belong together, and dealing what belongs together into parts: folds, held-out rows, splits.
+
+Groups come first: `named_groups` by a name, joined by `join_by_text` and `join_pairs`. Whole groups then go to parts:
+`deal` into folds of even size, `hold_out` a share for one round, `fill_shares` into named parts of given shares.
+
+Rows of one video share their people and places, and rows that share a sentence give each other's endings away: a model
+that has read the one has read the other. Knows numbers and keys only; which texts count is said by those who call.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+
+MOST_TOGETHER = 0.1
+"""No group may grow beyond this share of the rows by texts that it shares: no fold or split could hold it."""
+
+
+def named_groups(names: Sequence[str]) -> np.ndarray:
+    """(n,) group numbers, equal for equal names; a blank name is a group of its own."""
+    return np.unique([name or f"\0{row}" for row, name in enumerate(names)], return_inverse=True)[1]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Groups that were joined where their rows share a text."""
+
+    groups: np.ndarray
+    """(n,) group numbers, from 0."""
+    n_joined: int
+    """Rows that share a text with a row of another group as given, and are in one group with all of those now."""
+    n_apart: int
+    """Rows that share a text with a row that is in another group still."""
+
+
+def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most: float = MOST_TOGETHER) -> Joined:
+    """Join the `groups` (n,) of rows that share a text: row `rows[i]` holds the text that `keys[i]` stands for.
+
+    `rows` and `keys` are (t,), in any order; a key of 0 is no text. A commonplace must not make one group of all: texts
+    that more than a number of groups hold join nothing, and that number is the largest (all, else a power of 2) at
+    which no group grows beyond `most` of the rows. Equal sets of rows give equal groups, however they are ordered.
+    """
+    rows, keys = rows[keys != 0], keys[keys != 0]
+    text = np.unique(keys, return_inverse=True)[1]  # (t,)
+    n_holders = _n_groups_of_text(text, groups[rows])  # (texts,)
+    largest = max(int(np.bincount(groups).max(initial=0)), int(most * len(groups)))
+    joined = groups
+    for limit in _limits(int(n_holders.max(initial=1))):
+        joins = (n_holders > 1)[text] & (n_holders <= limit)[text]
+        tried = _connected(groups, groups[rows[joins]], text[joins])
+        if np.bincount(tried).max(initial=0) <= largest:
+            joined = tried
+            break
+    shared, apart = np.zeros((2, len(groups)), bool)
+    shared[rows[(n_holders > 1)[text]]] = True
+    apart[rows[(_n_groups_of_text(text, joined[rows]) > 1)[text]]] = True
+    return Joined(joined, int((shared & ~apart).sum()), int(apart.sum()))
+
+
+def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    """(n,) `groups` (n,) with those of the two rows of every pair made one."""
+    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return _connected(groups, groups[rows.ravel()], np.repeat(np.arange(len(rows)), 2))
+
+
+def deal(groups: np.ndarray, n_parts: int, *, rng: np.random.Generator, largest_first: bool = True) -> np.ndarray:
+    """(n,) a part for every row, whole `groups` (n,) together, each to the emptiest part.
+
+    The largest group comes first, so that parts are as even as can be, or else all in random order.
+    """
+    sizes = np.bincount(groups)
+    order = rng.permutation(len(sizes))
+    if largest_first:
+        order = order[np.argsort(-sizes[order], kind="stable")]
+    filled = np.zeros(n_parts, np.int64)
+    part = np.empty(len(sizes), np.int64)
+    for group in order:
+        part[group] = filled.argmin()
+        filled[part[group]] += sizes[group]
+    return part[groups]
+
+
+def hold_out(groups: np.ndarray, n_test: int, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to fit on and rows held out, both ascending: whole groups at random until `n_test` rows are held out."""
+    order = rng.permutation(int(groups.max()) + 1)
+    sizes = np.bincount(groups)[order]
+    n_groups = 1 + int(np.searchsorted(np.cumsum(sizes), n_test))
+    is_out = np.zeros(len(order), bool)
+    is_out[order[:n_groups]] = True
+    return np.flatnonzero(~is_out[groups]), np.flatnonzero(is_out[groups])
+
+
+def check_split(groups: np.ndarray, n_test: int, test_share: float) -> None:
+    """Raise InputError unless any split leaves at least a row to hold out and two to fit on."""
+    most = n_test + int(np.bincount(groups).max()) - 1
+    if n_test < 1 or len(groups) - most < 2:
+        n_groups = int(groups.max()) + 1
+        of = f" of {n_groups} videos" if n_groups < len(groups) else ""
+        more = "more videos, or --split-by context" if n_groups < len(groups) else "more contexts"
+        raise InputError(
+            f"{len(groups)} contexts{of} cannot be split {1 - test_share:g} to {test_share:g}. Use {more}."
+        )
+
+
+def fill_shares(
+    groups: Sequence[int] | np.ndarray, shares: Mapping[str, float], rest: str, *, rng: np.random.Generator
+) -> list[str]:
+    """(n,) the part of each row: whole groups in random order fill the parts up to their shares; `rest` has the rest.
+
+    `shares` are of all rows, the part to be filled first named first; a group enters where at least half of it fits.
+    """
+    size = Counter(int(group) for group in groups)
+    wanted = {part: share * len(groups) for part, share in shares.items()}
+    part_of: dict[int, str] = {}
+    filled: Counter[str] = Counter()
+    numbers = sorted(size)
+    for i in rng.permutation(len(numbers)):
+        group = numbers[i]
+        unfilled = [part for part, most in wanted.items() if filled[part] + size[group] / 2 <= most]
+        part_of[group] = unfilled[0] if unfilled else rest
+        filled[part_of[group]] += size[group]
+    return [part_of[int(group)] for group in groups]
+
+
+def _limits(most: int) -> Iterator[int]:
+    """`most`, then the powers of 2 below it, down to 2."""
+    yield most
+    for power in range(most.bit_length(), 0, -1):
+        if 2**power < most:
+            yield 2**power
+
+
+def _n_groups_of_text(text: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """(texts,) how many groups hold each text; entry i says that `group[i]` holds `text[i]`."""
+    n_groups = int(group.max(initial=0)) + 1
+    return np.bincount(np.unique(text * n_groups + group) // n_groups, minlength=int(text.max(initial=-1)) + 1)
+
+
+def _connected(groups: np.ndarray, group: np.ndarray, text: np.ndarray) -> np.ndarray:
+    """(n,) `groups` (n,) joined along the edges `group[i]` - `text[i]`, numbered by their smallest old number."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(text.max(initial=-1)) + 1
+    size = n_groups + n_texts
+    edges = coo_array((np.ones(len(text), bool), (group, n_groups + text)), shape=(size, size))
+    label = connected_components(edges, directed=False)[1][:n_groups]
+    smallest = np.full(size, n_groups)
+    np.minimum.at(smallest, label, np.arange(n_groups))
+    return np.unique(smallest[label], return_inverse=True)[1][groups]

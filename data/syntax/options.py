@@ -1,0 +1,49 @@
+"""The options of `train-tagger`: Python signature, flags, TOML schema and saved record in one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from swag_af.data.errors import check_faults
+
+
+@dataclass(frozen=True)
+class TrainTaggerOptions:
+    """Train a small spaCy pipeline on a treebank of yours: better tags than the rules', and parses.
+
+    Its folder is what `--tagger spacy:FOLDER` and `--splitter spacy:FOLDER` take. Interrupted, the same command goes on
+    from the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one core.
+
+    Try:
+      swag-af train-tagger en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out tagger
+      swag-af contexts captions.json --splitter spacy:tagger
+      swag-af tag pool --tagger spacy:tagger --in-context
+    """
+
+    treebank: Path
+    """Sentences to learn, CoNLL-U with universal tags and dependencies."""
+    out: Path = Path("tagger")
+    """The folder to write, a spaCy pipeline."""
+    dev: Path | None = None
+    """Sentences that choose the best epoch, CoNLL-U; without them every tenth of the treebank is held out."""
+    epochs: int = 8
+    """Passes over the treebank."""
+    width: int = 96
+    """Width of the word representations."""
+    parser: bool = True
+    """Learn dependencies too, which `--splitter` reads; tags alone take less time."""
+    lower_share: float = 0.25
+    """Share of the sentences that are lower-cased, in each pass others: captions often are."""
+    seed: int = 0
+    """Weights, order and dropout."""
+    force: bool = False
+    """Replace an existing pipeline."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.epochs < 1, f"--epochs {self.epochs}: at least 1"),
+                (self.width < 8, f"--width {self.width}: at least 8"),
+                (not 0 <= self.lower_share <= 1, f"--lower-share {self.lower_share}: from 0 to 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )

@@ -1,0 +1,222 @@
+"""Cut a caption at its final verb phrase: what comes before is `start`, the rest the gold ending (SWAG §2).
+
+The paper's rule runs on a constituency tree: go down from the root through nodes that are neither a verb
+phrase nor a noun phrase; of the verb phrases met, the last one is the ending. Four splitters give that
+cut: `trees` reads it off a tree the caption carries, `benepar` off a tree that it makes, `spacy` finds it from a
+dependency parse, `rules` from tags alone. No reading of files here and no dropping: a caption that cannot be cut is
+answered with None.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from swag_af.data.errors import InputError
+from swag_af.data.registry import Registry
+from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
+from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
+from swag_af.data.syntax.taggers import has_spacy_pipeline, load_spacy, parse_tokens
+from swag_af.data.tokens import token_spans
+from swag_af.data.video import Caption
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A caption in two: `start` up to the final verb phrase, `ending` from there on, both as spelt in it."""
+
+    start: str
+    ending: str
+
+
+class Splitter(Protocol):
+    """Something that cuts captions at their final verb phrase."""
+
+    name: str
+    """Recorded in the pool's manifest."""
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        """One split per caption; None where there is no verb phrase or nothing before it."""
+        ...
+
+
+SPLITTERS = Registry(
+    "splitter",
+    {
+        "auto": "swag_af.data.syntax.splitters:AutoSplitter",
+        "rules": "swag_af.data.syntax.splitters:RulesSplitter",
+        "trees": "swag_af.data.syntax.splitters:TreesSplitter",
+        "spacy": "swag_af.data.syntax.splitters:SpacySplitter",
+        "benepar": "swag_af.data.syntax.splitters:BeneparSplitter",
+    },
+    {"spacy": "PIPELINE", "benepar": "MODEL"},
+)
+
+
+def load_splitter(name: str = "auto") -> Splitter:
+    """The splitter called `name`: `rules`, `trees`, `spacy`, `spacy[PIPELINE]`, `benepar`, `benepar[MODEL]` or `auto`.
+
+    A pipeline or model is a name or a path. `auto` uses a caption's tree where it has one and the best that this
+    machine has where it has none: benepar with its model, spaCy with its small English pipeline, or the rules.
+    """
+    splitter: Splitter = SPLITTERS.make(name)
+    return splitter
+
+
+def cut(text: str, at: int) -> Split | None:
+    """`text` cut before character `at`, blanks around the cut dropped; None when a side would be empty."""
+    start, ending = text[:at].rstrip(), text[at:].lstrip()
+    return Split(start, ending) if any(map(str.isalnum, start)) and ending else None
+
+
+class AutoSplitter:
+    """A caption's own tree where it has one, the best splitter at hand where it has none."""
+
+    def __init__(self) -> None:
+        self._trees, self._others = TreesSplitter(), load_splitter(best_at_hand())
+        self.name = f"trees-or-{self._others.name}"
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        with_tree = [bool(caption.tree) for caption in captions]
+        trees = iter(self._trees.split([c for c, has in zip(captions, with_tree, strict=True) if has]))
+        others = iter(self._others.split([c for c, has in zip(captions, with_tree, strict=True) if not has]))
+        return [next(trees) if has else next(others) for has in with_tree]
+
+
+def best_at_hand() -> str:
+    """The name of the best splitter of plain sentences for which nothing has to be installed or downloaded."""
+    if has_benepar():
+        return "benepar"
+    return "spacy" if has_spacy_pipeline() else "rules"
+
+
+# ---------------------------------------------------------------------------------------------------- trees
+
+
+class TreesSplitter:
+    """The paper's rule on bracketed trees with Penn Treebank labels."""
+
+    name = "trees"
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        return [_split_by_tree(caption) for caption in captions]
+
+
+def _split_by_tree(caption: Caption) -> Split | None:
+    spans = token_spans(caption.text)
+    tree = _read_tree(caption)
+    n_leaves = len(tree.leaves())
+    if n_leaves != len(spans):
+        raise InputError(
+            f"{caption.text!r}: its tree has {n_leaves} leaves for {len(spans)} tokens. Parse the tokens of "
+            "swag_af.data.tokens.tokenize, or split with rules."
+        )
+    return _cut_at_token(caption.text, spans, _last_verb_phrase(tree))
+
+
+def _read_tree(caption: Caption) -> Any:
+    if not caption.tree:
+        raise InputError(f"{caption.text!r}: no tree. Give captions with trees, or split with auto or rules.")
+    from nltk import Tree
+
+    try:
+        return Tree.fromstring(caption.tree)
+    except ValueError as error:
+        raise InputError(f"{caption.text!r}: its tree cannot be read ({str(error).splitlines()[0]}).") from error
+
+
+def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:
+    """First leaves of the verb phrases under `node` that no verb phrase or noun phrase contains."""
+    if isinstance(node, str):
+        return
+    label = node.label().split("-")[0].split("=")[0]
+    if label == "VP":
+        yield first_leaf
+    elif label != "NP":
+        for child in node:
+            yield from _verb_phrases(child, first_leaf)
+            first_leaf += 1 if isinstance(child, str) else len(child.leaves())
+
+
+# -------------------------------------------------------------------------------------------------- benepar
+
+
+class BeneparSplitter:
+    """The paper's rule on the trees that a benepar model gives our tokens."""
+
+    argument: ClassVar[str] = "model"
+
+    def __init__(self, model: str = BENEPAR_MODEL) -> None:
+        self.name = f"benepar:{model}"
+        self._parser = load_benepar(model)
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        spans = [token_spans(caption.text) for caption in captions]
+        words = [[c.text[begin:end] for begin, end in s] for c, s in zip(captions, spans, strict=True)]
+        trees = parse(self._parser, words, [_blank_follows(s) for s in spans])
+        return [
+            _cut_at_token(caption.text, s, _last_verb_phrase(tree))
+            for caption, s, tree in zip(captions, spans, trees, strict=True)
+        ]
+
+
+def _blank_follows(spans: list[tuple[int, int]]) -> list[bool]:
+    begins = [begin for begin, _ in spans[1:]]
+    return [end < begin for (_, end), begin in zip(spans, [*begins, 0], strict=False)]
+
+
+def _last_verb_phrase(tree: Any) -> int | None:
+    """First leaf of the final verb phrase of a tree; None without one, or without a tree."""
+    starts = [] if tree is None else list(_verb_phrases(tree, 0))
+    return starts[-1] if starts else None
+
+
+# ---------------------------------------------------------------------------------------------------- spaCy
+
+
+class SpacySplitter:
+    """The verb group of the last clause with its own subject, by a spaCy dependency parse.
+
+    Where the parse has no such clause, the rules are asked: that is mostly a wrong parse (docs/RESULTS.md).
+    """
+
+    argument: ClassVar[str] = "pipeline"
+
+    def __init__(self, pipeline: str = "en_core_web_sm") -> None:
+        self.name = f"spacy:{pipeline}"
+        self._nlp = load_spacy(pipeline)
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        spans = [token_spans(caption.text) for caption in captions]
+        words = [[c.text[begin:end] for begin, end in s] for c, s in zip(captions, spans, strict=True)]
+        docs = parse_tokens(self._nlp, words)
+        return [
+            _cut_at_token(caption.text, s, _verb_group_of(doc, tokens))
+            for caption, s, tokens, doc in zip(captions, spans, words, docs, strict=True)
+        ]
+
+
+def _cut_at_token(text: str, spans: list[tuple[int, int]], i: int | None) -> Split | None:
+    return cut(text, spans[i][0]) if i is not None else None
+
+
+def _verb_group_of(doc: Any, words: Sequence[str]) -> int | None:
+    heads = [token.head.i if token.head.i != token.i else -1 for token in doc]
+    group = parsed_verb_group([token.pos_ for token in doc], heads, [token.dep_ for token in doc])
+    return rules_verb_group(words) if group is None else group
+
+
+# ---------------------------------------------------------------------------------------------------- rules
+
+
+class RulesSplitter:
+    """The final verb phrase from part-of-speech tags: no parser, thousands of captions a second."""
+
+    name = "rules"
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        return [_split_by_rules(caption.text) for caption in captions]
+
+
+def _split_by_rules(text: str) -> Split | None:
+    spans = token_spans(text)
+    return _cut_at_token(text, spans, rules_verb_group([text[begin:end] for begin, end in spans]))

@@ -1,0 +1,109 @@
+"""Taggers by name: universal part-of-speech (UD) tags for sentences and for word types.
+
+The default, `rules`, needs no download: word lists and rules over the neighbours, in `english` and its like. spaCy
+is an option, imported when asked for. Splitting sentences happens elsewhere.
+"""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import sha256_file, sha256_json
+from swag_af.data.syntax.english import rules as english
+from swag_af.data.syntax.english.rules import penn_tags
+from swag_af.data.syntax.english.universal import universal_tags
+from swag_af.data.syntax.english.words import COMMONEST_TAGS
+from swag_af.data.tags import CODES, Tagger
+
+_SPACY_PIPELINE = "en_core_web_sm"
+
+
+def best_tagger() -> Tagger:
+    """spaCy where it and its small English pipeline are installed, and the rules elsewhere."""
+    return SpacyTagger() if has_spacy_pipeline() else RulesTagger()
+
+
+class RulesTagger:
+    """Tags by `swag_af.data.syntax.english.rules` and `english_universal`."""
+
+    name = "rules"
+    alone = COMMONEST_TAGS
+
+    @property
+    def sha256(self) -> str:
+        """Hex SHA-256 of the rules and of whose lexicon they read: another release may tag otherwise."""
+        files = sorted(Path(english.__file__).parent.glob("english*.py"))
+        return sha256_json([*map(sha256_file, files), importlib.metadata.version("textblob")])
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        return [universal_tags(tokens, penn_tags(tokens)) for tokens in sentences]
+
+
+class SpacyTagger:
+    """The UPOS tags of a spaCy pipeline."""
+
+    argument: ClassVar[str] = "pipeline"
+
+    def __init__(self, pipeline: str = _SPACY_PIPELINE) -> None:
+        self.name = f"spacy:{pipeline}"
+        self._nlp = load_spacy(pipeline)
+
+    @property
+    def sha256(self) -> str:
+        """Hex SHA-256 of the pipeline's files: what stands at a path may be trained anew."""
+        files = sorted(path for path in Path(self._nlp.path).rglob("*") if path.is_file())
+        return sha256_json([[str(path.relative_to(self._nlp.path)), sha256_file(path)] for path in files])
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        docs = parse_tokens(self._nlp, sentences, disable=_unneeded_for_tags(self._nlp))
+        return [[token.pos_ if token.pos_ in CODES else "X" for token in doc] for doc in docs]
+
+
+def _unneeded_for_tags(nlp: Any) -> list[str]:
+    """Components that take time and set no tags: a parser, unless rules on attributes may look at what it says."""
+    return ["parser"] if "parser" in nlp.pipe_names and "attribute_ruler" not in nlp.pipe_names else []
+
+
+def has_spacy_pipeline() -> bool:
+    """Whether spaCy and its small English pipeline are installed."""
+    return all(importlib.util.find_spec(module) is not None for module in ("spacy", _SPACY_PIPELINE))
+
+
+@lru_cache(maxsize=2)
+def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
+    """A spaCy pipeline by package name or folder, without its entity recogniser."""
+    spacy = import_spacy()
+    try:
+        return spacy.load(pipeline, exclude=["ner"])
+    except OSError as error:
+        install = f"Install it with: python -m spacy download {pipeline}"
+        advice = "Check the path." if Path(pipeline).exists() or os.sep in pipeline else install
+        raise InputError(f"{pipeline}: no such spaCy pipeline. {advice}") from error
+    except Exception as error:  # whatever a damaged pipeline, or one of another version, makes spaCy say
+        said = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{pipeline}: spaCy cannot load this pipeline ({type(error).__name__}: {said}). Train it again, or with "
+            "this version of spaCy."
+        ) from error
+
+
+def import_spacy() -> Any:
+    """The package spacy; InputError that says how to install it where it is missing."""
+    try:
+        import spacy
+    except ImportError as error:
+        raise InputError("spacy is not installed. Install it with: pip install 'swag-af[spacy]'") from error
+    return spacy
+
+
+def parse_tokens(nlp: Any, sentences: Sequence[Sequence[str]], *, disable: Sequence[str] = ()) -> list[Any]:
+    """The sentences as spaCy documents, token for token as given; the components `disable` do nothing."""
+    from spacy.tokens import Doc
+
+    return list(nlp.pipe([Doc(nlp.vocab, words=list(tokens)) for tokens in sentences], disable=list(disable)))

@@ -1,0 +1,85 @@
+"""One surface form for all endings: what is left to tell them apart is their words.
+
+For pools of one's own, whose candidates come from several hands. Letter case is settled by the vocabulary, which shows
+each word in one spelling; here the case of a first word, and of a text in capitals or in title case, is taken back, so
+that it is no witness. Sentences and starts stay as they are: they are the same for all candidates of a row.
+"""
+
+import html
+import re
+import unicodedata
+
+from swag_af.data.text.surface import CLOSERS, MARKS, is_unseen
+from swag_af.data.tokens import detokenize, normalise_blanks, tokenize
+
+_PLAIN_FORMS = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼ′‹›´`", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒−", "-"),
+        **dict.fromkeys("–—―", "--"),
+    }
+)
+"""Quotes and dashes as a keyboard has them."""
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
+_DOUBLED_QUOTE = re.compile("``|''")
+_DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
+"""One between clauses; a hyphen joins, and stays."""
+_SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
+_REFERENCE = re.compile(r"&#?\w+;")
+_LOOSE_END = re.compile(r"[\s.,;:-]+$")
+_OTHER_ENDS = frozenset("。؟।")
+_FIRST_WORD = re.compile(r"\W*(\w[\w\u0307]*(?:['.-]\w+)*)")  # U+0307: what lower-casing makes of a dotted capital I
+_INSIDE_WORD = re.compile(r"(?<=\s)[^\W\d_]+")
+_I = re.compile(r"i(?:'(?:m|d|ve|ll))?", re.IGNORECASE)
+
+
+def normalise(text: str) -> str:
+    """`text` in the one surface form; "" when there is nothing to read in it.
+
+    NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens put
+    together again, a lower first letter (but for I, and for words with more capitals), and a full stop where no `. ! ?`
+    ends it. Texts that differ in nothing else become the same.
+    """
+    text = _with_plain_characters(text)
+    text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
+    text = detokenize(tokenize(_without_shouting(normalise_blanks(text))))
+    return _with_mark(_with_lower_first(text))
+
+
+def _with_plain_characters(text: str) -> str:
+    text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
+    text = _DOUBLED_QUOTE.sub('"', text).translate(_PLAIN_FORMS)
+    if not (text.isascii() and text.isprintable()):
+        text = unicodedata.normalize("NFKC", text).translate(_PLAIN_FORMS)
+        text = "".join(c for c in text if not is_unseen(c))
+    return _SINGLE_QUOTED.sub(r'"\1"', _DASH.sub(" - ", text))
+
+
+def _without_shouting(text: str) -> str:
+    """`text` lower-cased where three quarters of its words, the first aside, are capitalised: no names stand out."""
+    words = _INSIDE_WORD.findall(text)
+    shouts = len(words) >= 3 and 4 * sum(word[0].isupper() for word in words) >= 3 * len(words)
+    return text.lower() if shouts else text
+
+
+def _with_lower_first(text: str) -> str:
+    found = _FIRST_WORD.match(text)
+    if not found:
+        return text
+    word, begin = found[1], found.start(1)
+    if _I.fullmatch(word):
+        return text[:begin] + word.capitalize() + text[found.end(1) :]
+    if any(map(str.isupper, word[1:])):
+        return text
+    return text[:begin] + word.lower() + text[found.end(1) :]
+
+
+def _with_mark(text: str) -> str:
+    """`text` with a full stop for whatever dots, commas, colons and dashes end it, unless a sentence ends there."""
+    bare = _LOOSE_END.sub("", text)
+    if not bare:
+        return text
+    last = bare.rstrip(CLOSERS)[-1:]
+    return bare if last in MARKS or last in _OTHER_ENDS else f"{bare}."

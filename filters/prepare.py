@@ -1,0 +1,39 @@
+"""Filters made ready for a pool: made, and everything that can go wrong found before any work, all of it at once."""
+
+from collections.abc import Iterable
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.filters.contract import Filter
+from swag_af.filters.registry import make_filter
+
+
+def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str | None = None) -> list[Filter]:
+    """The filters, names made into objects, each able to fit and score on `pool`.
+
+    Checked are names, settings, packages, the tables that each one reads, and the features in them; a filter's own
+    `check()` is asked. Where it has a `device`, that becomes `device`, if one is given. Raises one InputError that
+    names every fault.
+    """
+    made: list[Filter] = []
+    faults: dict[str, None] = {}
+    for entry in filters:
+        try:
+            one = make_filter(entry) if isinstance(entry, str) else entry
+            if device is not None and hasattr(one, "device"):
+                one.device = device
+            made.append(one)
+            getattr(one, "check", lambda: None)()
+            _check_tables(one, pool)
+        except InputError as fault:
+            faults[str(fault)] = None
+    if faults:
+        raise InputError(" ".join(faults))
+    return made
+
+
+def _check_tables(filter: Filter, pool: CandidatePool) -> None:
+    required = getattr(filter, "requires", ())
+    pool.require(*required)
+    if "features" in required:
+        pool.check_features()

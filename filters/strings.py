@@ -1,0 +1,49 @@
+"""A view as strings, for filters that read text. What each sees of a candidate is named by a `Reading`.
+
+All functions return `q` = n * m strings, row by row. Nothing is learned here.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from swag_af.data.pool.pool import View
+
+Reading = Literal["second_sentence", "ending", "tokens"]
+
+
+def endings(view: View) -> list[str]:
+    """The endings as a person reads them."""
+    return [ending for row in view.texts for ending in row]
+
+
+def second_sentences(view: View) -> list[str]:
+    """Start and ending as a person reads them, one blank between."""
+    starts = [context.start for context in view.contexts]
+    return [f"{start} {ending}".strip() for start, row in zip(starts, view.texts, strict=True) for ending in row]
+
+
+def second_sentence_tokens(view: View) -> list[str]:
+    """The tokens of start and ending, lower-cased, one blank between two: what the networks read, spelled out.
+
+    A tenth of the cost of `second_sentences`, since nothing is detokenised.
+    """
+    words = view.vocabulary.tokens
+
+    def joined(ids: list[int]) -> str:
+        return " ".join([words[i] for i in ids])
+
+    n_start, starts = view.start_lengths.tolist(), view.starts.tolist()
+    opened = [joined(ids[:n]) for ids, n in zip(starts, n_start, strict=True)]  # n
+    return [
+        f"{start} {joined(ids[:n])}".strip()
+        for start, row, row_lengths in zip(opened, view.tokens.tolist(), view.lengths.tolist(), strict=True)
+        for ids, n in zip(row, row_lengths, strict=True)
+    ]
+
+
+READINGS: dict[Reading, Callable[[View], list[str]]] = {
+    "second_sentence": second_sentences,
+    "ending": endings,
+    "tokens": second_sentence_tokens,
+}
+"""What a filter may read of a candidate, by name."""

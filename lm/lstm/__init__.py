@@ -1,0 +1,17 @@
+"""The paper's language models: forward and backward LSTMs over captions (Zellers et al. 2018, 3.1 and A.2).
+
+Reading order (each file imports only those named before it):
+
+    network      two stacks of LSTM layers around one embedding
+    corpus       what a fold's model reads
+    books        plain-text books, for pretraining
+    checkpoints  the folder of models
+    train        the verb `train-lm`
+    reader       one direction, reading many rows at once
+    sampling     distinct endings from the full softmax
+    features     five perplexities and three lengths
+    candidates   the rows of a pool
+    lazy         features for pools as they stand; the verb `features`
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,151 @@
+"""The rows of a pool: endings and features for the contexts of one fold, from that fold's language model."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from swag_af.data.context import Context
+from swag_af.data.tokens import SENTENCE_ENDS, tokenize
+from swag_af.data.vocabulary import UNK, Vocabulary
+from swag_af.lm.lstm.checkpoints import load_fold
+from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
+from swag_af.lm.lstm.reader import OutputLayer, Reader
+from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
+from swag_af.lm.options import Precision
+
+DRAWN_OUT = "too_few_distinct_endings"
+READ = "read_by_its_model"
+"""Its second sentence stands in another fold too, so the model of its fold has learnt it."""
+
+
+@dataclass(frozen=True)
+class Readers:
+    """One fold's model, ready to sample forwards and to score backwards."""
+
+    forward: Reader
+    backward: Reader
+
+
+def load_readers(lms: Path, fold: int, *, device: str, precision: Precision) -> Readers:
+    """The readers of the finished model of `fold`."""
+    model, _ = load_fold(lms, fold, device=device)
+    output = OutputLayer(model, precision)
+    return Readers(Reader(model, "forward", output), Reader(model, "backward", output))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One context's candidates, gold first, and their features."""
+
+    tokens: np.ndarray
+    """(K, L) int32"""
+    lengths: np.ndarray
+    """(K,)"""
+    features: np.ndarray
+    """(K, F) float32; the columns of the backward model are NaN where they are left for later."""
+    n_draws: int
+    rejected: Rejected
+
+
+@dataclass(frozen=True)
+class Task:
+    """One context as ids, with the place that its row is to have."""
+
+    position: int
+    sent1: Sequence[int]
+    start: Sequence[int]
+    gold: Sequence[int]
+    rng: np.random.Generator
+
+
+def task_of(context: Context, position: int, vocabulary: Vocabulary, seed: int) -> Task:
+    """The generator comes from (seed, the context's own words), whatever else is sampled and in which order."""
+    sent1, start, gold = (vocabulary.ids(tokenize(text)) for text in (context.sent1, context.start, context.gold))
+    text = "\x1f".join((context.id, context.sent1, context.start, context.gold))
+    words = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    return Task(position, sent1, start, gold, np.random.default_rng((seed, words)))
+
+
+def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:
+    """Why no sample could look like this gold, which would give it away; or why there is nothing to continue."""
+    empty = None if task.sent1 or task.start else "empty_context"
+    return unfit_gold(task.gold, rules, ends) or empty
+
+
+def unfit_gold(gold: Sequence[int], rules: Sampling, ends: torch.Tensor) -> str | None:
+    """Why no sample could look like this gold."""
+    if UNK in gold:
+        return "unknown_word_in_gold"
+    if len(gold) < rules.min_tokens:
+        return "gold_too_short"
+    if len(gold) > rules.max_tokens:
+        return "gold_too_long"
+    stops = ends[list(gold)].tolist()
+    if any(stops[:-1]):
+        return "gold_of_several_sentences"
+    return None if stops[-1] else "gold_unfinished"
+
+
+def sentence_ends(vocabulary: Vocabulary) -> torch.Tensor:
+    """(V,) which tokens end a sentence."""
+    return torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
+
+
+def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: Sampling) -> Types:
+    """The token types that stand in a gold which can be sampled against: a negative with another would not be read to
+    be told from gold."""
+    ends = sentence_ends(vocabulary)
+    sampled = torch.zeros(len(vocabulary), dtype=torch.bool)
+    for context in contexts:
+        gold = vocabulary.ids(tokenize(context.gold))
+        if unfit_gold(gold, rules, ends) is None:
+            sampled[gold] = True
+    return Types(ends, sampled)
+
+
+def make_rows(
+    readers: Readers,
+    tasks: Sequence[Task],
+    rules: Sampling,
+    types: Types,
+    *,
+    lazy: bool,
+    live_rows: int | None = None,
+) -> Iterator[tuple[int, Row | None]]:
+    """Yield, for every task and as it is done, its position and its row; None when it gave too few endings.
+
+    With `lazy` the columns of the backward model are left NaN.
+    """
+    prompts = (Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in tasks)
+    sampled = sample_rows(readers.forward, prompts, rules, types, live_rows=live_rows)
+    if lazy:
+        for i, row in sampled:
+            yield tasks[i].position, None if row is None else _row(tasks[i], row)
+        return
+    waiting: dict[int, tuple[Task, SampledRow]] = {}
+    exhausted: list[int] = []
+
+    def endings() -> Iterator[Endings]:
+        n = 0
+        for i, row in sampled:
+            if row is None:
+                exhausted.append(tasks[i].position)
+            else:
+                waiting[n] = tasks[i], row
+                n += 1
+                yield Endings([*tasks[i].sent1, *tasks[i].start], row.tokens, row.lengths)
+
+    for item, values in backward_features(readers.backward, endings(), live_rows=live_rows):
+        task, sampled_row = waiting.pop(item)
+        made = _row(task, sampled_row)
+        made.features[:, BACKWARD] = values
+        yield task.position, made
+    yield from ((position, None) for position in exhausted)
+
+
+def _row(task: Task, row: SampledRow) -> Row:
+    return Row(row.tokens, row.lengths, forward_features(row, task.sent1, task.start), row.n_draws, row.rejected)

@@ -1,0 +1,151 @@
+"""The folder of language models: what `train-lm` leaves and `generate` reads.
+
+    lms/manifest.json          format, kind, options, hashes of corpus and vocabulary
+    lms/vocabulary.tsv         shared by all folds
+    lms/folds.json             what each fold's model has not read (`swag_af.data.folds`)
+    lms/pretrained/            what all folds start from, when there were books; like a fold
+    lms/fold-0/weights.safetensors, manifest.json (perplexities), tensorboard/
+
+While a fold trains, `fold-0/checkpoints/` holds its last finished epoch; it is gone when the fold is done.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import (
+    MANIFEST,
+    check_same,
+    read_manifest,
+    remove_leftovers,
+    replacing,
+    sha256_file,
+    sha256_json,
+    write_json,
+    write_manifest,
+)
+from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.lstm.network import BidirectionalLM
+from swag_af.lm.options import LMOptions
+
+
+def open_lm_folder(
+    path: Path,
+    options: LMOptions,
+    corpus_sha256: str,
+    vocabulary: Vocabulary,
+    folds: FoldMap,
+    seed: int,
+    books: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Begin the folder, or go on with one begun under the same options; returns its manifest.
+
+    `books` are the names and hashes of the books to pretrain on. None begins a folder without, and goes on with
+    either kind, unless the pretraining is unfinished.
+    """
+    books_sha256 = None if books is None else sha256_json(books)
+    if not (path / "manifest.json").exists():
+        vocabulary.save(path / "vocabulary.tsv")
+        content = {"options": asdict(options), "corpus_sha256": corpus_sha256, "seed": seed}
+        content |= {"books_sha256": books_sha256, "books": books, "folds_sha256": folds.save(path)}
+        write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
+    manifest = read_manifest(path, "lm")
+    check_same(asdict(LMOptions(**manifest["options"])), asdict(options), path, "--out")
+    check_same(manifest, {"corpus_sha256": corpus_sha256, "seed": seed}, path, "--out")
+    if books is not None:
+        check_same(manifest, {"books_sha256": books_sha256}, path, "--out")
+    elif manifest.get("books_sha256") and not is_finished(pretrained_path(path)):
+        raise InputError(f"{path}: begun with --pretrain, and that is unfinished. Repeat the first command.")
+    remove_leftovers(path)
+    if not (path / FOLDS).exists() or sha256_file(path / FOLDS) != manifest.get("folds_sha256"):
+        manifest |= {"folds_sha256": folds.save(path)}  # the folder is older than this file, or lost it
+        write_json(path / MANIFEST, manifest)
+    return manifest
+
+
+def trained_folds(path: Path) -> list[int]:
+    """The folds whose models are finished, in order."""
+    found = (re.fullmatch(r"fold-(\d+)", folder.name) for folder in path.glob("fold-*"))
+    return sorted(int(match[1]) for match in found if match and is_trained(path, int(match[1])))
+
+
+def fold_path(path: Path, fold: int) -> Path:
+    """Where the model of `fold` lives."""
+    return path / f"fold-{fold}"
+
+
+def pretrained_path(path: Path) -> Path:
+    """Where the model that all folds start from lives, when there were books."""
+    return path / "pretrained"
+
+
+def is_trained(path: Path, fold: int) -> bool:
+    """Whether the model of `fold` is finished."""
+    return is_finished(fold_path(path, fold))
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the model of a fold's folder, or of the pretraining's, is finished."""
+    return (folder / "manifest.json").exists()
+
+
+def save_model(folder: Path, kind: str, model: BidirectionalLM, report: dict[str, Any]) -> None:
+    """Write the weights, then the manifest that says the model is done."""
+    from safetensors.torch import save
+
+    with replacing(folder / "weights.safetensors") as temporary:
+        temporary.write_bytes(save({name: v.detach().cpu().contiguous() for name, v in model.state_dict().items()}))
+    write_manifest(folder, kind, report | {"weights_sha256": sha256_file(folder / "weights.safetensors")})
+
+
+def load_weights(folder: Path, model: BidirectionalLM) -> None:
+    """Fill `model` with the weights that `save_model` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    weights = folder / "weights.safetensors"
+    try:
+        model.load_state_dict(load_file(weights))
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise FormatError(
+            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove {folder} and train it again."
+        ) from None
+
+
+def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
+    """The finished model of `fold` in evaluation mode on `device`, and the vocabulary it speaks."""
+    manifest = read_manifest(path, "lm")
+    if not is_trained(path, fold):
+        raise FormatError(
+            f"{path}: fold {fold} is not trained. `swag-af train-lm CONTEXTS --out {path} --folds {fold}` trains it."
+        )
+    vocabulary = Vocabulary.load(path / "vocabulary.tsv")
+    model = new_model(len(vocabulary), LMOptions(**manifest["options"]))
+    load_weights(fold_path(path, fold), model)
+    return model.to(device).eval(), vocabulary
+
+
+def new_model(n_types: int, options: LMOptions) -> BidirectionalLM:
+    """An untrained model of these options for a vocabulary of `n_types`."""
+    return BidirectionalLM(
+        n_types,
+        options.hidden,
+        options.layers,
+        recurrent_dropout=options.recurrent_dropout,
+        embedding_dropout=options.embedding_dropout,
+    )
+
+
+def pick_device(device: str) -> str:
+    """`auto` made definite: cuda when there is one."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda: this torch sees no GPU. Use --device cpu, or install a CUDA build of torch.")
+    return device

@@ -1,0 +1,141 @@
+"""What a fold's language model reads: pairs of consecutive sentences as ids, split and batched.
+
+The pairs are the contexts and, if asked for, the pairs that made none. A fold's training pairs come from the
+videos of the other folds; some of those videos are held out to choose the best epoch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from swag_af.data.context import Context, DroppedPair
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import sha256_json
+from swag_af.data.folds import FoldMap
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
+
+DIRECTIONS = ("forward", "backward")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two consecutive sentences as one list of ids, with the video and fold they come from."""
+
+    ids: tuple[int, ...]
+    video: str
+    fold: int
+
+
+@dataclass(frozen=True)
+class FoldCorpus:
+    """The pairs of one fold's model: to learn from, to choose the epoch by, and the fold itself."""
+
+    train: list[tuple[int, ...]]
+    held_out: list[tuple[int, ...]]
+    fold: list[tuple[int, ...]]
+
+
+_tokenize = lru_cache(maxsize=1 << 16)(tokenize)
+
+
+def caption_vocabulary(contexts: Sequence[Context], dropped: Sequence[DroppedPair], *, min_count: int) -> Vocabulary:
+    """One vocabulary for all folds, so that their pools share ids; every caption counts once a video."""
+    captions = dict.fromkeys((p.video, s) for p in _sentences(contexts, dropped) for s in p.sentences)
+    return build_vocabulary((_tokenize(text) for _, text in captions), min_count=min_count)
+
+
+def pairs_of(contexts: Sequence[Context], dropped: Sequence[DroppedPair], vocabulary: Vocabulary) -> list[Pair]:
+    """Every pair of sentences as ids, sorted by video and id; unknown words become UNK, learnt and never sampled.
+
+    Raises InputError when a video stands in two folds.
+    """
+    pairs = sorted(_sentences(contexts, dropped), key=lambda pair: (pair.video, pair.id))
+    fold_of: dict[str, int] = {}
+    for pair in pairs:
+        if pair.video and fold_of.setdefault(pair.video, pair.fold) != pair.fold:
+            raise InputError(
+                f"video {pair.video}: in folds {fold_of[pair.video]} and {pair.fold}, so a model would read the "
+                "endings it is to compete with. Give all its contexts one fold."
+            )
+    return [
+        Pair(
+            tuple(i for sentence in pair.sentences for i in vocabulary.ids(_tokenize(sentence))),
+            pair.video,
+            pair.fold,
+        )
+        for pair in pairs
+    ]
+
+
+def fold_map(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> FoldMap:
+    """What the model of every fold will have read, and what not."""
+    learnt: list[Context | DroppedPair] = [*contexts, *(pair for pair in dropped if pair.sent1 and pair.sent2)]
+    return FoldMap.of((pair.video, pair.sentences, pair.fold) for pair in learnt)
+
+
+def corpus_hash(pairs: Sequence[Pair]) -> str:
+    """Hex SHA-256 of sentences, videos and folds: where second sentences are split does not enter."""
+    return sha256_json([[pair.ids, pair.video, pair.fold] for pair in pairs])
+
+
+def fold_corpus(pairs: Sequence[Pair], fold: int, held_out: float, *, rng: np.random.Generator) -> FoldCorpus:
+    """The corpus of the model of `fold`; whole videos are held out."""
+    videos = sorted({pair.video for pair in pairs if pair.fold != fold})
+    if len(videos) < 2:
+        raise ExhaustedError(
+            f"fold {fold}: {len(videos)} videos outside the fold to learn from. Use more videos, or fewer folds."
+        )
+    n_out = min(len(videos) - 1, max(1, round(held_out * len(videos))))
+    out = {videos[i] for i in rng.permutation(len(videos))[:n_out]}
+    return FoldCorpus(
+        [p.ids for p in pairs if p.fold != fold and p.video not in out],
+        [p.ids for p in pairs if p.fold != fold and p.video in out],
+        [p.ids for p in pairs if p.fold == fold],
+    )
+
+
+def batches(
+    sequences: Sequence[Sequence[int]], batch_size: int, *, rng: np.random.Generator | None
+) -> list[np.ndarray]:
+    """Indices of sequences of like length, `batch_size` each; with `rng` the batches and ties are shuffled."""
+    lengths = np.array([len(s) for s in sequences])
+    if rng is None:
+        order = np.argsort(lengths, kind="stable")
+    else:
+        jitter = rng.random(len(lengths))
+        order = np.lexsort((jitter, lengths))
+    groups = [order[at : at + batch_size] for at in range(0, len(order), batch_size)]
+    return groups if rng is None else [groups[i] for i in rng.permutation(len(groups))]
+
+
+def directions(sequences: Sequence[Sequence[int]]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """For each direction (T, B) inputs and targets. BOS and EOS are read, never predicted."""
+    width = max(len(s) for s in sequences)
+    out = {}
+    for direction, first, step in zip(DIRECTIONS, (BOS, EOS), (1, -1), strict=True):
+        inputs = np.zeros((width, len(sequences)), np.int64)
+        targets = np.zeros((width, len(sequences)), np.int64)
+        for column, sequence in enumerate(sequences):
+            read = sequence[::step]
+            inputs[0, column] = first
+            inputs[1 : len(read), column] = read[:-1]
+            targets[: len(read), column] = read
+        out[direction] = inputs, targets
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    id: str
+    sentences: tuple[str, str]
+    video: str
+    fold: int
+
+
+def _sentences(contexts: Sequence[Context], dropped: Sequence[DroppedPair]) -> list[_Sentences]:
+    kept = [_Sentences(c.id, c.sentences, c.video or f"line {i}", c.fold) for i, c in enumerate(contexts)]
+    left = [_Sentences(p.id, p.sentences, p.video, p.fold) for p in dropped if p.sent1 and p.sent2]
+    return kept + left

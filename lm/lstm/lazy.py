@@ -1,0 +1,188 @@
+"""Features that are computed for pools as they stand: those left for later, and those of endings made elsewhere.
+
+`generate --features lazy` leaves two columns to be computed for the candidates that a filter asks for, when it does;
+the values are those of `--features full`, bit for bit on a CPU, and are kept in the table. A pool of texts has no
+such table; `features` adds it.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_manifest, write_array
+from swag_af.data.folds import SEEN, FoldMap, Readable
+from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import progress
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
+from swag_af.lm.lstm.candidates import load_readers
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, pick_device, trained_folds
+from swag_af.lm.lstm.features import Endings, all_features, backward_features
+from swag_af.lm.lstm.reader import Reader
+from swag_af.lm.options import FeaturesOptions
+
+
+def features(options: FeaturesOptions) -> CandidatePool:
+    """Compute every feature that is still missing; returns the pool.
+
+    A pool of texts gets its table from the models in `options.lms`, each row from one that has not read its ending, and
+    is another pool then: runs begun on it before are refused. Raises InputError for rows that every model has read.
+    """
+    pool = CandidatePool.open(options.pool)
+    if "features" not in pool.tables:
+        return _add_features(pool, options.lms)
+    pool = with_features(pool, options.lms)
+    missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
+    with progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance:
+        for rows in np.array_split(missing, max(1, len(missing) // 16)):
+            pool.gather("features", rows)
+            advance(len(rows))
+    return pool
+
+
+def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool:
+    """`pool` itself, able to compute the features that it lacks, if any were left for later.
+
+    `lms` is the folder of its language models, by default where it was when the pool was made. Raises InputError
+    when the models are not there or are others.
+    """
+    if pool.filler is None and pool.path is not None and pool.lazy_features and pool.missing_features().any():
+        pool.filler = _Filler(pool, lms or Path(os.path.normpath(pool.path / pool.manifest["lms_path"])))
+    return pool
+
+
+def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
+    """Write a features table into every shard, then the manifest that tells of it."""
+    assert pool.path is not None
+    if lms is None:
+        raise InputError(
+            f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
+        )
+    readable = _readable(pool, lms)
+    known = Vocabulary.load(lms / "vocabulary.tsv")
+    ids = np.array(known.ids(pool.vocabulary.tokens))  # (V,) of the models, by those of the pool
+    ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
+    device = pick_device("auto")
+    with progress("features", len(pool), "contexts") as advance:
+        first = 0
+        for entry in pool.manifest["shards"]:
+            rows = np.arange(first, first + entry["n_rows"])
+            first += entry["n_rows"]
+            table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
+            folds = readable.folds[rows]
+            for fold in np.unique(folds).tolist():
+                readers = load_readers(lms, fold, device=device, precision="bf16" if device == "cuda" else "fp32")
+                mine = np.flatnonzero(folds == fold)
+                texts = [_texts(pool, int(rows[i]), known, ids) for i in mine]
+                for item, values in all_features(readers.forward, readers.backward, texts):
+                    table[mine[item], : len(values)] = values
+                    advance(1)
+            check_finite(table, str(lms), rows=rows)
+            write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
+    made_by = {
+        "lms": str(lms),
+        "corpus": read_manifest(lms, "lm")["corpus_sha256"],
+        "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
+        "n_foreign_rows": readable.n_foreign,
+    }
+    return pool.with_table("features", {"features_by": made_by})
+
+
+def _readable(pool: CandidatePool, lms: Path) -> Readable:
+    """Which fold's model reads each row; InputError for rows whose endings all models have learnt."""
+    folds, trained = FoldMap.load(lms), trained_folds(lms)
+    if not trained:
+        raise InputError(f"{lms}: no fold is trained. `swag-af train-lm CONTEXTS --out {lms}` trains them.")
+    readable = folds.readable(pool.contexts, trained)
+    seen = np.flatnonzero(readable.folds == SEEN)
+    if len(seen):
+        raise InputError(
+            f"{pool.path}: the second sentences of {len(seen):,} rows stand in several folds of {lms}, so every model "
+            f"has learnt them (first: {pool.contexts[seen[0]].id}). `swag-af pool SOURCE --lms {lms}` makes a pool "
+            "without such rows, and counts them."
+        )
+    untrained = sorted(set(readable.folds.tolist()) - set(trained))
+    if untrained:
+        raise InputError(
+            f"{lms}: {int(np.isin(readable.folds, untrained).sum()):,} rows of {pool.path} may be read by the models "
+            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `swag-af train-lm CONTEXTS --out "
+            f"{lms} --folds {' '.join(map(str, untrained))}` trains them."
+        )
+    return readable
+
+
+def _texts(pool: CandidatePool, row: int, known: Vocabulary, ids: np.ndarray) -> tuple[list[int], list[int], Endings]:
+    context, here = pool.contexts[row], np.array([row])
+    sent1, start = known.ids(tokenize(context.sent1)), known.ids(tokenize(context.start))
+    columns = np.arange(pool.counts[row])[None]
+    tokens, lengths = (pool.gather(name, here, columns)[0] for name in ("tokens", "lengths"))
+    return sent1, start, Endings([*sent1, *start], np.where(tokens == PAD, PAD, ids[tokens]), lengths)
+
+
+class _Filler:
+    """Computes the features of the backward model for single candidates."""
+
+    def __init__(self, pool: CandidatePool, lms: Path):
+        self.lms = lms
+        self.plan = pool.manifest["plan"]
+        self.device = pick_device(self.plan["device"])
+        self.readers: dict[int, Reader] = {}
+        self._check_models(pool)
+        self._check_folds(pool)
+
+    def _check_models(self, pool: CandidatePool) -> None:
+        """The models must be those that sampled the pool."""
+        lms = self.lms
+        for fold, sha256 in self.plan["lms"].items():
+            found = is_trained(lms, int(fold)) and read_manifest(fold_path(lms, int(fold)), "lm-fold")
+            if not found or found["weights_sha256"] != sha256:
+                problem = "are others" if found else "are not there"
+                raise InputError(
+                    f"{pool.path}: its features are computed on demand by the language models in {lms}, and those of "
+                    f"fold {fold} {problem}. Put them back, or say where they are: "
+                    f"`swag-af features {pool.path} --lms FOLDER`."
+                )
+
+    def _check_folds(self, pool: CandidatePool) -> None:
+        """No row may be read by a model that has learnt its ending."""
+        folds = FoldMap.load(self.lms)
+        wrong = [context.id for context in pool.contexts if folds.folds_of(context) != (context.fold,)]
+        if wrong:
+            raise InputError(
+                f"{pool.path}: {len(wrong):,} rows would be read by models that have learnt their endings (first: "
+                f"{wrong[0]}). Make the pool again with `swag-af generate`, which leaves such rows out."
+            )
+
+    def __call__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
+        out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
+        folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
+        for fold in np.unique(folds).tolist():
+            mine = np.flatnonzero(folds == fold)
+            mine = mine[np.argsort(rows[mine], kind="stable")]
+            items = np.split(mine, np.flatnonzero(np.diff(rows[mine])) + 1)  # positions, one array a row
+
+            def endings(items: list[np.ndarray] = items) -> Iterator[Endings]:
+                for item in items:
+                    yield self._endings(pool, int(rows[item[0]]), columns[item])
+
+            for i, values in backward_features(self._reader(fold), endings()):
+                out[items[i]] = values
+        return out
+
+    def _endings(self, pool: CandidatePool, row: int, columns: np.ndarray) -> Endings:
+        context, here = pool.contexts[row], np.array([row])
+        ids = [i for text in (context.sent1, context.start) for i in pool.vocabulary.ids(tokenize(text))]
+        tokens, lengths = (pool.gather(name, here, columns[None])[0] for name in ("tokens", "lengths"))
+        return Endings(ids, tokens, lengths)
+
+    def _reader(self, fold: int) -> Reader:
+        if fold not in self.readers:
+            self.readers[fold] = load_readers(
+                self.lms, fold, device=self.device, precision=self.plan["output_precision"]
+            ).backward
+        return self.readers[fold]

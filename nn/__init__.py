@@ -1,0 +1,11 @@
+"""What networks of `lm` and `filters` share. Knows tensors only.
+
+Reading order (each file imports only those named before it):
+
+    products   matrix products at the speed of the processor
+    gradients  pieces of the language model with gradients by hand
+    recurrent  the bidirectional LSTM with its pool, forward and backward by hand
+    windows    word filters with their pool, forward and backward by hand
+
+Importing this package loads nothing else.
+"""

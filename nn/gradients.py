@@ -1,0 +1,189 @@
+"""Differentiable pieces of the language model with hand-written gradients, for training on a CPU in fp32.
+
+The whole recurrence of a layer, and both ends of the shared embedding: looking words up, and the output layer with its
+cross-entropy, whose (M, V) logits never exist whole. They multiply through `products`, which carries no gradient; that
+is why these exist. On a GPU, under autocast and in other precisions the network takes torch's own path instead
+(`products.serves` says which); the tests hold the two equal.
+
+Letters: `T` steps, `B` sequences, `M` rows, `H` hidden units, `V` token types.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from swag_af.nn import products
+
+TILE_BYTES = 31 << 20
+"""Most that a temporary of the output layer takes. Up to 32 MiB glibc hands out pages that it has; for more the kernel
+maps and clears fresh ones every time, which costs a third of the product (docs/PERFORMANCE.md)."""
+
+
+def highway_lstm(projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The recurrence of `HighwayLSTMLayer`: projected inputs (T, B, 6H) to outputs (T, B, H) and the last c (B, H).
+
+    `weight` (5H, H) is `from_state`'s, `h` and `c` (B, H) the state before the first step; `mask` (B, H) multiplies
+    every output.
+    """
+    learns = torch.is_grad_enabled() and any(v.requires_grad for v in (projected, weight, h, c))
+    outputs, last = _HighwayLSTM.apply(projected, weight, h, c, mask, learns)
+    return outputs, last
+
+
+def lookup(ids: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows `ids` (...,) of `weight` (V, H), (..., H), and `weight` itself, to hand to `cross_entropy`.
+
+    Its gradient from there comes here, and the rows' gradient is added to it in place: left to autograd that would be
+    a second table of this size, of zeros almost everywhere.
+    """
+    rows, same = _Lookup.apply(ids, weight)
+    return rows, same
+
+
+def cross_entropy(
+    hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, *, divisor: int
+) -> tuple[Tensor, Tensor]:
+    """The cross-entropy of `hidden` (M, H) through the output layer `weight` (V, H), `bias` (V,), summed over rows.
+
+    `targets` (M,) are ids; the sum is divided by `divisor`. Also its (M,) terms in nats, which carry no gradient and
+    are not divided. Gradients are made at once, tile by tile, while the logits are at hand; none when none is needed.
+    """
+    learns = torch.is_grad_enabled() and any(v.requires_grad for v in (hidden, weight, bias))
+    loss, nats = _CrossEntropy.apply(hidden, targets, weight, bias, divisor, learns)
+    return loss, nats
+
+
+class _HighwayLSTM(torch.autograd.Function):
+    """The gates stand in the order of the weights' rows: input, forget, output, highway, cell."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, weight: Tensor, h: Tensor, c: Tensor, mask: Tensor | None, learns: bool
+    ) -> tuple[Tensor, Tensor]:
+        T, (B, H) = len(projected), h.shape
+        product = products.PackedLinear(weight, None, rows=B)
+        gates = projected.new_empty(T, B, 5 * H)
+        squashed = projected.new_empty(T, B, H)  # tanh of c
+        hs, cs = projected.new_empty(2, T + 1, B, H)
+        hs[0], cs[0] = h, c
+        for t in range(T):
+            now = torch.add(projected[t, :, : 5 * H], product(hs[t]), out=gates[t])  # (B, 5H)
+            now[:, : 4 * H].sigmoid_()
+            now[:, 4 * H :].tanh_()
+            i, f, o, r, g = now.split(H, dim=1)
+            c = torch.mul(f, cs[t], out=cs[t + 1]).addcmul_(i, g)
+            inner = torch.tanh(c, out=squashed[t]) * o
+            h = torch.lerp(projected[t, :, 5 * H :], inner, r, out=hs[t + 1])
+            if mask is not None:
+                h.mul_(mask)
+        if learns:
+            ctx.save_for_backward(projected, weight, mask, gates, squashed, hs, cs)
+        return hs[1:], cs[T].clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_outputs: Tensor, d_last: Tensor) -> tuple[Tensor | None, ...]:
+        projected, weight, mask, gates, squashed, hs, cs = ctx.saved_tensors
+        T, B, H = squashed.shape
+        product = products.PackedLinear(weight.T, None, rows=B)
+        i, f, o, r, g = gates.split(H, dim=2)
+        carried = projected[..., 5 * H :]
+        # What a step's gradients by h and c are multiplied by to give those by the gates before their nonlinearity.
+        slopes = torch.empty_like(gates)
+        for_i, for_f, for_o, for_r, for_g = slopes.split(H, dim=2)  # (T, B, H) each
+        torch.sub(1, gates, out=slopes).mul_(gates)  # of the sigmoids
+        for_i.mul_(g)
+        for_f.mul_(cs[:-1])
+        for_o.mul_(squashed).mul_(r)
+        for_r.mul_(torch.addcmul(-carried, o, squashed))
+        torch.addcmul(i, i * g, g, value=-1, out=for_g)
+        for_c = torch.addcmul(o, o * squashed, squashed, value=-1).mul_(r)
+        by_step = slopes.view(T, B, 5, H)
+
+        d_projected = torch.empty_like(projected)  # (T, B, 6H)
+        d_gates = d_projected[..., : 5 * H]
+        d_by_step = d_gates.unflatten(2, (5, H))
+        d_hs = torch.empty_like(squashed)
+        d_h, d_c = torch.zeros_like(hs[0]), d_last.clone()
+        for t in reversed(range(T)):
+            d_h = torch.add(d_outputs[t], d_h, out=d_hs[t])
+            if mask is not None:
+                d_h.mul_(mask)
+            d_c.addcmul_(d_h, for_c[t])
+            torch.mul(by_step[t, :, :2], d_c[:, None], out=d_by_step[t, :, :2])
+            torch.mul(by_step[t, :, 2:4], d_h[:, None], out=d_by_step[t, :, 2:4])
+            torch.mul(by_step[t, :, 4], d_c, out=d_by_step[t, :, 4])
+            d_c.mul_(f[t])
+            d_h = product(d_gates[t])
+        torch.addcmul(d_hs, d_hs, r, value=-1, out=d_projected[..., 5 * H :])
+        together = d_gates.reshape(T * B, 5 * H)  # all steps in one product
+        d_weight = products.multiply(together.T, hs[:-1].reshape(T * B, H).T)
+        return d_projected, d_weight, d_h, d_c, None, None
+
+
+class _Lookup(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, ids: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(ids)
+        return weight[ids], weight.view_as(weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_rows: Tensor, d_weight: Tensor) -> tuple[None, Tensor]:
+        (ids,) = ctx.saved_tensors
+        return None, d_weight.index_add_(0, ids.flatten(), d_rows.flatten(0, -2))
+
+
+class _CrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, divisor: int, learns: bool
+    ) -> tuple[Tensor, Tensor]:
+        (M, H), V = hidden.shape, len(weight)
+        n_rows, n_columns = _tile(M, V), _tile(H, V)
+        nats = hidden.new_empty(M)
+        if learns:
+            d_hidden, d_bias = torch.empty_like(hidden), torch.zeros_like(bias)
+            d_weight = hidden.new_zeros(H, V)  # so laid out, its product is twice as fast as (V, H)
+        for at in range(0, M, n_rows):
+            x, wanted = hidden[at : at + n_rows], targets[at : at + n_rows, None]
+            p = products.multiply(x, weight, bias)  # logits, (m, V)
+            of_target, largest = p.gather(1, wanted), p.amax(1)
+            torch.softmax(p, 1, out=p)
+            # The largest of the shares is at least 1 / V: unlike the target's it cannot vanish.
+            nats[at : at + n_rows] = largest - p.amax(1).log() - of_target[:, 0]
+            if not learns:
+                continue
+            p.scatter_add_(1, wanted, p.new_full(wanted.shape, -1.0))  # now the gradient by the logits
+            d_hidden[at : at + n_rows] = products.multiply(p, weight.T)
+            d_bias += p.sum(0)
+            for columns, part in zip(x.split(n_columns, 1), d_weight.split(n_columns), strict=True):
+                part += products.multiply((columns / divisor).T, p.T)
+        if learns:
+            ctx.gradients = d_hidden.div_(divisor), d_weight.T.contiguous(), d_bias.div_(divisor)
+        ctx.mark_non_differentiable(nats)
+        return nats.sum() / divisor, nats
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        if ctx.gradients is None:
+            raise RuntimeError("the gradients of a cross_entropy cannot be asked for twice")
+        d_hidden, d_weight, d_bias = ctx.gradients
+        ctx.gradients = None  # handed over for good: `_Lookup` adds to the weight's
+        if d_loss != 1:  # it is 1 when this is the loss itself, and the weight's gradient is large
+            for gradient in (d_hidden, d_weight, d_bias):
+                gradient.mul_(d_loss)
+        return d_hidden, None, d_weight, d_bias, None, None
+
+
+def _tile(n: int, width: int) -> int:
+    """How many of `n` rows of `width` fp32 numbers to hold at a time: few enough, about equal shares, in 32s.
+
+    Thirty-two rows are what the kernels like; a small remainder at the end would waste them.
+    """
+    most = max(1, TILE_BYTES // (4 * 32 * width))
+    n_tiles = -(-n // (32 * most))
+    return 32 * -(-n // (32 * n_tiles))

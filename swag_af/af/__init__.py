@@ -1,0 +1,11 @@
+"""Adversarial Filtering, the algorithm alone: no plot, no page, no audit.
+
+Reading order (each file imports only those named before it):
+
+    options      the options of `filter` and of `filter_pool`
+    measures     scores by head, accuracy, memory
+    replacement  which distractors leave and which candidates enter
+    loop         split, fit, score, replace, log; again
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,30 @@
+"""What is measured of a filter in an iteration: its scores by head, its accuracy, and the memory it took."""
+
+import resource
+import sys
+
+import numpy as np
+
+from swag_af.data.pool.pool import View
+from swag_af.filters.contract import Filter
+
+
+def accuracy(scores: np.ndarray) -> float:
+    """Share of rows whose gold (column 0) scores highest; a tie at the top counts as a guess among the tied."""
+    best = scores == scores.max(axis=1, keepdims=True)  # (n, A)
+    return float((best[:, 0] / best.sum(axis=1)).mean())
+
+
+def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
+    """(n, m) scores of every head that the filter tells of, the deciding one under the filter's name."""
+    members = getattr(filter, "member_scores", None)
+    heads = dict(members(view)) if members is not None else {}
+    if filter.name not in heads:
+        heads[filter.name] = filter.score(view)
+    return heads
+
+
+def peak_memory_gb() -> float:
+    """The largest resident size of this process so far, in gigabytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e9 if sys.platform == "darwin" else peak * 1024 / 1e9

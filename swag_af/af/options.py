@@ -1,0 +1,130 @@
+"""The options of the verb `filter` and of `filter_pool`; what schedules and policies mean. Imports nothing heavy."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from swag_af.data.errors import InputError, check_faults
+from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
+
+Schedule = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class AFOptions:
+    """Adversarial Filtering (defaults: Zellers et al. 2018, Algorithm 1 and 3.2)."""
+
+    iterations: int | None = None
+    """Iterations in all; the last phase of the schedule goes on until then. Not given: the schedule's own sum."""
+    n_negatives: int = 9
+    """Negatives assigned to each context (the paper's k)."""
+    n_easy: int = 2
+    """Easy distractors replaced in each held-out context and iteration, at most."""
+    rule: Literal["paper", "released"] = "paper"
+    """Who may enter: paper, any candidate that scores above the easy one it replaces; released, above gold."""
+    pick: Literal["random", "hardest"] = "random"
+    """Draw the leaving and entering candidates uniformly, or take the lowest and the highest scored."""
+    swaps: Literal["always", "gap"] = "always"
+    """Replace up to --n-easy in every iteration, or, as HellaSwag does, none where gold beats a single negative at most
+    52.5 % of the time, and one at most 57.5 % (Zellers et al. 2019)."""
+    test_share: float = 0.2
+    """Share of the contexts held out, measured and re-assigned in each iteration."""
+    split_by: Literal["video", "context"] = "video"
+    """Hold out whole videos, or single contexts as the paper does."""
+    scan: Literal["lazy", "full"] = "lazy"
+    """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
+    until: float | None = None
+    """Stop once the accuracy of the last phase, averaged over --window iterations, is within this of chance."""
+    window: int = 10
+    """Iterations over which --until averages."""
+    seed: int = 0
+    """The same seed, pool and filter give the same run."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.iterations is not None and self.iterations < 1, f"--iterations {self.iterations}: at least 1"),
+                (self.n_negatives < 1, f"--n-negatives {self.n_negatives}: at least 1"),
+                (self.n_easy < 1, f"--n-easy {self.n_easy}: at least 1"),
+                (not 0 < self.test_share < 1, f"--test-share {self.test_share}: between 0 and 1"),
+                (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
+                (self.window < 1, f"--window {self.window}: at least 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )
+
+
+POLICIES: dict[str, dict[str, Any]] = {
+    "paper": {"rule": "paper", "pick": "random", "swaps": "always"},
+    "released": {"rule": "released", "pick": "random", "swaps": "always"},
+    "hardest": {"rule": "paper", "pick": "hardest", "swaps": "always"},
+    "hellaswag": {"rule": "paper", "pick": "random", "swaps": "gap"},
+}
+"""What `--policy NAME` sets: Algorithm 1 of Zellers et al. 2018, its released code, lowest scored out and highest in,
+and the swaps of Zellers et al. 2019."""
+
+
+def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
+    """`options` with what the policy sets; InputError when they say otherwise themselves."""
+    if policy is None:
+        return options
+    if policy not in POLICIES:
+        raise InputError(f"--policy {policy}: there are {', '.join(POLICIES)}.")
+    default = AFOptions()
+    for name, value in POLICIES[policy].items():
+        given = getattr(options, name)
+        if given not in (getattr(default, name), value):
+            raise InputError(f"--policy {policy} means --{name} {value}, not {given}. Give one of the two.")
+    return replace(options, **POLICIES[policy])
+
+
+def parse_schedule(text: str) -> Schedule:
+    """`"mlp:100,ensemble:40"` to `(("mlp", 100), ("ensemble", 40))`; InputError for anything else."""
+    phases = []
+    for part in text.split(","):
+        name, _, count = part.strip().rpartition(":")
+        if not name or not count.isdecimal() or int(count) < 1:
+            raise InputError(
+                f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."
+            )
+        phases.append((name, int(count)))
+    return tuple(phases)
+
+
+@dataclass(frozen=True)
+class FilterOptions:
+    """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
+
+    Leaves a run folder with the assignment after every iteration, the log, the accuracy curve as PNG and SVG, audits
+    by filters that took no part, and report.html. Killed and run again, it goes on after its last finished iteration
+    to the same bytes; with more --iterations, a finished run goes on.
+
+    Try:
+      swag-af filter pool --iterations 140 --out run
+      swag-af filter pool --out quick --schedule mlp:20,ensemble:5
+      swag-af filter pool --out released --policy released --seed 1
+      swag-af filter pool --out watched --audit-every 10
+    """
+
+    pool: Path
+    """The pool folder of `swag-af generate` or `swag-af pool`."""
+    out: Path = Path("run")
+    """The run folder."""
+    schedule: str = "mlp:100,ensemble:40"
+    """Filters and how many iterations each, in order: NAME:COUNT,NAME:COUNT. A filter that takes something has it in
+    brackets: transformer[path/to/model]:5."""
+    policy: Literal["paper", "released", "hardest", "hellaswag"] | None = None
+    """Sets --rule, --pick and --swaps together."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where filters with networks compute; bits repeat on a CPU, and are not promised to on a GPU."""
+    audit: str = ",".join(DEFAULT_AUDIT)
+    """Fresh filters that take no part, whose accuracy is measured over folds of whole videos before and after:
+    NAME,NAME, or none."""
+    audit_every: int = 0
+    """Audit after every so many iterations too; 0, at the end only."""
+    af: AFOptions = field(default_factory=AFOptions)
+    """Adversarial Filtering."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0")])
+        parse_names("--audit", self.audit)

@@ -1,0 +1,45 @@
+"""Cross-validation over whole groups: every question scored once, by a filter that never saw its group."""
+
+import numpy as np
+
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.filters.contract import Filter, score_in_parts
+
+
+def rank_shares(scores: np.ndarray) -> np.ndarray:
+    """(N, A): how far gold (column 0 of `scores` (N, A)) stands at each rank, best first; rows sum to 1.
+
+    A tie over t candidates gives 1/t to each rank that they share; column 0 is what `loop.accuracy` averages.
+    """
+    above = (scores > scores[:, :1]).sum(axis=1, keepdims=True)  # (N, 1)
+    tied = (scores == scores[:, :1]).sum(axis=1, keepdims=True)  # gold among them
+    rank = np.arange(scores.shape[1])
+    return np.where((rank >= above) & (rank < above + tied), 1 / tied, 0.0)
+
+
+def out_of_fold_scores(
+    filter: Filter,
+    pool: CandidatePool,
+    columns: np.ndarray,
+    folds: np.ndarray,
+    *,
+    seed: int,
+    rows: np.ndarray | None = None,
+) -> np.ndarray:
+    """(n, m) scores of `columns`, each row's by a filter fitted on the rows of the other `folds` (n,).
+
+    `rows` (n,) says which of the pool's they are; all of them, in order, when not given.
+    """
+    rows = np.arange(len(columns)) if rows is None else rows
+    scores = np.empty(columns.shape)
+    fit_rngs = audit_rng(seed).spawn(1 + int(folds.max()))
+    for fold, fit_rng in enumerate(fit_rngs):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        filter.fit(pool.view(rows[train], columns[train]), rng=fit_rng)
+        scores[test] = score_in_parts(filter, pool.view(rows[test], columns[test]))
+    return scores
+
+
+def audit_rng(seed: int) -> np.random.Generator:
+    """A stream of its own, that no iteration of the loop draws from."""
+    return np.random.default_rng((seed, *b"audit"))

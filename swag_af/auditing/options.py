@@ -1,0 +1,48 @@
+"""The options of `audit`. Imports nothing heavy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults
+from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """Measure how well fresh filters still find gold, with filters that took no part in the filtering.
+
+    Each filter is fitted and scored across folds of whole videos, before the filtering and after it; the table shows
+    accuracy with a 95 % interval, and below it stands the difference, paired by context. Kept in the run folder, where
+    the curve and the report find it; what is there already is not made again.
+
+    Try:
+      swag-af audit run
+      swag-af audit run --seeds 5
+      swag-af audit run --iteration 20 --filters cnn
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    filters: str = ",".join(DEFAULT_AUDIT)
+    """Filters to fit: NAME,NAME."""
+    iteration: int | None = None
+    """Audit the assignment after this iteration alone (0: before any); before any and after the last when not given."""
+    folds: int = 5
+    """Parts that the videos are dealt into; a filter is fitted on all but one, and scores that one."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where filters with networks compute."""
+    seed: int | None = None
+    """Deals the folds and seeds the fits; the run's own when not given."""
+    seeds: int = 1
+    """Repeat each audit with so many seeds, counted from --seed: other folds, other fits."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
+                (self.folds < 2, f"--folds {self.folds}: at least 2"),
+                (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
+                (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )

@@ -1,0 +1,202 @@
+"""What audits come to, in rows and sentences: against chance, before against after, and over seeds.
+
+The terminal, the report and the dataset card all speak from here, so that they say the same. `words` is how the page
+and the card's text put it: filters by their full names, shares in per cent. Fits nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.interval import Difference, paired_difference
+from swag_af.data.findings import Finding, over_seeds
+from swag_af.data.run import Run
+from swag_af.filters.registry import LABELS
+
+Rows = list[tuple[str, ...]]
+
+NOT_TOLD = "not told from chance"
+BELOW_MEANS = (
+    "Below chance is a finding, and no better than above it: gold can be found by avoiding what the filter prefers. "
+    "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
+    "a filter of the same kind."
+)
+NOT_ASKED = (
+    "Not asked: what pretrained models find, what reads context and ending together finds, whether people can answer. "
+    "The questions of a release are fewer of these endings; it measures its own."
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One filter's audits before the filtering and after it, by the seeds that both have."""
+
+    filter: str
+    iteration: int
+    """After this one."""
+    before: float
+    after: float
+    difference: Difference | None
+    """Of each context's hits, averaged over the seeds; None where an older file kept no hits."""
+    n_groups: int
+    by_seed: tuple[float, ...]
+    """The difference that each seed finds."""
+
+
+def against_chance(finding: Finding) -> str:
+    """`above`, `below`, or that the interval leaves it open."""
+    return "above" if finding.low > finding.chance else "below" if finding.high < finding.chance else NOT_TOLD
+
+
+def took_part(run: Run, name: str) -> bool:
+    """Whether an audit filter, or one of its kind (brackets aside), decided or was logged in the filtering."""
+    return name.partition("[")[0] in {used for record in run.log for used in (record.filter, *record.accuracy)}
+
+
+def audit_rows(
+    run: Run, findings: Sequence[Finding], *, words: bool = False, units: tuple[str, str] = ("contexts", "groups")
+) -> Rows:
+    """A header, then each finding, those of several seeds as one; a filter that took part is marked, no fresh eye.
+
+    `units` are what was scored, and what was kept together.
+    """
+    told = over_seeds(findings)
+    of_run, several = any(f.iteration is not None for f, _ in told), any(n > 1 for _, n in told)
+    header = ("audit filter", "after iteration", "finds gold" if words else "accuracy", "95 % interval")
+    rows: Rows = [(*header, "against chance", *units, "seeds")]
+    for f, n_seeds in told:
+        after = "-" if f.iteration is None else str(f.iteration)
+        between = f"{share(f.low, words)} to {share(f.high, words)}"
+        sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
+        rows.append((marked(run, f.filter, words), after, share(f.accuracy, words), between, against_chance(f), *sizes))
+    left_out = {header[1]: not of_run, "seeds": not several}
+    shown = [i for i, title in enumerate(rows[0]) if not left_out.get(title)]
+    return [tuple(row[i] for i in shown) for row in rows]
+
+
+def comparisons(run: Run, findings: Sequence[Finding]) -> list[Comparison]:
+    """Every filter that was audited before the first iteration and after a later one: the latest of these."""
+    alike: dict[tuple[Any, ...], dict[int, dict[int, Finding]]] = {}
+    for f in findings:
+        if f.iteration is not None:
+            kind = (f.filter, f.n_folds, f.n_groups, f.settings)
+            alike.setdefault(kind, {}).setdefault(f.iteration, {})[f.seed] = f
+    found = []
+    for kind in sorted(alike):
+        before, after = alike[kind].get(0, {}), alike[kind][max(alike[kind])]
+        seeds = sorted(before.keys() & after.keys())
+        if max(alike[kind]) and seeds:
+            found.append(_comparison(run, [before[seed] for seed in seeds], [after[seed] for seed in seeds]))
+    return found
+
+
+def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -> Comparison:
+    """Of findings seed by seed."""
+    assert after[0].iteration is not None
+    difference = None
+    if all(len(f.hits) == len(run.pool) for f in (*before, *after)):
+        hits = [np.mean([f.hits for f in found], axis=0) for found in (before, after)]  # each (N,)
+        difference = paired_difference(hits[0], hits[1], run.pool.groups)
+    return Comparison(
+        filter=after[0].filter,
+        iteration=after[0].iteration,
+        before=float(np.mean([f.accuracy for f in before])),
+        after=float(np.mean([f.accuracy for f in after])),
+        difference=difference,
+        n_groups=after[0].n_groups,
+        by_seed=tuple(two.accuracy - one.accuracy for one, two in zip(before, after, strict=True)),
+    )
+
+
+def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
+    """`0.254 before, 0.208 after 36 iterations: difference -0.046 (...)`, and whether a change can be told."""
+    c = comparison
+    both = f"{share(c.before, words)} before, {share(c.after, words)} {_when(c.iteration)}"
+    if c.difference is None:
+        return f"{both}; not paired, since an older release kept no hits of single contexts."
+    unit, sure = (" points", "95\N{NO-BREAK SPACE}%") if words else ("", "95 %")
+    low, high = _change(c.difference.low, words), _change(c.difference.high, words)
+    seeds = ""
+    if len(c.by_seed) > 1:
+        lowest, highest = _change(min(c.by_seed), words), _change(max(c.by_seed), words)
+        seeds = f"; {len(c.by_seed)} seeds: {lowest} to {highest}"
+    return (
+        f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
+        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_told else "; no change can be told.")
+    )
+
+
+def comparison_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
+    """A sentence a filter that was audited before and after."""
+    return [f"{marked(run, c.filter, words)}: {comparison_told(c, words=words)}" for c in comparisons(run, findings)]
+
+
+def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
+    """A sentence a filter whose interval lies below chance, then what that means; empty where there is none."""
+    below = _below(findings)
+    lines = []
+    for name, found in below.items():
+        shown = [found[0], found[-1]] if len(found) > 1 else found
+        figures = ", ".join(
+            f"{share(f.accuracy, words)} ({share(f.low, words)} to {share(f.high, words)}) {_when(f.iteration)}".strip()
+            for f in shown
+        )
+        lines.append(f"{marked(run, name, words)} is below chance ({share(found[0].chance, words)}): {figures}.")
+    return [*lines, _below_means(run)] if lines else []
+
+
+def below_in_short(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
+    """Which filters are below chance and what that means, as one text; empty where there is none."""
+    names = [marked(run, name, words) for name in _below(findings)]
+    return [f"Below chance: {', '.join(names)}. {_below_means(run)}"] if names else []
+
+
+def _below(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """For every filter that is below chance somewhere, its findings there."""
+    below: dict[str, list[Finding]] = {}
+    for finding, _ in over_seeds(findings):
+        if against_chance(finding) == "below":
+            below.setdefault(finding.filter, []).append(finding)
+    return below
+
+
+def _below_means(run: Run) -> str:
+    return BELOW_MEANS + _likely_cause(run.pool.manifest)
+
+
+def _likely_cause(manifest: Mapping[str, Any]) -> str:
+    """What the pool's manifest knows of texts that rows share."""
+    shared = manifest.get("shared_texts") or {}
+    n_rows, n_golds = shared.get("n_rows", 0), shared.get("n_golds_among_negatives", 0)
+    if not n_rows and not n_golds:
+        return ""
+    kept = (
+        "though such rows are kept together" if shared.get("kept_together") else "and such rows are not kept together"
+    )
+    return f" Likely here: {n_golds:,} negatives are the gold of another row, {n_rows:,} rows share texts, {kept}."
+
+
+def marked(run: Run, name: str, words: bool = False) -> str:
+    """A filter's name, and whether it took part."""
+    shown = LABELS.get(name, name) if words else name
+    return f"{shown} (took part)" if took_part(run, name) else shown
+
+
+def share(value: float, words: bool = False) -> str:
+    """`0.254`, or in words `25.4 %`, whose blank no line breaks at."""
+    return f"{100 * value:.1f}\N{NO-BREAK SPACE}%" if words else f"{value:.3f}"
+
+
+def _change(value: float, words: bool) -> str:
+    """With its sign, in words a true minus; never one before nothing but noughts."""
+    scaled, digits = (100 * value, 1) if words else (value, 3)
+    written = f"{round(scaled, digits) + 0.0:+.{digits}f}"
+    return written.replace("-", "\N{MINUS SIGN}") if words else written
+
+
+def _when(iteration: int | None) -> str:
+    if iteration is None:
+        return ""
+    return "before" if iteration == 0 else f"after {iteration:,} iteration{'s' if iteration > 1 else ''}"

@@ -1,0 +1,13 @@
+"""The command line, on top of everything.
+
+Reading order (each file imports only those named before it):
+
+    options    the options of `show` and `demo`
+    filtering  the verb `filter`: the loop with audits, curve and report
+    show       the verb `show`
+    demo       the verb `demo`
+    verbs      what each verb prints
+    main       the command line
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,50 @@
+"""The verb `filter`: the loop, and above it audits, the curve and the report, by the callback that anyone has."""
+
+from dataclasses import asdict
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import FilterOptions, parse_schedule, with_policy
+from swag_af.auditing.audit import audit_run, due_iterations, usable_filters
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import Advance, progress
+from swag_af.data.run import Run
+from swag_af.filters.prepare import prepare
+from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
+from swag_af.reporting.plot import plot_run
+from swag_af.reporting.verb import REPORT, write_report
+
+
+def run_filter(options: FilterOptions) -> Run:
+    """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
+    pool = CandidatePool.open(options.pool)
+    af = with_policy(options.af, options.policy)
+    audit_names = parse_names("--audit", options.audit)
+    if audit_names != DEFAULT_AUDIT:
+        usable_filters(pool, audit_names, pool.groups)  # what was named by hand must be there before any work
+    made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
+    prepare(made.values(), pool, device=options.device)
+    phases = [(made[name], n) for name, n in parse_schedule(options.schedule)]
+
+    def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
+        due = due_iterations(run, options.audit_every, ended=ended)
+        audit_run(run, due, audit_names, seed=af.seed, device=options.device, forgiving=True, advance=advance)
+
+    def after_iteration(run: Run) -> None:
+        if options.audit_every and run.n_finished % options.audit_every == 0:
+            audit_what_is_due(run)
+        _draw_now_and_then(run)
+
+    made_by = {"verb": "filter", "options": asdict(options)}
+    run = filter_pool(pool, phases, af, out=options.out, after_iteration=after_iteration, made_by=made_by)
+    n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
+    with progress("audit", n_audits, "audits") as advance:
+        audit_what_is_due(run, ended=True, advance=advance)
+    plot_run(run, options.out)
+    write_report(run, options.out / REPORT)
+    return run
+
+
+def _draw_now_and_then(run: Run) -> None:
+    if run.path is not None and run.n_finished % 10 == 0:
+        plot_run(run, run.path)
+        write_report(run, run.path / REPORT)

@@ -1,0 +1,271 @@
+"""The command line: each verb is its options dataclass and the Python function of the same name.
+
+Imports neither torch nor spaCy until a verb runs. Errors that the user can mend are one line and exit code 2.
+"""
+
+import contextlib
+import difflib
+import io
+import os
+import re
+import signal
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from swag_af.af.options import FilterOptions
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.judging.options import AgreementOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.reporting.options import ReportOptions
+from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
+
+VERBS: dict[str, tuple[type, str]] = {
+    "demo": (DemoOptions, "swag_af.cli.verbs:demo"),
+    "contexts": (ContextsOptions, "swag_af.cli.verbs:contexts"),
+    "train-lm": (TrainLMOptions, "swag_af.cli.verbs:train_lm"),
+    "generate": (GenerateOptions, "swag_af.cli.verbs:generate"),
+    "features": (FeaturesOptions, "swag_af.cli.verbs:features"),
+    "pool": (PoolOptions, "swag_af.cli.verbs:pool"),
+    "tag": (TagOptions, "swag_af.cli.verbs:tag"),
+    "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
+    "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
+    "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
+    "report": (ReportOptions, "swag_af.cli.verbs:report"),
+    "release": (ReleaseOptions, "swag_af.cli.verbs:release"),
+    "show": (ShowOptions, "swag_af.cli.verbs:show"),
+    "verify serve": (ServeOptions, "swag_af.cli.verbs:verify_serve"),
+    "verify export": (ExportOptions, "swag_af.cli.verbs:verify_export"),
+    "verify import": (ImportOptions, "swag_af.cli.verbs:verify_import"),
+    "verify agreement": (AgreementOptions, "swag_af.cli.verbs:verify_agreement"),
+}
+"""Each verb's options, and the function that takes them, loaded when the verb runs. A verb is one word or two."""
+
+HELP_FLAGS = ("--help", "-h", "help")
+
+HELP = """swag-af: Adversarial Filtering for multiple-choice datasets that style alone must not solve.
+
+{verbs}
+
+For example:
+  swag-af demo
+  swag-af contexts captions.json --out contexts.jsonl
+  swag-af generate contexts.jsonl --lms lms --out pool
+  swag-af filter pool --iterations 140 --out run
+  swag-af release run --out dataset
+  swag-af show dataset
+
+`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its
+options by name; flags given beside it win. `swag-af --version` says which release this is."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one verb; exits with 0, with 2 when the user can mend it, with 130 when interrupted."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments in (["--version"], ["-V"]):
+        print(f"swag-af {version('swag-af')}")
+        return
+    if not arguments or arguments[0] in HELP_FLAGS:
+        print(help_text())
+        return
+    if arguments[0] in _groups() and (arguments[1:] or ["--help"])[0] in HELP_FLAGS:
+        print(group_help_text(arguments[0]))
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
+    try:
+        options = parse(arguments)
+        run = _function_of(type(options))
+        run(options)
+    except SwagAfError as error:
+        _stop(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        _stop("interrupted. Run the same command again: it goes on from the last finished step.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:  # the disk's or the system's word, and no bug of ours
+        where = f"{error.filename}: " if error.filename else ""
+        _stop(
+            f"{where}{error.strerror or error}. What was finished before is kept; mend that and run the same "
+            "command again.",
+            2,
+        )
+
+
+def parse(arguments: Sequence[str]) -> Any:
+    """The options that `arguments` say, an instance of one of the verbs' dataclasses."""
+    verb, rest = _verb_of(arguments)
+    rest = _with_config(verb, rest)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(
+                VERBS[verb][0],
+                prog=f"swag-af {verb}",
+                args=rest,
+                config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
+            )
+    except SystemExit as stopped:
+        if not stopped.code:
+            raise
+        raise InputError(f"{verb}: {_unboxed(said.getvalue())} `swag-af {verb} --help` lists the options.") from None
+
+
+def help_text() -> str:
+    """What `swag-af --help` prints: a line a verb, from its docstring; those of two words below the others."""
+    single = [verb for verb in VERBS if " " not in verb]
+    groups = [_verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")]) for group in _groups()]
+    return HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+
+
+def group_help_text(group: str) -> str:
+    """What `swag-af GROUP` prints: the verbs that begin with that word."""
+    lines = _verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")])
+    return "\n".join([f"swag-af {group}:", "", *lines, "", f"`swag-af {group} VERB --help` lists the options of one."])
+
+
+def _verb_lines(verbs: Sequence[str]) -> list[str]:
+    width = max(len(verb) for verb in verbs) + 2
+    return [f"  {verb:<{width}}{(VERBS[verb][0].__doc__ or '').splitlines()[0]}" for verb in verbs]
+
+
+def _groups() -> list[str]:
+    """The first words of the verbs of two words."""
+    return list(dict.fromkeys(verb.partition(" ")[0] for verb in VERBS if " " in verb))
+
+
+def _verb_of(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The verb that `arguments` begin with, and what follows it."""
+    n_words = 2 if arguments[0] in _groups() and len(arguments) > 1 else 1
+    verb = " ".join(arguments[:n_words])
+    if verb in VERBS:
+        return verb, list(arguments[n_words:])
+    near = [known for known in VERBS if known.endswith(f" {verb}")] or difflib.get_close_matches(verb, VERBS, n=2)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
+
+
+def _unboxed(box: str) -> str:
+    """What tyro says in its box of several parts, as one sentence: the fault and the nearest option."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    rows = [row.strip("│ ") for row in plain.splitlines()]
+    rows = rows if plain.startswith("╭") else rows[2:]  # drawn in ASCII, the title stands in a part of its own
+    parts = re.split("[─-]{3,}", " ".join(row for row in rows if row[:1] not in ("╭", "╰")))
+    fault = re.sub(r"^Error parsing [A-Za-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
+    near = re.search(r"Perhaps you meant:\s*(--[\w-]+)", " ".join(parts[1:]))
+    return f"{fault}." + (f" Did you mean {near[1]}?" if near else "")
+
+
+def _with_config(verb: str, arguments: list[str]) -> list[str]:
+    """Replace `--config FILE.toml` by the flags it stands for, those given beside it left out."""
+    at = next(
+        (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
+        None,
+    )
+    if at is None:
+        return arguments
+    inline = arguments[at].partition("=")[2]
+    if not inline and at + 1 >= len(arguments):
+        raise InputError("--config: no file given. Name a TOML file after it.")
+    path = Path(inline or arguments[at + 1])
+    rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
+    values = _read_toml(path)
+    tables = _tables_of(values)
+    flat = _flatten(tables.get(verb, {}) if tables else values)
+    _check_names(path, verb, flat)
+    required = _required_names(VERBS[verb][0])
+    given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
+    flags, positional = [], []
+    for name, value in flat.items():
+        flag = name.replace("_", "-")
+        words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+        if name.replace("-", "_") in required:
+            positional += words
+        elif not {f"--{flag}", f"--no-{flag}"} & given:
+            flags += [f"--no-{flag}" if value is False else f"--{flag}", *([] if isinstance(value, bool) else words)]
+    if rest and not rest[0].startswith("-"):
+        positional = []  # given on the command line, which comes first
+    return [*positional, *rest, *flags]
+
+
+def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of `values` that belong to a verb, by verb: `[filter]`, and `[verify.serve]` for one of two words."""
+    named = dict(values)
+    for group in _groups():
+        inner = values.get(group)
+        named |= {f"{group} {name}": value for name, value in inner.items()} if isinstance(inner, dict) else {}
+    return {name: value for name, value in named.items() if name in VERBS and isinstance(value, dict)}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(f"--config {path}: no such file. Check the path.")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"--config {path}: not valid TOML ({error}). Mend that line.") from None
+
+
+def _check_names(path: Path, verb: str, values: Mapping[str, Any]) -> None:
+    known = _option_names(VERBS[verb][0])
+    for name in values:
+        if name.replace("-", "_") not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InputError(
+                f"--config {path}: {verb} has no option {name!r}.{hint} `swag-af {verb} --help` lists the options."
+            )
+
+
+def _option_names(dataclass: type) -> list[str]:
+    names = []
+    for field in fields(dataclass):
+        kind = field.type
+        names += _option_names(kind) if isinstance(kind, type) and is_dataclass(kind) else [field.name]
+    return names
+
+
+def _flatten(values: dict[str, Any]) -> dict[str, Any]:
+    """Nested tables (`[lm]`, `[rules]`) hold options of the same verb; names are unique within it."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= _flatten(value) if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def _required_names(dataclass: type) -> set[str]:
+    return {field.name for field in fields(dataclass) if field.default is MISSING and field.default_factory is MISSING}
+
+
+def _function_of(dataclass: type) -> Callable[[Any], None]:
+    target = next(target for verb, target in VERBS.values() if verb is dataclass)
+    module, _, name = target.partition(":")
+    function: Callable[[Any], None] = getattr(import_module(module), name)
+    return function
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop(message: str, code: int) -> None:
+    print(f"swag-af: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The options of `show` and `demo`. Imports nothing heavy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from swag_af.data.errors import check_faults
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """Say what a context file, language model, pool, run or dataset is: its numbers, examples, what to run next.
+
+    Try:
+      swag-af show contexts.jsonl
+      swag-af show run --n 10 --seed 3
+    """
+
+    path: Path
+    """What to look at."""
+    n: int = 3
+    """How many examples to print."""
+    seed: int = 0
+    """Draws the examples."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.n < 0, f"--n {self.n}: not below 0"), (self.seed < 0, f"--seed {self.seed}: not below 0")])
+
+
+@dataclass(frozen=True)
+class DemoOptions:
+    """Run every verb on the bundled synthetic captions: contexts, models, pool, filtering, dataset.
+
+    Takes about three minutes on two cores, and 1.3 GB. Killed and run again, it goes on; run once more, it only
+    prints.
+
+    Try:
+      swag-af demo
+      swag-af demo --out /tmp/demo --seed 1
+    """
+
+    out: Path = Path("demo")
+    """The folder for all that the demo makes."""
+    seed: int = 0
+    """Seeds the captions and every verb."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])

@@ -1,0 +1,187 @@
+"""The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.cli.options import ShowOptions
+from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
+from swag_af.data.context import Context, display
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import MANIFEST, check_manifest, read_json
+from swag_af.data.findings import read_audits
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
+from swag_af.reporting.verb import REPORT
+
+
+def show(options: ShowOptions) -> str:
+    """The text that the verb prints."""
+    kind, shower = _kind_of(options.path)
+    lines = [f"{options.path}: {kind}", ""]
+    return "\n".join([*lines, *shower(options.path, options)])
+
+
+def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder. Check the path.")
+    if path.is_file():
+        return "contexts", _show_contexts
+    manifest_path = path / MANIFEST
+    if not manifest_path.exists():
+        raise FormatError(
+            f"{path}: no {MANIFEST} here. `swag-af show` knows context files, LMs, pools, runs and datasets."
+        )
+    kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
+    if kind not in _SHOWERS:
+        raise FormatError(f"{path}: a {kind}, which this release cannot show. Update swag-af.")
+    return kind, _SHOWERS[kind]
+
+
+def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
+    contexts = read_contexts(path)
+    manifest = read_contexts_manifest(path)
+    lines = [
+        f"{len(contexts):,} contexts of {len({c.video for c in contexts}):,} videos in "
+        f"{1 + max(c.fold for c in contexts)} folds"
+    ]
+    if manifest:
+        lines += ["", *drop_lines(manifest["drops"])]
+    lines += ["", *_examples([(_phrase(c), [c.gold], 0) for c in _some(contexts, options)])]
+    if manifest is None:
+        lines += ["", f"No {manifest_path_of(path).name} beside it: written by somebody else."]
+    return [*lines, "", f"Next: swag-af generate {path} --lms lms --out pool"]
+
+
+def _show_lm(path: Path, options: ShowOptions) -> list[str]:
+    size = read_json(path / MANIFEST)["options"]
+    n_types = len(Vocabulary.load(path / "vocabulary.tsv"))
+    folders = sorted(path.glob("fold-*"))
+    reports = [read_json(folder / MANIFEST) for folder in folders if (folder / MANIFEST).exists()]
+    unfinished = [folder.name for folder in folders if not (folder / MANIFEST).exists()]
+    return [
+        f"{size['layers']} layers of {size['hidden']} each way, {n_types:,} token types",
+        "",
+        *(table(perplexity_rows(reports)) if reports else ["no fold is trained yet"]),
+        *([f"unfinished: {', '.join(unfinished)}"] if unfinished else []),
+        "",
+        "(token perplexity)",
+        "",
+        f"Next: swag-af generate CONTEXTS --lms {path} --out pool",
+    ]
+
+
+def _show_pool(path: Path, options: ShowOptions) -> list[str]:
+    pool = CandidatePool.open(path)
+    lines = [
+        f"{len(pool):,} contexts x {pool.n_candidates:,} candidates, gold first",
+        f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
+        f"{pool.manifest.get('tagger', 'none')}"
+        + (f", in context {pool.manifest['context_tagger']}" if pool.manifest.get("context_tagger") else ""),
+    ]
+    if "n_draws" in pool.manifest:
+        n_endings = len(pool) * (pool.n_candidates - 1)
+        why = drop_reasons(pool.manifest.get("rejected_draws", {})) or "none"
+        lines.append(f"{pool.manifest['n_draws']:,} endings drawn for {n_endings:,} that count; rejected: {why}")
+    if pool.lazy_features:
+        n_missing = int(pool.missing_features().sum())
+        lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
+    if pool.manifest.get("drops"):
+        lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
+    rows = _some(range(len(pool)), options)
+    examples = [
+        (_phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
+        for row in rows
+    ]
+    return [*lines, "", *_examples(examples), "", f"Next: swag-af filter {path} --out run"]
+
+
+def _show_run(path: Path, options: ShowOptions) -> list[str]:
+    run = open_run(path)
+    manifest = read_json(path / MANIFEST)
+    total, options_used = manifest["n_planned"], manifest["options"]
+    phases = ", ".join(f"{name} from {first}" for name, first in manifest["phases"])
+    lines = [
+        f"{run.n_finished} of {total} iterations finished ({phases}), pool {manifest['pool']}",
+        f"{len(run.pool):,} contexts, {run.start.shape[1] - 1} negatives assigned each, "
+        f"rule {options_used['rule']}, pick {options_used['pick']}",
+        "",
+    ]
+    if run.log:
+        lines += [*run_lines(run), ""]
+    if (path / REPORT).exists():
+        lines += [f"Report: {path / REPORT}, a page for a browser", ""]
+    assignment = run.assignment()
+    rows_shown = _some(range(len(run.pool)), options)
+    examples = [
+        (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
+        for row in rows_shown
+    ]
+    following = f"swag-af release {path} --out dataset"
+    if not read_audits(path).findings:
+        following += f"; or swag-af audit {path}, to see what fresh filters find"
+    if run.n_finished < total:
+        following = f"the command that began it goes on from here; or {following}"
+    return [*lines, *_examples(examples), "", f"Next: {following}"]
+
+
+def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
+    manifest = read_json(path / MANIFEST)
+    with (path / "train.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    splits = ", ".join(f"{name} {manifest['splits'].get(name, 0):,}" for name in ("train", "val", "test"))
+    chosen = _some(rows, options)
+    examples = [
+        (row["startphrase"], [row[f"ending{i}"] for i in range(manifest["n_choices"])], int(row["label"]))
+        for row in chosen
+    ]
+    lines = [
+        f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        *_people_lines(manifest),
+        *([manifest["audits"]["summary"]] if "audits" in manifest else []),
+        *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),
+        *([f"lm-evaluation-harness: {', '.join(manifest['harness_tasks'])}"] if manifest.get("harness_tasks") else []),
+        "",
+    ]
+    return [*lines, *_examples(examples), "", f"Next: read {path / 'README.md'}, the dataset card"]
+
+
+def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
+    people = manifest["human_verdicts"]
+    if people is None:
+        return ["no human verdicts"]
+    return [
+        f"{people['n_verdicts']:,} verdicts of {people['n_annotators']:,} annotators, "
+        f"{people['n_annotators_dropped']:,} of them dropped; brought together by {people['judge']}",
+        f"{manifest['n_generated_answers']:,} questions have a generated answer",
+        f"contexts left out: {drop_reasons(manifest['left_out']) or 'none'}",
+    ]
+
+
+_SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {
+    "lm": _show_lm,
+    "pool": _show_pool,
+    "run": _show_run,
+    "dataset": _show_dataset,
+}
+
+
+def _examples(examples: Sequence[tuple[str, list[str], int]]) -> list[str]:
+    lines: list[str] = []
+    for example in examples:
+        lines += [*question_lines(*example), ""]
+    return lines[:-1]
+
+
+def _phrase(context: Context) -> str:
+    return " ".join(display(context))
+
+
+def _some(items: Sequence[Any], options: ShowOptions) -> list[Any]:
+    chosen = np.random.default_rng(options.seed).permutation(len(items))[: options.n]
+    return [items[i] for i in chosen]

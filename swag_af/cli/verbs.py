@@ -1,0 +1,334 @@
+"""What each verb prints. The work is done by the Python function of the same name, which prints nothing."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swag_af.af.options import FilterOptions
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.errors import InputError
+from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.judging.options import AgreementOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.text import audit_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
+
+if TYPE_CHECKING:
+    from swag_af.data.pool.pool import CandidatePool
+
+
+def contexts(options: ContextsOptions) -> None:
+    """Print what was read as what, the drop table as it stands beside the contexts, and what to run next."""
+    from swag_af.data.captions.context_set import drop_report_path_of, read_contexts_manifest
+    from swag_af.data.captions.verb import contexts as extract
+
+    drops = extract(options)
+    written = Path(os.path.abspath(options.out))  # where `folder/..` leads though there is no such folder
+    made_by = (read_contexts_manifest(written) or {})["made_by"]
+    _say(*(source["read"] for source in made_by["sources"]))
+    _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}")
+    _say(_sharing_line(made_by["shared_sentences"]), "")
+    _say(drop_report_path_of(written).read_text(encoding="utf-8"))
+    _say(f"Written to {options.out}. Next: swag-af generate {options.out} --lms lms --out pool")
+
+
+def _sharing_line(shared: Mapping[str, int]) -> str:
+    """How many pairs share a sentence with another video, and what follows."""
+    apart = f"; {shared['n_apart']:,} share one too common for that" if shared["n_apart"] else ""
+    return f"{shared['n_joined']:,} pairs share a sentence with another video, and a fold with it{apart}"
+
+
+def train_lm(options: TrainLMOptions) -> None:
+    """Print each fold's perplexities."""
+    from swag_af.lm.lstm.train import train_lm as train
+
+    reports = list(train(options).values())
+    if not reports:
+        _say(f"Nothing to do: the folds asked for are trained in {options.out}.")
+        return
+    seconds = sum(report["seconds"] for report in reports)
+    if options.pretrain:
+        _say(*_pretraining_lines(options.out))
+    _say("Token perplexity", "", *table(perplexity_rows(reports)), "", f"{seconds:.0f} seconds")
+    _say(f"Written to {options.out}. Next: swag-af generate {options.contexts} --lms {options.out} --out pool")
+
+
+def _pretraining_lines(lms: Path) -> list[str]:
+    """What every fold started from: how many pairs of the books were learnt from, and why not the others."""
+    from swag_af.data.files import read_manifest
+    from swag_af.lm.lstm.checkpoints import pretrained_path
+
+    made = read_manifest(pretrained_path(lms), "lm-pretrained")
+    drops, perplexity = made["drops"], made["held_out_perplexity"]
+    return [
+        f"Pretrained on books: {drops['kept']:,} of {drops['pairs']:,} pairs of sentences, held-out perplexity "
+        f"{perplexity['forward']:.1f} forward, {perplexity['backward']:.1f} backward",
+        f"pairs left out: {drop_reasons(drops) or 'none'}",
+        "",
+    ]
+
+
+def generate(options: GenerateOptions) -> None:
+    """Print the size of the pool and what was dropped."""
+    from swag_af.data.pool.pool import CandidatePool
+    from swag_af.lm.verb import make_shards
+
+    if options.dry_run:
+        from swag_af.lm.estimate import estimate
+
+        _say(*estimate_lines(estimate(options)))
+        return
+    n_made, n_shards = make_shards(options)
+    if n_made < n_shards:
+        _say(f"{n_made} of {n_shards} shards stand in {options.out}. The process that makes the last one joins them.")
+        return
+    pool = CandidatePool.open(options.out)
+    dropped = drop_reasons(pool.manifest["drops"]) or "none"
+    _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
+    rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
+    _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
+    _say(f"Written to {options.out}. Next: swag-af filter {options.out} --out run")
+
+
+def features(options: FeaturesOptions) -> None:
+    """Say that the table is whole, and whether the models that read a pool of texts had read its rows before."""
+    from swag_af.lm.lstm.lazy import features as fill
+
+    pool = fill(options)
+    _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
+    if by := pool.manifest.get("features_by"):
+        n_foreign, n = by["n_foreign_rows"], len(pool)
+        _say(f"{n_foreign:,} rows are unseen: no model had read their video or second sentence (this was checked)")
+        _say(f"{n - n_foreign:,} rows were read by the model of the one fold that had not learnt them")
+
+
+def pool(options: PoolOptions) -> None:
+    """Print the size of the pool, what was left out, what of its surface tells gold, and what to run next."""
+    from swag_af.data.pool.verb import pool as build
+    from swag_af.data.text.surface import warning_lines
+
+    made = build(options)
+    n_negatives = made.counts - 1  # (N,)
+    fewest, most = int(n_negatives.min()), int(n_negatives.max())
+    _say(
+        f"{len(made):,} contexts, {int(n_negatives.sum()):,} negatives, "
+        f"{fewest:,} {'' if fewest == most else f'to {most:,} '}a context; {len(made.vocabulary):,} token types",
+        f"negatives left out: {drop_reasons(made.manifest['dropped_negatives']) or 'none'}",
+    )
+    if made.manifest["drops"]:
+        _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
+    warned = warning_lines(made.manifest["surface"], normalised=options.normalise)
+    _say(
+        *_shared_lines(made.manifest["shared_texts"]),
+        *(f"Warning: {finding}" for finding in warned[:-1]),
+        *warned[-1:],
+        "",
+        f"Written to {options.out}. Next: {_filter_command(options.out, made)}",
+    )
+
+
+def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
+    """What is to be said of texts that stand in several rows; empty where there are none."""
+    lines = []
+    if n := shared["n_rows_joined_by_sentence"]:
+        lines.append(f"{n:,} contexts share a sentence with another video; folds and splits keep those together")
+    if n := shared["n_rows_apart_by_sentence"]:
+        lines.append(f"{n:,} contexts share a sentence that is too common for folds and splits to keep them together")
+    if n := shared["n_golds_among_negatives"]:
+        lines.append(f"{n:,} negatives are the gold of another context; {shared['n_rows']:,} contexts are concerned")
+        lines.append(
+            "folds and splits keep those together"
+            if shared["kept_together"]
+            else "Warning: folds and splits cannot keep them together. A filter that has met a gold as a negative "
+            "avoids it, so accuracies below chance are to be expected, and mean nothing good."
+        )
+    return lines
+
+
+def tag(options: TagOptions) -> None:
+    """Print who tagged, and how many word types have each tag."""
+    from swag_af.data.pool.verb import tag as retag
+    from swag_af.data.tags import TAGS
+
+    made = retag(options)
+    if options.in_context:
+        n = int(made.counts.sum())
+        _say(f"{options.pool}: {n:,} candidates tagged in their sentences by {made.manifest['context_tagger']}")
+    elif made.vocabulary.tags is not None:
+        counts = Counter(TAGS[code] for code in made.vocabulary.tags)
+        _say(f"{options.pool}: {len(made.vocabulary):,} token types tagged by {made.manifest['tagger']}")
+        _say(", ".join(f"{n:,} {name}" for name, n in counts.most_common()))
+    else:
+        _say(f"{options.pool}: its {len(made.vocabulary):,} token types have no tags now")
+    _say("", f"Runs made with other tags are of another pool. Next: {_filter_command(options.pool, made)}")
+
+
+def train_tagger(options: TrainTaggerOptions) -> None:
+    """Print what the pipeline gets right on the held-out sentences, and what to run next."""
+    from swag_af.data.syntax.train_tagger import train_tagger as train
+
+    figures = train(options)
+    _say(
+        f"{figures['n_sentences']:,} sentences learnt, {figures['n_held_out']:,} held out; epoch "
+        f"{figures['best_epoch']} of {options.epochs} was best; {figures['cpu_seconds']:.0f} seconds of CPU",
+        "",
+        *table(
+            [
+                ("held-out sentences", "right"),
+                *((name.replace("_", " "), f"{value:.1%}") for name, value in figures.items() if "accuracy" in name),
+            ]
+        ),
+        "",
+        f"Written to {options.out}. Next: swag-af tag pool --tagger spacy:{options.out} --in-context",
+    )
+
+
+def _filter_command(path: Path, pool: "CandidatePool") -> str:
+    """A `swag-af filter` that this pool has enough negatives and tables for."""
+    fewest = int(pool.counts.min()) - 1
+    assigned = min(9, max(1, fewest // 2))  # others must remain that can enter
+    schedule = "" if "features" in pool.tables else " --schedule bow:40"
+    return f"swag-af filter {path}{schedule}{'' if assigned == 9 else f' --n-negatives {assigned}'} --out run"
+
+
+def filter(options: FilterOptions) -> None:
+    """Print the first and last accuracies of every head."""
+    from swag_af.cli.filtering import run_filter
+
+    _say(*run_lines(run_filter(options)))
+    _say(f"Written to {options.out}, with curve.png and report.html. Next: swag-af release {options.out} --out dataset")
+
+
+def audit(options: AuditOptions) -> None:
+    """Print what each audit filter found, with its interval."""
+    from swag_af.auditing.audit import run_audit
+
+    run, found = run_audit(options)
+    _say(*audit_lines(run, found))
+    _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
+
+
+def report(options: ReportOptions) -> None:
+    """Say where the page is, and how to put into it what people said, if they were asked."""
+    from swag_af.reporting.people import how_to_include
+    from swag_af.reporting.verb import run_report
+
+    _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
+    if not options.verdicts and (command := how_to_include(options.run)):
+        _say("", f"People have been asked to judge these endings. To say in it what they said: {command}")
+
+
+def release(options: ReleaseOptions) -> None:
+    """Print the sizes of the splits, what was left out and why, and what style gives away."""
+    from swag_af.judging.rules import LEFT_OUT
+    from swag_af.releasing.card_style import style_lines
+    from swag_af.releasing.dataset import shortfalls
+    from swag_af.releasing.tables import has_pyarrow
+    from swag_af.releasing.verb import release as make
+
+    dataset = make(options)
+    _say(
+        f"{len(dataset.questions):,} questions: " + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
+        f"{len(dataset.group_sizes):,} groups of {dataset.n_videos:,} videos stay together",
+    )
+    if dataset.opinions is None:
+        _say("Nobody has judged these endings; the card says so. `swag-af verify serve` asks people.")
+    else:
+        dropped = len(dataset.opinions.dropped)
+        _say(
+            f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
+            f"{dropped:,} of them dropped; {dataset.n_generated:,} questions have a generated answer",
+            "",
+            *table(
+                [
+                    ("contexts left out because", "count"),
+                    *((LEFT_OUT[r], f"{n:,}") for r, n in dataset.left_out.items()),
+                ]
+            ),
+        )
+    _say("", *style_lines(dataset.run, dataset.style))
+    for line in shortfalls(dataset):
+        _say("", f"Note: {line}")
+    if options.formats == "auto" and not has_pyarrow():
+        _say("", "Note: no Parquet, for want of pyarrow. Install it with: pip install 'swag-af[publish]'")
+    _say("", f"Written to {options.out}, with README.md, the dataset card. Next: swag-af show {options.out}")
+
+
+def show(options: ShowOptions) -> None:
+    """Print what the path holds."""
+    from swag_af.cli.show import show as text_of
+
+    _say(text_of(options))
+
+
+def verify_serve(options: ServeOptions) -> None:
+    """Say where people go, and serve them until Ctrl-C."""
+    try:
+        from swag_af.verify.server import serve
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    serve(options, say=_say)
+
+
+def verify_export(options: ExportOptions) -> None:
+    """Say what was written, what goes out, and what stays."""
+    from swag_af.verify.exchange.verb import export
+
+    done = export(options)
+    if done.key is None:
+        _say(f"{done.n:,} verdicts. Written to {options.out}. Next: swag-af verify agreement {options.out}")
+        return
+    _say(f"{done.n:,} tasks for people elsewhere: {' and '.join(map(str, done.files))}")
+    _say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
+    _say(f"When answers are back: swag-af verify import {options.run} FILE --key {done.key}")
+
+
+def verify_import(options: ImportOptions) -> None:
+    """Print how many verdicts there are, and what was dropped."""
+    from swag_af.verify.exchange.verb import import_verdicts
+
+    done = import_verdicts(options)
+    annotators = len({verdict.annotator for verdict in done.verdicts})
+    items = len({verdict.item for verdict in done.verdicts})
+    _say(f"{len(done.verdicts):,} verdicts of {annotators:,} people on {items:,} items")
+    _say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
+    _say("", f"Written to {options.out}. Next: swag-af verify agreement {options.out}")
+
+
+def verify_agreement(options: AgreementOptions) -> None:
+    """Print Table 2 of the paper with one's own figures beside it."""
+    from swag_af.data.files import check_output, write_json
+    from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
+    from swag_af.judging.verdicts import read_verdicts
+
+    if options.json is not None:
+        check_output(options.json, force=options.force)
+    found = measure(read_verdicts(options.verdicts), model=options.model, seed=options.seed)
+    _say(
+        f"{found.n_verdicts:,} verdicts of {len(found.annotators):,} people on {found.n_items:,} items, "
+        f"{found.n_shared_items:,} of them judged twice or more",
+        "",
+    )
+    for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
+        _say(*table([tuple(row) for row in rows]), "")
+    if options.json is not None:
+        write_json(options.json, found.as_record())
+        _say(f"Written to {options.json}.")
+
+
+def demo(options: DemoOptions) -> None:
+    """Run everything on the sample and print three questions."""
+    from swag_af.cli.demo import demo as run_all
+
+    _say(run_all(options))
+
+
+def _say(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)

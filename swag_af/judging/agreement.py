@@ -1,0 +1,240 @@
+"""How far annotators agree, and how they label found and generated endings: the paper's Table 2 for one's own verdicts.
+
+The figures themselves are made in `reliability`, and who is right is the business of `consensus`; nothing is dropped or
+judged here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from swag_af.judging.consensus import RANKS, Labels, Method, judge_by, labels_of, screened, worker_skills
+from swag_af.judging.reliability import Figure, agreement_with_others, figures_of
+from swag_af.judging.verdicts import RATINGS, Verdict, is_example
+
+PAPER = {
+    "rank_alpha": 0.43,
+    "rank_pairwise": 0.72,
+    "rating_alpha": 0.39,
+    "rating_pairwise": 0.64,
+    "top2_pairwise": 0.79,
+    "gold_in_top2": 0.737,
+}
+"""Table 2, and for the top two A.5 (Zellers et al. 2018)."""
+PAPER_FOUND = {
+    "best": 0.535,
+    "second": 0.202,
+    "neither": 0.263,
+    "likely": 0.803,
+    "unlikely": 0.190,
+    "gibberish": 0.007,
+}
+PAPER_GENERATED = {
+    "best": 0.093,
+    "second": 0.159,
+    "neither": 0.748,
+    "likely": 0.333,
+    "unlikely": 0.575,
+    "gibberish": 0.091,
+}
+
+NAMES = {
+    "rank_alpha": "ranking: Krippendorff's alpha (nominal)",
+    "rank_alpha_ordinal": "ranking: Krippendorff's alpha (ordinal)",
+    "rank_pairwise": "ranking: pairs that agree",
+    "rank_kappa": "ranking: Fleiss' kappa",
+    "top2_pairwise": "in the best two: pairs that agree",
+    "rating_alpha": "likelihood: Krippendorff's alpha (nominal)",
+    "rating_alpha_ordinal": "likelihood: Krippendorff's alpha (ordinal)",
+    "rating_pairwise": "likelihood: pairs that agree",
+    "rating_kappa": "likelihood: Fleiss' kappa",
+    "gold_in_top2": "verdicts with gold in the best two",
+}
+
+
+@dataclass(frozen=True)
+class AnnotatorFigures:
+    """One annotator's numbers."""
+
+    annotator: str
+    n_items: int
+    gold_in_top2: float
+    """Share of the items with gold among the best two."""
+    median_seconds: float | None
+    rating_pairwise: float | None
+    """Share of the pairs with another annotator's rating of the same ending that agree."""
+    rank_pairwise: float | None
+    skill: float | None
+    """See `consensus.worker_skills`; None without a model."""
+    is_screened: bool
+    """Whether screening drops this annotator (`consensus.screened`)."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What `measure` finds."""
+
+    n_verdicts: int
+    n_items: int
+    n_shared_items: int
+    """Items that two annotators or more have judged."""
+    figures: dict[str, Figure]
+    """By the names of NAMES."""
+    found: dict[str, Figure]
+    """Share of each label among the verdicts on gold."""
+    generated: dict[str, Figure]
+    """Share of each label among the verdicts on negatives."""
+    consensus: dict[str, dict[str, float]]
+    """For each method the shares of `consensus_shares`."""
+    annotators: tuple[AnnotatorFigures, ...]
+
+    def as_record(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+
+def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: int = 0) -> Agreement:
+    """All figures of `verdicts`; `model` stands beside the majority, and gives annotators their skill.
+
+    `seed` draws the bootstrap and breaks ties.
+    """
+    labels = labels_of(verdicts)
+    found = figures_of(labels, seed=seed)
+    shared = len(np.unique(labels.item[labels.shared]))
+    methods: tuple[Method, ...] = ("majority",) if model == "majority" else ("majority", model)
+    return Agreement(
+        n_verdicts=len(verdicts),
+        n_items=len(labels.items),
+        n_shared_items=shared,
+        figures={name: found[name] for name in NAMES},
+        found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
+        generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
+        consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
+        annotators=_annotators(
+            verdicts, labels, worker_skills(verdicts, model, seed=seed) if model != "majority" else {}
+        ),
+    )
+
+
+def consensus_shares(verdicts: Sequence[Verdict], method: Method, *, seed: int = 0) -> dict[str, float]:
+    """What a method makes of the items: where gold stands, how negatives are rated, how many items are examples."""
+    judgements = judge_by(method, verdicts, seed=seed)
+    negatives = [rating for judgement in judgements for rating in judgement.ratings[1:]]
+    n = len(judgements)
+    return {
+        "found ending best": sum(judgement.best == 0 for judgement in judgements) / n,
+        "found ending second": sum(judgement.second == 0 for judgement in judgements) / n,
+        **{f"generated {rating}": negatives.count(rating) / len(negatives) for rating in RATINGS},
+        "more than three endings sensible": sum(map(is_example, judgements)) / n,
+    }
+
+
+def distribution_rows(agreement: Agreement) -> list[list[str]]:
+    """Table 2's distribution of labels by type of ending, the paper's beside it; a header first."""
+    rows = [["label", "found", "95 % interval", "generated", "95 % interval", "paper: found", "generated"]]
+    for label in (*RANKS, *RATINGS):
+        found, generated = agreement.found[label], agreement.generated[label]
+        rows.append(
+            [
+                label,
+                _percent(found.value),
+                _interval(found, percent=True),
+                _percent(generated.value),
+                _interval(generated, percent=True),
+                _percent(PAPER_FOUND[label]),
+                _percent(PAPER_GENERATED[label]),
+            ]
+        )
+    return rows
+
+
+def agreement_rows(agreement: Agreement) -> list[list[str]]:
+    """The figures of agreement with their intervals, the paper's beside them; a header first."""
+    rows = [["agreement", "here", "95 % interval", "paper"]]
+    why = "no item was judged twice" if not agreement.n_shared_items else "all labels are the same"
+    for name, title in NAMES.items():
+        figure, paper = agreement.figures[name], PAPER.get(name)
+        percent = name.endswith(("pairwise", "top2"))
+        here = f"not defined: {why}" if figure.value is None else _number(figure.value, percent=percent)
+        rows.append(
+            [title, here, _interval(figure, percent=percent), "" if paper is None else _number(paper, percent=percent)]
+        )
+    return rows
+
+
+def consensus_rows(agreement: Agreement) -> list[list[str]]:
+    """What the items come to by the majority, and by the model beside it; a header first."""
+    methods = list(agreement.consensus)
+    return [
+        ["consensus", *methods],
+        *(
+            [name, *(_percent(agreement.consensus[m][name]) for m in methods)]
+            for name in agreement.consensus[methods[0]]
+        ),
+    ]
+
+
+def annotator_rows(agreement: Agreement) -> list[list[str]]:
+    """A row an annotator, those with most items first; a header first."""
+    rows = [["annotator", "items", "gold in top 2", "seconds", "agrees: likelihood", "ranking", "skill", "screened"]]
+    for one in sorted(agreement.annotators, key=lambda one: (-one.n_items, one.annotator)):
+        rows.append(
+            [
+                one.annotator,
+                f"{one.n_items:,}",
+                _percent(one.gold_in_top2),
+                "" if one.median_seconds is None else f"{one.median_seconds:.1f}",
+                _percent(one.rating_pairwise),
+                _percent(one.rank_pairwise),
+                "" if one.skill is None else f"{one.skill:.2f}",
+                "dropped" if one.is_screened else "",
+            ]
+        )
+    return rows
+
+
+def _annotators(
+    verdicts: Sequence[Verdict], labels: Labels, skills: Mapping[str, float]
+) -> tuple[AnnotatorFigures, ...]:
+    agreed = [agreement_with_others(labels, values) for values in (labels.rating, labels.rank)]
+    of_annotator: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        of_annotator.setdefault(verdict.annotator, []).append(verdict)
+    dropped = screened(verdicts)
+    found = []
+    for i, name in enumerate(labels.annotators):
+        own = of_annotator[name]
+        seconds = [verdict.seconds for verdict in own if verdict.seconds > 0]
+        found.append(
+            AnnotatorFigures(
+                annotator=name,
+                n_items=len(own),
+                gold_in_top2=sum(verdict.gold_in_top2 for verdict in own) / len(own),
+                median_seconds=float(np.median(seconds)) if seconds else None,
+                rating_pairwise=_defined(agreed[0][i]),
+                rank_pairwise=_defined(agreed[1][i]),
+                skill=skills.get(name),
+                is_screened=name in dropped,
+            )
+        )
+    return tuple(found)
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f} %"
+
+
+def _number(value: float, *, percent: bool) -> str:
+    return _percent(value) if percent else f"{value:.2f}"
+
+
+def _interval(figure: Figure, *, percent: bool) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f"{_number(figure.low, percent=percent).removesuffix(' %')} to {_number(figure.high, percent=percent)}"

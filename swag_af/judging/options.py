@@ -1,0 +1,47 @@
+"""The options of `verify agreement`. Imports nothing heavy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults
+
+
+@dataclass(frozen=True)
+class AgreementOptions:
+    """Print how far annotators agree, and how they label found and generated endings, beside the paper's Table 2.
+
+    Try:
+      swag-af verify agreement verdicts.jsonl
+      swag-af verify agreement verdicts.jsonl --model dawid-skene --json agreement.json
+    """
+
+    verdicts: Path
+    """A file of verdicts, by `verify export --to verdicts` or `verify import`."""
+    model: Literal["majority", "dawid-skene", "mace"] = "majority"
+    """A model of the annotators, to stand beside the majority and to give each of them a skill."""
+    json: Path | None = None
+    """Write all figures to this file too."""
+    seed: int = 0
+    """Draws the bootstrap, and breaks ties among endings."""
+    force: bool = False
+    """Replace an existing --json file."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+
+
+@dataclass(frozen=True)
+class JudgingOptions:
+    """How verdicts become judgements, for `release` and `report` alike."""
+
+    run: Path
+    """The run folder whose endings were judged."""
+    verdicts: tuple[Path, ...]
+    """Files of verdicts."""
+    judge: Literal["majority", "dawid-skene", "mace"] = "majority"
+    """How several verdicts on one item become one judgement."""
+    screen: bool = True
+    """Drop annotators who seldom rank gold among their two best."""
+    seed: int = 0
+    """Breaks ties."""

@@ -1,0 +1,87 @@
+"""What the people said, ready for the rules: files of verdicts read, checked against the run, screened and judged.
+
+Collecting verdicts and figures of agreement happen elsewhere (`swag_af.verify`, `swag_af.judging.agreement`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.run import Run
+from swag_af.judging.consensus import judge_by, screened
+from swag_af.judging.options import JudgingOptions
+from swag_af.judging.verdicts import Item, Judgement, Verdict, read_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """All verdicts, whose were dropped, and what the others come to."""
+
+    verdicts: list[Verdict]
+    """As read, those of screened annotators too."""
+    dropped: frozenset[str]
+    """Annotators whose verdicts do not count."""
+    judgements: list[Judgement]
+
+    @property
+    def n_annotators(self) -> int:
+        """Annotators, dropped ones too."""
+        return len({verdict.annotator for verdict in self.verdicts})
+
+    @property
+    def counted(self) -> list[Verdict]:
+        """The verdicts that the judgements come from."""
+        return [verdict for verdict in self.verdicts if verdict.annotator not in self.dropped]
+
+
+def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Opinions:
+    """Read, check and judge; InputError for verdicts on another pool, row or assignment, or said twice."""
+    verdicts = _read_all(options.verdicts, run.pool.identity)
+    _check_shown(verdicts, assignment, options)
+    dropped = frozenset(screened(verdicts)) if options.screen else frozenset()
+    counted = [verdict for verdict in verdicts if verdict.annotator not in dropped]
+    if not counted:
+        raise InputError(
+            f"{', '.join(map(str, options.verdicts))}: screening drops all annotators, for ranking gold among their "
+            "two best too seldom. Look at their verdicts, or keep them with --no-screen."
+        )
+    return Opinions(verdicts, dropped, judge_by(options.judge, counted, seed=options.seed))
+
+
+def _read_all(paths: Sequence[Path], pool_identity: str) -> list[Verdict]:
+    verdicts: list[Verdict] = []
+    file_of: dict[tuple[Item, str], Path] = {}
+    for path in paths:
+        for verdict in read_verdicts(path, pool_identity):
+            said = verdict.item, verdict.annotator
+            if said in file_of:
+                raise InputError(
+                    f"{path}: {verdict.annotator} judged item {verdict.item.id} in {file_of[said]} too. Remove one of "
+                    "them."
+                )
+            file_of[said] = path
+            verdicts.append(verdict)
+    return verdicts
+
+
+def _check_shown(verdicts: Sequence[Verdict], assignment: np.ndarray, options: JudgingOptions) -> None:
+    """Every ending judged must be one that the released iteration assigns."""
+    for item in sorted({verdict.item for verdict in verdicts}, key=lambda item: (item.row, item.round, item.columns)):
+        if not 0 <= item.row < len(assignment):
+            raise InputError(
+                f"{_named(options)}: item {item.id} is of row {item.row}, and {options.run} has {len(assignment):,} "
+                "contexts. Give the verdicts of this run."
+            )
+        others = set(item.columns) - set(assignment[item.row].tolist())
+        if others:
+            raise InputError(
+                f"{_named(options)}: item {item.id} shows ending {min(others)}, which this iteration of {options.run} "
+                "does not assign. Give the --iteration that people were shown."
+            )
+
+
+def _named(options: JudgingOptions) -> str:
+    return ", ".join(map(str, options.verdicts))

@@ -1,0 +1,162 @@
+"""How far annotators agree, in numbers: Krippendorff's alpha, Fleiss' kappa, pairs that agree, shares of labels.
+
+Every figure is a function of sums over items, so that a bootstrap over items costs a matrix product. A million ratings
+take seconds. Which figures are printed, and what the paper says of them, is the business of `agreement`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.judging.consensus import RANKS, Labels
+from swag_af.judging.verdicts import RATINGS
+
+N_BOOTSTRAPS = 500
+MIN_BOOTSTRAP_ITEMS = 10
+"""A figure of fewer items has no interval: resampled, they say nothing of others."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its 95 % interval, by a bootstrap over items; None where it is not defined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def figures_of(labels: Labels, *, seed: int) -> dict[str, Figure]:
+    """Every figure of `labels` by its name, with an interval where there are items enough."""
+    return _figures(_sums_of_items(labels), seed=seed)
+
+
+def krippendorff(coincidences: np.ndarray, metric: str = "nominal") -> np.ndarray:
+    """Alpha of coincidence matrices (..., C, C), nominal or ordinal; nan where nobody differs in any label.
+
+    Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability".
+    """
+    n_c = coincidences.sum(axis=-1)  # (..., C)
+    n = n_c.sum(axis=-1)  # (...)
+    distances = _distances(n_c, metric)  # (..., C, C)
+    observed = (coincidences * distances).sum(axis=(-2, -1))
+    expected = (n_c[..., :, None] * n_c[..., None, :] * distances).sum(axis=(-2, -1))
+    return 1 - _ratio((n - 1) * observed, expected)
+
+
+def coincidences_of(votes: np.ndarray) -> np.ndarray:
+    """(E, C, C) coincidences of units (E, C) that count how often each label was given; 0 where less than twice."""
+    m = votes.sum(axis=1)  # (E,)
+    pairs = votes[:, :, None] * votes[:, None, :] - votes[:, :, None] * np.eye(votes.shape[1])  # (E, C, C)
+    return pairs / np.maximum(m - 1, 1)[:, None, None]
+
+
+def fleiss(mean_agreement: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Kappa of the mean over units of the share of agreeing pairs, and how often each label (..., C) was given.
+
+    Fleiss 1971; units with two labels or more count, and may differ in their number.
+    """
+    chance = (_ratio(counts, counts.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    return _ratio(mean_agreement - chance, 1 - chance)
+
+
+def agreement_with_others(labels: Labels, values: np.ndarray) -> np.ndarray:
+    """(annotators,) share of the pairs with another annotator's label that agree; nan without any."""
+    votes = np.bincount(labels.ending * 3 + values, minlength=labels.n_endings * 3).reshape(-1, 3)  # (E, 3)
+    same = votes[labels.ending, values] - 1  # (R,)
+    others = votes.sum(axis=1)[labels.ending] - 1  # (R,)
+    return _ratio(np.bincount(labels.annotator, weights=same), np.bincount(labels.annotator, weights=others))
+
+
+def _sums_of_items(labels: Labels) -> dict[str, np.ndarray]:
+    """For each item what the figures are made of: name -> (I, d), to be summed over items."""
+    item_of = np.repeat(np.arange(len(labels.items)), [len(item.columns) for item in labels.items])  # (E,)
+    sums: dict[str, np.ndarray] = {}
+    for kind, values, n_labels in (
+        ("rating", labels.rating, 3),
+        ("rank", labels.rank, 3),
+        ("top2", (labels.rank == 2).astype(int), 2),
+    ):
+        votes = np.bincount(labels.ending * n_labels + values, minlength=labels.n_endings * n_labels)
+        votes = votes.reshape(-1, n_labels)  # (E, C)
+        m = votes.sum(axis=1)  # (E,)
+        agreeing = (votes * (votes - 1)).sum(axis=1) / 2
+        pairs = m * (m - 1) / 2
+        of_ending = {
+            "coincidences": coincidences_of(votes).reshape(len(votes), -1),
+            "pairs": np.stack([agreeing, pairs], axis=1),
+            "agreement": np.stack([_ratio(agreeing, pairs, 0.0), m > 1], axis=1),
+            "counts": votes * (m > 1)[:, None],
+        }
+        sums |= {f"{kind}_{name}": _sum_by(item_of, value) for name, value in of_ending.items()}
+    for kind, chosen in (("found", labels.place == 0), ("generated", labels.place > 0)):
+        for name, values in (("ranks", labels.rank), ("ratings", labels.rating)):
+            of_label = np.eye(3)[values] * chosen[:, None]  # (R, 3)
+            sums[f"{kind}_{name}"] = _sum_by(labels.item, of_label)
+    return sums
+
+
+def _sum_by(group: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(groups, d) sums of the rows of `values` (n, d)."""
+    return np.stack([np.bincount(group, weights=column) for column in values.T], axis=1)
+
+
+def _figures(sums: Mapping[str, np.ndarray], *, seed: int) -> dict[str, Figure]:
+    n = len(next(iter(sums.values())))
+    values = _evaluate({name: table.sum(axis=0, keepdims=True) for name, table in sums.items()})
+    n_bootstraps = N_BOOTSTRAPS if n >= MIN_BOOTSTRAP_ITEMS else 0
+    rng = np.random.default_rng(seed)
+    drawn: dict[str, list[np.ndarray]] = {name: [] for name in sums}
+    table = np.concatenate(list(sums.values()), axis=1)  # (I, D)
+    ends = np.cumsum([part.shape[1] for part in sums.values()])[:-1]
+    for _ in range(n_bootstraps):
+        weights = np.bincount(rng.integers(n, size=n), minlength=n)  # (I,)
+        for name, total in zip(sums, np.split(weights @ table, ends), strict=True):
+            drawn[name].append(total)
+    resampled = _evaluate({name: np.stack(rows) for name, rows in drawn.items()}) if n_bootstraps else {}
+    return {name: _figure(float(value[0]), resampled.get(name)) for name, value in values.items()}
+
+
+def _figure(value: float, resampled: np.ndarray | None) -> Figure:
+    if np.isnan(value):
+        return Figure(None)
+    if resampled is None or np.isnan(resampled).any():
+        return Figure(value)
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    return Figure(value, float(low), float(high))
+
+
+def _evaluate(totals: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every figure (B,) of sums (B, d)."""
+    figures = {}
+    for kind in ("rating", "rank"):
+        matrices = totals[f"{kind}_coincidences"].reshape(-1, 3, 3)
+        agreement = totals[f"{kind}_agreement"]
+        figures[f"{kind}_alpha"] = krippendorff(matrices, "nominal")
+        figures[f"{kind}_alpha_ordinal"] = krippendorff(matrices, "ordinal")
+        figures[f"{kind}_kappa"] = fleiss(_ratio(agreement[:, 0], agreement[:, 1]), totals[f"{kind}_counts"])
+    for kind in ("rating", "rank", "top2"):
+        pairs = totals[f"{kind}_pairs"]
+        figures[f"{kind}_pairwise"] = _ratio(pairs[:, 0], pairs[:, 1])
+    for kind in ("found", "generated"):
+        for name, labels in (("ranks", RANKS), ("ratings", RATINGS)):
+            counts = totals[f"{kind}_{name}"]
+            shares = _ratio(counts, counts.sum(axis=1, keepdims=True))
+            figures |= {f"{kind}_{label}": shares[:, i] for i, label in enumerate(labels)}
+    figures["gold_in_top2"] = figures["found_best"] + figures["found_second"]
+    return figures
+
+
+def _distances(n_c: np.ndarray, metric: str) -> np.ndarray:
+    """(..., C, C) squared distances of labels that were given `n_c` (..., C) times."""
+    size = n_c.shape[-1]
+    if metric == "nominal":
+        return np.broadcast_to(1 - np.eye(size), (*n_c.shape, size))
+    middle = np.cumsum(n_c, axis=-1) - n_c / 2  # labels of a kind share the middle of their ranks
+    return (middle[..., :, None] - middle[..., None, :]) ** 2
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray, empty: float = np.nan) -> np.ndarray:
+    """`part / whole`, and `empty` where whole is 0."""
+    part, whole = np.broadcast_arrays(np.asarray(part, dtype=float), np.asarray(whole, dtype=float))
+    return np.divide(part, whole, out=np.full(part.shape, empty), where=whole > 0)

@@ -1,0 +1,67 @@
+"""The part of the dataset card about the people who judged: how many, how far they agree, what they said of endings."""
+
+from collections import Counter
+
+from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.markdown import markdown_table
+
+_JUDGES = {
+    "majority": "the majority",
+    "dawid-skene": "the model of Dawid and Skene (1979)",
+    "mace": "MACE (Hovy et al. 2013)",
+}
+
+RULES = (
+    "Each context was shown with gold and other assigned endings in random order; every ending was rated likely, "
+    "unlikely or gibberish, and the best and the second best were picked. A context makes a question when gold is best "
+    "or second best and more than three endings are not gibberish. Its distractors are the generated endings that are "
+    "neither of the best two nor gibberish. Where a generated ending is best and gold second, a second question with "
+    "that ending as its answer is added to train, never to val or test. (Zellers et al. 2018, 3.5, A.4.)"
+)
+
+
+def people_lines(dataset: Dataset) -> list[str]:
+    """Rules, numbers, agreement and distribution of labels; figures are of the verdicts that count."""
+    opinions = dataset.opinions
+    assert opinions is not None
+    counted = opinions.counted
+    n_items = len({verdict.item for verdict in counted})
+    n_again = len({verdict.item for verdict in counted if verdict.item.round})
+    sources = Counter(question.example.source for question in dataset.questions)
+    found = measure(counted)
+    return [
+        RULES,
+        "",
+        f"Verdicts: {len(opinions.verdicts):,}, annotators: {opinions.n_annotators:,}; {_screening(dataset)}. "
+        f"The verdicts that count are on {n_items:,} items, {len(counted) / n_items:.1f} on each; {n_again:,} of the "
+        "items were second showings with fresh endings. Several verdicts on one item are brought together by "
+        f"{_JUDGES[dataset.options.judge]}.",
+        "",
+        *markdown_table(
+            [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
+        ),
+        "",
+        "`gold0` was ranked best, `gold1` second; `orig` at the first showing, `reannot` after bad endings were "
+        "replaced; `gen` is a generated answer.",
+        "",
+        "Agreement of annotators, beside the figures of the paper:",
+        "",
+        *markdown_table(agreement_rows(found)),
+        "",
+        "What was said of found and of generated endings:",
+        "",
+        *markdown_table(distribution_rows(found)),
+    ]
+
+
+def _screening(dataset: Dataset) -> str:
+    opinions = dataset.opinions
+    assert opinions is not None
+    if not dataset.options.screen:
+        return "nobody was screened out"
+    rule = "for ranking gold among their two best in under 55 % of 10 items or more"
+    if not opinions.dropped:
+        return f"nobody had to be dropped {rule}"
+    n_verdicts = len(opinions.verdicts) - len(opinions.counted)
+    return f"{len(opinions.dropped):,} of them were dropped, with {n_verdicts:,} verdicts, {rule}"

@@ -1,0 +1,100 @@
+"""What is said of style: what fresh filters find in the released questions, what that means, and what nobody asked.
+
+The card and the terminal both speak from here. Claims nothing that was not measured.
+"""
+
+from collections.abc import Sequence
+
+from swag_af.auditing.summary import NOT_TOLD, Rows, against_chance, audit_rows, below_lines, marked, share
+from swag_af.data.findings import Finding
+from swag_af.data.run import Run
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.markdown import bullets, markdown_table
+from swag_af.releasing.style import Style
+from swag_af.reporting.text import table
+
+NOBODY = "Nobody has measured how much style gives away in these questions"
+
+
+def style_summary(run: Run, style: Style) -> str:
+    """What was found in a sentence or two, for the head of the card."""
+    if not style.findings:
+        return f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."
+    chance = share(style.findings[0].chance, words=True)
+    figures = ", ".join(_figure(run, f) for f in style.findings)
+    return (
+        "Fresh filters, fitted on some of these very questions and scored on others, find the right ending this often: "
+        f"{figures}; chance is {chance}. {_verdict(style.findings)}"
+    )
+
+
+def _figure(run: Run, finding: Finding) -> str:
+    f = finding
+    low, high = share(f.low, words=True), share(f.high, words=True)
+    return f"{marked(run, f.filter, words=True)} {share(f.accuracy, words=True)} ({low} to {high})"
+
+
+def _verdict(findings: Sequence[Finding]) -> str:
+    against = {against_chance(f) for f in findings}
+    said = []
+    if "above" in against:
+        said.append("So style still gives some of the answers away.")
+    if "below" in against:
+        said.append("Below chance is a finding too: the right ending can be found by avoiding what the filter prefers.")
+    if against == {NOT_TOLD}:
+        said.append("So these filters cannot be told from guessing, and no more than that is known.")
+    return " ".join(said)
+
+
+def style_rows(run: Run, style: Style) -> Rows:
+    """A header, then each filter."""
+    return audit_rows(run, style.findings, units=("questions", "groups"))
+
+
+def style_section(dataset: Dataset) -> list[str]:
+    """The part of the card: figures, what they mean, what was not asked."""
+    run, style = dataset.run, dataset.style
+    lines = [f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."]
+    if style.findings:
+        lines = [
+            f"Measured on the {len(dataset.questions):,} questions of all splits, their "
+            f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
+            "of the groups that share a split and scores the others. The interval allows for questions of one group "
+            "being alike. A filter whose kind took part in the filtering is marked: it is no fresh eye.",
+            "",
+            *markdown_table(style_rows(run, style)),
+            *(part for line in below_lines(run, style.findings) for part in ("", line)),
+        ]
+    lines += [part for name, why in style.left_out for part in ("", f"`{name}` was left out: {why}")]
+    return [*lines, "", "Not asked:", "", *bullets(_not_asked(dataset))]
+
+
+def _not_asked(dataset: Dataset) -> list[str]:
+    names = [finding.filter for finding in dataset.style.findings]
+    pretrained = [name for name in names if name.startswith("transformer")]
+    others = [
+        "what larger pretrained models find;" if pretrained else "what pretrained models find, large or small;",
+        "what anything finds that reads context and ending together more closely than these filters do;",
+        "what people find who do not see the context;",
+        "what lies outside the texts: the order of rows, ids, the choice of contexts;",
+    ]
+    if dataset.opinions is None:
+        others.append("whether people can answer these questions at all;")
+    return [*others[:-1], others[-1].rstrip(";") + "."]
+
+
+def style_lines(run: Run, style: Style) -> list[str]:
+    """The same as text for the terminal."""
+    left_out = [f"audit filter {name} was left out: {why}" for name, why in style.left_out]
+    if not style.findings:
+        return [style_summary(run, style), *left_out]
+    below = below_lines(run, style.findings)
+    return [
+        "What style gives away in these questions:",
+        "",
+        *table(style_rows(run, style)),
+        "",
+        f"(fresh filters, fitted and scored on different groups; chance is {style.findings[0].chance:.3f})",
+        *(["", *below] if below else []),
+        *left_out,
+    ]

@@ -1,0 +1,104 @@
+"""`croissant.json`: the files, their hashes and their columns, as ML Commons' Croissant format 1.0 describes a dataset.
+
+Written by hand, so that it needs no library; the tests hold it against `mlcroissant`. Licence, citation and address are
+the publisher's to add.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.files import sha256_file, write_json
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
+
+CROISSANT = "croissant.json"
+
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{
+        name: f"cr:{name}"
+        for name in (
+            *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet"),
+            *("format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
+            *("references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField"),
+            "transform",
+        )
+    },
+}
+"""The terms of Croissant 1.0, as every file of it must begin."""
+
+
+def write_croissant(folder: Path, dataset: Dataset) -> None:
+    """Describe the CSV files that stand in `folder`."""
+    write_json(folder / CROISSANT, croissant(folder, dataset))
+
+
+def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
+    """The JSON-LD value."""
+    columns_of = _columns_of_files(dataset)
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": dataset.options.out.resolve().name,
+        "description": f"{len(dataset.questions):,} multiple-choice questions of {1 + dataset.options.n_distractors} "
+        "endings, made by Adversarial Filtering (Zellers et al. 2018). README.md tells how.",
+        "keywords": ["adversarial filtering", "multiple choice", "commonsense"],
+        "inLanguage": "en",
+        "version": "1.0.0",
+        "distribution": [_file(folder / name) for name in columns_of],
+        "recordSet": [_record_set(name, columns) for name, columns in columns_of.items()],
+    }
+
+
+def _columns_of_files(dataset: Dataset) -> dict[str, Sequence[str]]:
+    """The CSV files that have rows, and their named columns."""
+    regular = regular_columns(1 + dataset.options.n_distractors)
+    splits = [split for split in SPLITS if dataset.sizes[split]]
+    found: dict[str, Sequence[str]] = {f"{split}.csv": regular[:-1] if split == "test" else regular for split in splits}
+    if dataset.opinions is not None:
+        full = full_columns(full_width(dataset.questions))
+        found |= {f"{split}_full.csv": full for split in splits if split in FULL_SPLITS}
+    return found
+
+
+def _file(path: Path) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": path.name,
+        "name": path.name,
+        "contentUrl": path.name,
+        "encodingFormat": "text/csv",
+        "contentSize": f"{path.stat().st_size} B",
+        "sha256": sha256_file(path),
+    }
+
+
+def _record_set(file: str, columns: Sequence[str]) -> dict[str, Any]:
+    name = file.removesuffix(".csv")
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{name}/{column}",
+                "name": column,
+                "dataType": "sc:Integer" if column == "label" else "sc:Text",
+                "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
+            }
+            for column in columns
+        ],
+    }

@@ -1,0 +1,73 @@
+"""The options of `release`. Imports nothing heavy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults
+from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
+
+
+@dataclass(frozen=True)
+class ReleaseOptions:
+    """Make a multiple-choice dataset of a run, and of what people said of its endings if they were asked.
+
+    Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
+    With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
+    is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
+    nobody has verified them. No video and no near-duplicates stand in two splits. Fresh filters measure how much style
+    gives away in these very questions, and the card says what they found.
+
+    Try:
+      swag-af release run --out dataset
+      swag-af release run --verdicts verdicts.jsonl --out dataset
+      swag-af release run --verdicts monday.jsonl tuesday.jsonl --judge dawid-skene --formats none
+      swag-af release run --out dataset --iteration 122 --seed 1
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    out: Path = Path("dataset")
+    """The folder for the dataset."""
+    verdicts: tuple[Path, ...] = ()
+    """What people said: files of `swag-af verify export` or `verify import`."""
+    judge: Literal["majority", "dawid-skene", "mace"] = "majority"
+    """How several verdicts on one item become one judgement (the models need the extra verify)."""
+    screen: bool = True
+    """Drop annotators who rank gold among their two best in under 55 % of 10 items or more (Zellers et al. 2018,
+    A.5)."""
+    iteration: int | None = None
+    """Release the assignment after this iteration, which must be the one that people were shown; the last when not
+    given."""
+    n_distractors: int = 3
+    """Distractors a question."""
+    val_share: float = 0.18
+    """Share of the contexts for validation (SWAG: 20k of 113k)."""
+    test_share: float = 0.18
+    """Share of the contexts for testing (SWAG: 20k of 113k)."""
+    near_duplicates: float = 0.7
+    """Contexts this alike share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    audit: str = ",".join(DEFAULT_AUDIT)
+    """Fresh filters that say how much style gives away in the released questions, fitted and scored across folds of
+    them: NAME,NAME, or none."""
+    formats: str = "auto"
+    """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
+    seed: int = 0
+    """Draws splits, distractors and the order of answers, and breaks ties in what people said."""
+    force: bool = False
+    """Replace an existing dataset folder."""
+
+    def __post_init__(self) -> None:
+        parse_names("--audit", self.audit)
+        shares = self.val_share, self.test_share
+        check_faults(
+            [
+                (self.n_distractors < 1, f"--n-distractors {self.n_distractors}: at least 1"),
+                (
+                    not (min(shares) >= 0 and sum(shares) < 1),  # a share that is no number is neither
+                    "--val-share and --test-share: not below 0, and less than 1 together",
+                ),
+                (not 0 < self.near_duplicates <= 1, f"--near-duplicates {self.near_duplicates}: over 0, and 1 at most"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+            ]
+        )

@@ -1,0 +1,100 @@
+"""Questions as they are released: text, shuffled answers, labels as even as their number allows.
+
+Writing them to files happens elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from swag_af.data.context import Context, display
+from swag_af.data.run import Run
+from swag_af.judging.rules import Example
+
+SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One multiple-choice question as it is released."""
+
+    context: Context
+    sent1: str
+    """As released: detokenised, with a capital at its beginning."""
+    start: str
+    """Likewise."""
+    answer: str
+    distractors: tuple[str, ...]
+    """All of them, least likely first where people judged; more than `n_choices` - 1, maybe."""
+    example: Example
+    n_choices: int
+    split: str
+    label: int = 0
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The `n_choices` endings that one chooses from, the answer at its label."""
+        chosen = self.distractors[: self.n_choices - 1]
+        return (*chosen[: self.label], self.answer, *chosen[self.label :])
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The candidates that `endings` shows, the answer first."""
+        return (self.example.answer, *self.example.distractors[: self.n_choices - 1])
+
+    @property
+    def startphrase(self) -> str:
+        """The context in one text."""
+        return f"{self.sent1} {self.start}"
+
+    @property
+    def id(self) -> str:
+        """Unique in the dataset: the context's, marked for a second example."""
+        return f"{self.context.id}-gen" if self.example.is_generated else self.context.id
+
+    @property
+    def video(self) -> str:
+        """The context's video; one of its own where it has none."""
+        return self.context.video or self.context.id
+
+    @property
+    def answer_source(self) -> str:
+        """`gold` or `gen`: whether the answer was found or generated."""
+        return "gen" if self.example.is_generated else "gold"
+
+
+def make_questions(
+    run: Run, examples: Sequence[tuple[Example, str]], n_distractors: int, *, rng: np.random.Generator
+) -> list[Question]:
+    """A question an example and its split, in the order given; labels uniform in each split."""
+    shown: dict[int, tuple[str, str]] = {}
+    questions = []
+    for example, split in examples:
+        context = run.pool.contexts[example.row]
+        if example.row not in shown:
+            shown[example.row] = display(context)
+        sent1, start = shown[example.row]
+        texts = [run.pool.text(example.row, column) for column in (example.answer, *example.distractors)]
+        questions.append(Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split))
+    return with_even_labels(questions, rng=rng)
+
+
+def drawn_examples(assignment: np.ndarray, n_distractors: int, *, rng: np.random.Generator) -> list[Example]:
+    """Where nobody judged: an example a row of `assignment` (N, A), its distractors drawn from those assigned."""
+    return [
+        Example(row, 0, tuple(int(column) for column in rng.permutation(columns[1:])[:n_distractors]), "gold")
+        for row, columns in enumerate(assignment)
+    ]
+
+
+def with_even_labels(questions: Sequence[Question], *, rng: np.random.Generator) -> list[Question]:
+    """The questions with labels drawn anew: in each split every label as often as any other, or once more."""
+    labelled = list(questions)
+    for split in SPLITS:
+        of_split = [i for i, question in enumerate(questions) if question.split == split]
+        if of_split:
+            labels = rng.permutation(np.arange(len(of_split)) % questions[of_split[0]].n_choices)
+            for i, label in zip(of_split, labels.tolist(), strict=True):
+                labelled[i] = replace(labelled[i], label=label)
+    return labelled

@@ -1,0 +1,101 @@
+"""SWAG's own files: the regular ones that models are trained and scored on, and the full ones that say who judged what.
+
+    train.csv, val.csv              an index, then `regular_record`; `test.csv` lacks the label, and
+    test_labels.csv                 has it, by index
+    train_full.csv, val_full.csv    `full_record`, without an index; only where people judged
+
+The columns, their order, and which files have an index are SWAG's (Zellers et al. 2018, the released data).
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.files import write_text
+from swag_af.releasing.questions import SPLITS, Question
+
+FULL_SPLITS = ("train", "val")
+"""SWAG has no full file of the test split, which would give its answers away."""
+
+
+def write_regular(folder: Path, questions: Sequence[Question]) -> None:
+    """The files with shuffled endings."""
+    for split in SPLITS:
+        of_split = [question for question in questions if question.split == split]
+        records = ({"": i, **regular_record(question)} for i, question in enumerate(of_split))
+        columns = regular_columns(_n_choices(questions))
+        _write(folder / f"{split}.csv", ["", *(columns[:-1] if split == "test" else columns)], records)
+        if split == "test":
+            labels = "".join(f"{i},{question.label}\n" for i, question in enumerate(of_split))
+            write_text(folder / "test_labels.csv", ",label\n" + labels)
+
+
+def write_full(folder: Path, questions: Sequence[Question]) -> None:
+    """The files with the answer apart, every distractor, and how they were rated."""
+    n_distractors = full_width(questions)
+    for split in FULL_SPLITS:
+        records = (full_record(question, n_distractors) for question in questions if question.split == split)
+        _write(folder / f"{split}_full.csv", full_columns(n_distractors), records)
+
+
+def regular_columns(n_choices: int) -> list[str]:
+    """The columns of `train.csv` after the index."""
+    endings = [f"ending{i}" for i in range(n_choices)]
+    return ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source", *endings, "label"]
+
+
+def regular_record(question: Question) -> dict[str, Any]:
+    """A row of `train.csv`: texts, and the label as a number."""
+    return {
+        "video-id": question.context.video,
+        "fold-ind": str(question.example.row),
+        "startphrase": question.startphrase,
+        "sent1": question.sent1,
+        "sent2": question.start,
+        "gold-source": question.answer_source,
+        **{f"ending{i}": ending for i, ending in enumerate(question.endings)},
+        "label": question.label,
+    }
+
+
+def full_width(questions: Sequence[Question]) -> int:
+    """Distractors that a row of the full files has room for: one more than a question needs (A.4), or what there is."""
+    return max(_n_choices(questions), *(len(question.distractors) for question in questions))
+
+
+def full_columns(n_distractors: int) -> list[str]:
+    """The columns of `train_full.csv`."""
+    numbers = range(n_distractors)
+    texts = ["video-id", "fold-ind", "startphrase", "gold-ending", *(f"distractor-{i}" for i in numbers)]
+    return [*texts, "gold-source", "gold-type", *(f"distractor-{i}-type" for i in numbers), "sent1", "sent2"]
+
+
+def full_record(question: Question, n_distractors: int) -> dict[str, str]:
+    """A row of `train_full.csv`; a distractor that is not there is an empty text, and so is its type."""
+    example = question.example
+    texts = [*question.distractors, *[""] * n_distractors][:n_distractors]
+    ratings = [*example.distractor_ratings, *[""] * n_distractors][:n_distractors]
+    return {
+        "video-id": question.context.video,
+        "fold-ind": str(example.row),
+        "startphrase": question.startphrase,
+        "gold-ending": question.answer,
+        **{f"distractor-{i}": text for i, text in enumerate(texts)},
+        "gold-source": example.source,
+        "gold-type": example.answer_rating or "",
+        **{f"distractor-{i}-type": rating for i, rating in enumerate(ratings)},
+        "sent1": question.sent1,
+        "sent2": question.start,
+    }
+
+
+def _n_choices(questions: Sequence[Question]) -> int:
+    return questions[0].n_choices
+
+
+def _write(path: Path, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)

@@ -1,0 +1,108 @@
+"""The same questions as JSONL and as Parquet, for those who would rather not read CSV.
+
+    jsonl/train.jsonl ...                            what `swag-af pool` reads: sent1, start, endings, label, id, video
+    data/train-00000-of-00001.parquet ...            the regular files' columns; the label of test is -1
+    full/train-00000-of-00001.parquet ...            the full files' columns, where people judged
+
+Parquet has the names that the Hugging Face hub expects; `swag_af.releasing.hub` tells it so in the card.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.releasing.questions import SPLITS, Question
+from swag_af.releasing.swag_csv import (
+    FULL_SPLITS,
+    full_columns,
+    full_record,
+    full_width,
+    regular_columns,
+    regular_record,
+)
+
+FORMATS = ("jsonl", "parquet")
+"""What can be written beside CSV."""
+
+HUB_NAMES = {"train": "train", "val": "validation", "test": "test"}
+"""The hub's names of the splits."""
+
+NO_LABEL = -1
+"""The label of a test question in Parquet: kept apart, as SWAG does on the hub."""
+
+
+def formats_wanted(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The formats of `--formats`; `auto` is all of them, Parquet only where pyarrow is installed.
+
+    InputError for a name that is none, and for Parquet by name without pyarrow.
+    """
+    if names == ("auto",):
+        return FORMATS if has_pyarrow() else ("jsonl",)
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown:
+        raise InputError(
+            f"--formats {','.join(names)}: no format {unknown[0]!r}. Choose from {', '.join(FORMATS)}, or auto or "
+            "none; CSV is always written."
+        )
+    if "parquet" in names and not has_pyarrow():
+        raise InputError("pyarrow is not installed. Install it with: pip install 'swag-af[publish]'")
+    return tuple(name for name in FORMATS if name in names)
+
+
+def has_pyarrow() -> bool:
+    """Whether Parquet can be written here."""
+    return find_spec("pyarrow") is not None
+
+
+def write_questions_jsonl(folder: Path, questions: Sequence[Question]) -> None:
+    """`jsonl/SPLIT.jsonl`, without what gives the answer away in test."""
+    (folder / "jsonl").mkdir()
+    for split in SPLITS:
+        records = (_json_record(question) for question in questions if question.split == split)
+        write_jsonl(folder / "jsonl" / f"{HUB_NAMES[split]}.jsonl", records)
+
+
+def write_parquet(folder: Path, questions: Sequence[Question], *, full: bool) -> None:
+    """`data/` and, with `full`, `full/`; a split without questions has a file without rows."""
+    columns = regular_columns(questions[0].n_choices)
+    for split in SPLITS:
+        records: list[dict[str, Any]] = [regular_record(q) for q in questions if q.split == split]
+        if split == "test":
+            records = [record | {"label": NO_LABEL} for record in records]
+        _write_parquet(parquet_path(folder, "data", split), columns, records)
+    if full:
+        n_distractors = full_width(questions)
+        for split in FULL_SPLITS:
+            records = [full_record(q, n_distractors) for q in questions if q.split == split]
+            _write_parquet(parquet_path(folder, "full", split), full_columns(n_distractors), records)
+
+
+def parquet_path(folder: Path, kind: str, split: str) -> Path:
+    """Where a split is, by the hub's custom."""
+    return folder / kind / f"{HUB_NAMES[split]}-00000-of-00001.parquet"
+
+
+def _json_record(question: Question) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": question.id,
+        "video": question.context.video,
+        "source": question.context.source,
+        "row": question.example.row,
+        "sent1": question.sent1,
+        "start": question.start,
+        "endings": list(question.endings),
+    }
+    if question.split != "test":
+        record |= {"label": question.label, "gold_source": question.example.source}
+    return record
+
+
+def _write_parquet(path: Path, columns: Sequence[str], records: Sequence[dict[str, Any]]) -> None:
+    pa, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    types = [(name, pa.int64() if name == "label" else pa.string()) for name in columns]
+    path.parent.mkdir(exist_ok=True)
+    parquet.write_table(pa.Table.from_pylist(list(records), schema=pa.schema(types)), path)

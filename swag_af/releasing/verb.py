@@ -1,0 +1,106 @@
+"""The verb `release`: a run, and what people said of its endings if they were asked, to a dataset.
+
+Writes a folder whole or not at all: SWAG's CSV files always, JSONL and Parquet beside them, a dataset card, Croissant
+metadata, tasks for lm-evaluation-harness, and a manifest with the hash of every file.
+"""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.files import (
+    check_output,
+    read_manifest,
+    remove_leftovers,
+    replacing,
+    sha256_file,
+    write_manifest,
+    write_text,
+)
+from swag_af.data.progress import progress
+from swag_af.data.run import open_run
+from swag_af.filters.registry import parse_names
+from swag_af.releasing.card import dataset_card
+from swag_af.releasing.card_style import style_summary
+from swag_af.releasing.croissant import write_croissant
+from swag_af.releasing.dataset import Dataset, assemble
+from swag_af.releasing.harness import task_names, write_harness
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.style import measure_style, style_filters
+from swag_af.releasing.swag_csv import write_full, write_regular
+from swag_af.releasing.tables import formats_wanted, write_parquet, write_questions_jsonl
+from swag_af.reporting.plot import plot_run
+
+
+def release(options: ReleaseOptions) -> Dataset:
+    """Apply the rules, split, shuffle, measure style and write; returns what was written."""
+    _check_replaceable(options.out, options.force)
+    formats = formats_wanted(parse_names("--formats", options.formats))
+    run = open_run(options.run)
+    names = style_filters(run, options)
+    remove_leftovers(options.out.absolute().parent)
+    with progress("release", 3 + len(names), "steps") as advance, replacing(options.out) as folder:
+        dataset = assemble(run, options)
+        advance(1)
+        groups = np.array(dataset.groups)
+        style = measure_style(run, dataset.questions, groups, names, seed=options.seed, advance=advance)
+        dataset = replace(dataset, style=style)
+        advance(0, note="writing the questions")
+        folder.mkdir(parents=True)
+        write_regular(folder, dataset.questions)
+        if dataset.opinions is not None:
+            write_full(folder, dataset.questions)
+        if "jsonl" in formats:
+            write_questions_jsonl(folder, dataset.questions)
+        if "parquet" in formats:
+            write_parquet(folder, dataset.questions, full=dataset.opinions is not None)
+        advance(1, note="writing the card")
+        write_harness(folder, dataset)
+        write_croissant(folder, dataset)
+        plot_run(run, folder)
+        write_text(folder / "README.md", dataset_card(dataset, formats))
+        _write_manifest(folder, dataset, formats)
+        advance(1)
+    return dataset
+
+
+def _check_replaceable(out: Path, force: bool) -> None:
+    """With --force only a dataset gives way to a dataset."""
+    check_output(out, force=force)
+    if out.exists():
+        read_manifest(out, "dataset")
+
+
+def _write_manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
+    opinions, options = dataset.opinions, dataset.options
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    write_manifest(
+        folder,
+        "dataset",
+        {
+            "n_questions": len(dataset.questions),
+            "splits": dataset.sizes,
+            "n_choices": 1 + options.n_distractors,
+            "iteration": dataset.iteration,
+            "pool_identity": dataset.run.pool.identity,
+            "human_verdicts": None
+            if opinions is None
+            else {
+                "n_verdicts": len(opinions.verdicts),
+                "n_annotators": opinions.n_annotators,
+                "n_annotators_dropped": len(opinions.dropped),
+                "judge": options.judge,
+                "sha256": [sha256_file(path) for path in options.verdicts],
+            },
+            "n_generated_answers": dataset.n_generated,
+            "left_out": dataset.left_out,
+            "second_left_out": dataset.second_left_out,
+            "n_groups": len(dataset.group_sizes),
+            "audits": {"summary": style_summary(dataset.run, dataset.style), **dataset.style.as_record()},
+            "formats": ["csv", *formats],
+            "harness_tasks": task_names(dataset),
+            "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},
+            "made_by": {"verb": "release", "options": asdict(options)},
+        },
+    )

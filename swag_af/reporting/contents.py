@@ -1,0 +1,162 @@
+"""The sections of a report that look at the endings: gold against distractors, and questions, before and after.
+
+Reads of the pool's tables only what is assigned, so that memory does not grow with K.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.data.context import display
+from swag_af.data.errors import InputError
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
+from swag_af.reporting.charts import Frame, Series, escape, figure, percent, percent_ticks, plain_ticks, steps
+from swag_af.reporting.page import folded, paragraph, section
+from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject
+
+FEATURE_TITLES = {
+    "ending_given_context": "Ending given context, nats a token",
+    "ending_alone": "Ending alone, nats a token",
+    "context_given_ending": "Context given ending, nats a token",
+    "context_alone": "Context alone, nats a token",
+    "last_token": "Last token, nats",
+}
+N_BINS = 24
+MOST_FEATURES = 12
+"""Charts of features, at most, for pools with features of their own."""
+N_OPEN = 5
+"""Questions that are seen at once; the others unfold."""
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something measured of every assigned candidate: gold's (N,), the distractors' (N, A - 1) before and after."""
+
+    title: str
+    gold: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    is_count: bool = False
+
+
+def distributions(run: Run) -> str:
+    """Lengths and features of gold and of its distractors, before and after."""
+    quantities = [_lengths(run)]
+    try:
+        quantities += _features(run)
+        note = "" if len(quantities) > 1 else "The pool has no features, so there are no perplexities to compare. "
+    except InputError as error:
+        note = f"Perplexities are left out: {error} "
+    told = paragraph(
+        f"{note}Gold against its distractors, before filtering and after iteration {run.n_finished}. The percentages "
+        "say how often gold has the lower value than a distractor of its own context, a tie counted half: at "
+        "50\N{NO-BREAK SPACE}%, the value alone does not tell them apart."
+    )
+    charts = "".join(_distribution_chart(quantity) for quantity in quantities)
+    return section("distributions", "Gold against distractors", told, f'<div class="charts">{charts}</div>')
+
+
+def _lengths(run: Run) -> Quantity:
+    before, after = (_gathered(run.pool, "lengths", a).astype(float) for a in (run.start, run.assignment()))  # (N, A)
+    return Quantity("Length, tokens", before[:, 0], before[:, 1:], after[:, 1:], is_count=True)
+
+
+def _features(run: Run) -> list[Quantity]:
+    """Every feature that differs within a row; those of context and start alone do not, and lengths are shown already.
+
+    Raises InputError where features were left for later and cannot be computed here.
+    """
+    if "features" not in run.pool.tables:
+        return []
+    before, after = (
+        _gathered(run.pool, "features", a).astype(float) for a in (run.start, run.assignment())
+    )  # (N, A, F)
+    ours = "lms" in run.pool.manifest.get("plan", {}) and before.shape[2] == len(FEATURES)
+    names = FEATURES if ours else tuple(f"Feature {i}" for i in range(1, before.shape[2] + 1))
+    found = []
+    for i, name in enumerate(names):
+        here, there = before[:, :, i], after[:, :, i]
+        differs = (here != here[:, :1]).any() or (there != there[:, :1]).any()
+        if differs and name != "ending_length":
+            found.append(Quantity(FEATURE_TITLES.get(name, name), here[:, 0], here[:, 1:], there[:, 1:]))
+    return found[:MOST_FEATURES]
+
+
+def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray) -> np.ndarray:
+    """`table` at `assignment` (N, A), read some rows at a time."""
+    starts = range(0, len(assignment), ROWS_AT_ONCE)
+    rows = [np.arange(at, min(at + ROWS_AT_ONCE, len(assignment))) for at in starts]
+    return np.concatenate([pool.gather(table, some, assignment[some]) for some in rows])
+
+
+def _distribution_chart(quantity: Quantity) -> str:
+    groups = (quantity.gold.ravel(), quantity.before.ravel(), quantity.after.ravel())
+    edges = _edges(np.concatenate(groups), is_count=quantity.is_count)
+    shares = [np.histogram(np.clip(g, edges[0], edges[-1]), edges)[0] / max(1, g.size) for g in groups]
+    top = 1.08 * max(float(s.max()) for s in shares)
+    low, high = float(edges[0]), float(edges[-1])
+    inside = (low + 0.5, high - 0.5) if quantity.is_count else (low, high)
+    frame = Frame((low, high), (0, top), "", "share of endings", plain_ticks(*inside), percent_ticks(top, 4))
+    shapes = [
+        steps(frame, edges, shares[0], GOLD, "area"),
+        steps(frame, edges, shares[1], BEFORE, "dash"),
+        steps(frame, edges, shares[2], AFTER),
+    ]
+    below, after = _gold_lower(quantity.gold, quantity.before), _gold_lower(quantity.gold, quantity.after)
+    means = ", ".join(f"{n} {g.mean():.2f}" for n, g in zip(("gold", "before", "after"), groups, strict=True))
+    spoken = f"{quantity.title}; means: {means}. Gold is lower {percent(below)} before, {percent(after)} after."
+    note = f"gold lower: {percent(below, 0)} before, {percent(after, 0)} after"
+    legend = [Series("gold", GOLD, "area"), Series("before", BEFORE, "dash"), Series("after", AFTER)]
+    return figure(quantity.title, spoken, frame, shapes, legend, note=note)
+
+
+def _edges(values: np.ndarray, *, is_count: bool) -> np.ndarray:
+    """Bin edges from the 0.5th to the 99.5th percentile; what lies outside is counted in the last bins."""
+    low, high = np.quantile(values, [0.005, 0.995]).tolist()
+    if is_count and high - low < 60:
+        return np.arange(low, high + 2) - 0.5
+    return np.linspace(low, high if high > low else low + 1, N_BINS + 1)
+
+
+def _gold_lower(gold: np.ndarray, others: np.ndarray) -> float:
+    gold = gold[:, None]
+    return float((gold < others).mean() + 0.5 * (gold == others).mean())
+
+
+def questions(subject: Subject, n: int) -> str:
+    """`n` contexts drawn at random, with what left and what came."""
+    run, seed = subject.run, int(subject.manifest.get("options", {}).get("seed", 0))
+    rows = np.random.default_rng((seed, *b"report")).permutation(len(run.pool))[:n]
+    after = run.assignment()
+    articles = [_question(run, int(row), run.start[row], after[row]) for row in rows]
+    shown, others = "".join(articles[:N_OPEN]), "".join(articles[N_OPEN:])
+    more = folded(f"{len(articles) - N_OPEN} more", others) if others else ""
+    told = paragraph(
+        f"{len(rows)} contexts drawn at random, as first assigned and after iteration {run.n_finished}. ★ gold; "
+        "− left, and + came in its place; = stayed. On a wide page the one that left stands beside its successor."
+    )
+    return section("questions", "Questions before and after", told, shown, more)
+
+
+def _question(run: Run, row: int, before: np.ndarray, after: np.ndarray) -> str:
+    def item(kind: str, said: str, column: int, tag: str = "li") -> str:
+        text = escape(run.pool.text(row, column))
+        return f'<{tag} class="{kind}"><span class="unseen">{said}: </span><bdi>{text}</bdi></{tag}>\n'
+
+    context = run.pool.contexts[row]
+    items = [item("gold", "gold", int(before[0]))]
+    places = sorted(range(1, len(before)), key=lambda place: before[place] == after[place])  # those that changed first
+    for place in places:
+        old, new = int(before[place]), int(after[place])
+        if old == new:
+            items.append(item("stays", "stayed", old))
+        else:
+            pair = item("left", "left", old, "div") + item("came", "came", new, "div")
+            items.append(f'<li class="swap">{pair}</li>\n')
+    phrase = " ".join(display(context))
+    return (
+        f'<article class="question">\n<h3><bdi>{escape(phrase)}</bdi></h3>\n<ol>\n{"".join(items)}</ol>\n</article>\n'
+    )

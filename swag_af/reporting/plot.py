@@ -1,0 +1,190 @@
+"""The accuracy curve of a run, as Figure 2 of Zellers et al. 2018 draws it: every head, and chance.
+
+Audits stand beside it as points with their 95 % intervals.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.files import replacing
+from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
+from swag_af.data.run import Run
+from swag_af.filters.registry import LABELS
+
+COLOURS = {
+    "mlp": "#4477aa",
+    "bow": "#228833",
+    "cnn": "#ccbb44",
+    "poslstm": "#ee6677",
+    "ensemble": "#222222",
+    "ngrams": "#aa3377",
+    "fasttext": "#ee7733",
+    "chars": "#66ccee",
+}
+"""One colour a filter, told apart in print and by the colour-blind (Paul Tol's bright and vibrant schemes)."""
+
+OTHER_COLOURS = ("#997700", "#009988", "#bb5566", "#332288")
+"""For filters that the house does not know, in order."""
+
+
+MARKERS = "DsoP^v"
+"""One shape an audit filter, in order."""
+
+
+def plot_run(run: Run, folder: Path) -> list[Path]:
+    """Write `curve.png` and `curve.svg` into `folder`; returns their paths. The same run gives the same bytes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+        audits = audit_points(run, read_audits(run.path))
+        colour_of = colours([*curves(run), *audits])
+        _draw(run, axes, colour_of)
+        _draw_audits(run, axes, audits, colour_of)
+        if run.log:
+            axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
+        paths = []
+        for suffix in ("png", "svg"):
+            path = folder / f"curve.{suffix}"
+            metadata = {"Date": None} if suffix == "svg" else None
+            with replacing(path) as temporary:
+                figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+            paths.append(path)
+        pyplot.close(figure)
+    return paths
+
+
+def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """For every head the iterations at which it was measured and its held-out accuracies."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for record in run.log:
+        for head, value in record.accuracy.items():
+            found.setdefault(head, []).append((record.iteration, value))
+    return {
+        head: (np.array([i for i, _ in points]), np.array([v for _, v in points])) for head, points in found.items()
+    }
+
+
+def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
+    """For every audit filter its findings among those `kept`, by iteration, as far as this run has them.
+
+    Those of several seeds are one, their mean.
+    """
+    found: dict[str, list[Finding]] = {}
+    for finding, _ in over_seeds(kept.findings):
+        if finding.iteration is not None and finding.iteration <= run.n_finished:
+            found.setdefault(finding.filter, []).append(finding)
+    return found
+
+
+AUDITS_APART = 0.014
+"""How far audits of one iteration stand apart, as a share of the iterations."""
+
+
+def audit_places(run: Run, audits: dict[str, list[Finding]]) -> list[tuple[Finding, int, float]]:
+    """Every audit to be drawn, the number of its filter, and where: beside its iteration, clear of the curves.
+
+    `audits` are `audit_points`. Those of one iteration stand side by side; before iteration 0, and behind any other.
+    """
+    apart = AUDITS_APART * max(2, run.n_finished)
+    places = []
+    for i, findings in enumerate(audits.values()):
+        for finding in findings:
+            iteration = finding.iteration or 0
+            aside = (i + 1) * apart if iteration else (i - len(audits)) * apart
+            places.append((finding, i, iteration + aside))
+    return places
+
+
+def room_for_audits(run: Run, audits: dict[str, list[Finding]]) -> float:
+    """Iterations that `audit_places` needs before the first and behind the last."""
+    return AUDITS_APART * (1 + len(audits)) * max(2, run.n_finished)
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each of `names`, ours first; unknown ones take the others in turn."""
+    unknown = [name for name in dict.fromkeys(names) if name not in COLOURS]
+    others = {name: OTHER_COLOURS[i % len(OTHER_COLOURS)] for i, name in enumerate(unknown)}
+    return {name: COLOURS.get(name) or others[name] for name in names}
+
+
+def first_iterations(run: Run) -> list[int]:
+    """The iterations at which a phase begins: the first, and wherever another filter takes over."""
+    filters = [record.filter for record in run.log]
+    return [i + 1 for i in range(len(filters)) if i == 0 or filters[i] != filters[i - 1]]
+
+
+def smooth(values: np.ndarray, window: int = 5) -> np.ndarray:
+    """Centred moving average, narrower at the ends."""
+    ones = np.ones(min(window, len(values)))
+    return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
+
+
+def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    phases = first_iterations(run)
+    for head, (iterations, values) in curves(run).items():
+        colour = colour_of[head]
+        axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
+        for part in within_phases(iterations, phases):
+            label = LABELS.get(head, head) if part.start == 0 else None
+            axes.plot(iterations[part], 100 * smooth(values[part]), color=colour, linewidth=2, label=label)
+    axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
+    axes.annotate(
+        "chance",
+        (1, 100 * run.chance),
+        xytext=(4, 3),
+        textcoords="offset points",
+        color="#555555",
+        fontsize=9,
+    )
+    for first in phases[1:]:
+        axes.axvline(first - 0.5, color="#bbbbbb", linewidth=1)
+    axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)), ylim=(0, None))
+    axes.set_title(
+        f"Adversarial Filtering of {len(run.pool):,} contexts × {run.pool.n_candidates:,} candidates",
+        loc="left",
+        fontsize=11,
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_audits(run: Run, axes: object, audits: dict[str, list[Finding]], colour_of: dict[str, str]) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)
+    seen = set[str]()
+    for finding, i, x in audit_places(run, audits):
+        name, middle = finding.filter, finding.accuracy
+        axes.errorbar(
+            [x],
+            [100 * middle],
+            yerr=[[100 * (middle - finding.low)], [100 * (finding.high - middle)]],
+            color=colour_of[name],
+            fmt=MARKERS[i % len(MARKERS)],
+            markersize=5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            elinewidth=1.3,
+            capsize=2.5,
+            zorder=5,
+            label=None if name in seen else f"{LABELS.get(name, name)}, audit",
+        )
+        seen.add(name)
+    if audits:
+        aside = room_for_audits(run, audits)
+        axes.set_xlim(-aside, max(2, run.n_finished) + aside)
+
+
+def within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:
+    """Slices of a head's points, one a phase: no average reaches from one phase into another."""
+    breaks = np.searchsorted(iterations, [*phases, np.inf]).tolist()
+    return [slice(begin, end) for begin, end in pairwise(breaks) if end > begin]

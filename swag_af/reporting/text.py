@@ -1,0 +1,126 @@
+"""What is told of runs, models and questions, in one place: tables as text for the terminal, rows for the card."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from swag_af.auditing.summary import NOT_ASKED, Rows, audit_rows, below_lines, comparison_lines
+from swag_af.data.findings import Finding, read_audits
+from swag_af.data.run import Run
+from swag_af.reporting.plot import curves
+
+if TYPE_CHECKING:
+    from swag_af.lm.estimate import Estimate
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as aligned columns, the first one a header; first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  " + "  ".join(cells).rstrip())
+    return [lines[0], "  " + "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:]]
+
+
+def drop_lines(drops: Mapping[str, int]) -> list[str]:
+    """The drop table as text, with shares of all pairs; reasons that no pair was dropped for are left out."""
+    rows: Rows = [
+        (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %")
+        for name, n in drops.items()
+        if n or name in ("pairs", "kept")
+    ]
+    return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
+
+
+def drop_reasons(drops: Mapping[str, int]) -> str:
+    """The counts that are not zero, in a line."""
+    return ", ".join(
+        f"{n:,} {name.replace('_', ' ')}" for name, n in drops.items() if n and name not in ("pairs", "kept")
+    )
+
+
+def estimate_lines(estimate: "Estimate") -> list[str]:
+    """What a `generate` would take, as text."""
+    e = estimate
+    lines = [
+        f"{e.n_contexts:,} contexts in {e.n_shards} shards",
+        f"disk    {e.disk_bytes / 1e9:.2f} GB",
+        f"memory  about {e.memory_bytes / 1e9:.1f} GB, at any number of contexts",
+        f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / e.n_contexts:.2g} s a context",
+    ]
+    if e.seconds_for_lazy_features:
+        lines.append(f"        and {duration(e.seconds_for_lazy_features)} if every lazy feature were asked for")
+    if e.folds_to_train:
+        folds = " ".join(map(str, e.folds_to_train))
+        lines.append(f"        and about {duration(e.seconds_to_train)} first, to train the models of folds {folds}")
+    rate = f"{e.products_per_second / 1e9:,.0f} GFLOP/s"
+    return [*lines, "", f"From the operations that it takes and the {rate} just measured here. Nothing was written."]
+
+
+def duration(seconds: float) -> str:
+    """`75 s`, `12 min`, `3.4 h`, `2.1 days`: as precise as an estimate deserves."""
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (48 * 3600, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}" if unit < 3600 else f"{seconds / unit:.1f} {name}"
+    return f"{seconds / 86400:.1f} days"
+
+
+def accuracy_rows(run: Run) -> Rows:
+    """A header, then each head: iterations, mean held-out accuracy of its first five and of its last five."""
+    rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
+    for head, (_, values) in curves(run).items():
+        rows.append((head, str(len(values)), f"{values[:5].mean():.3f}", f"{values[-5:].mean():.3f}"))
+    return rows
+
+
+def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
+    """Findings as text, with what they come to: before against after, and what is below chance; empty without any."""
+    if not findings:
+        return []
+    compared, below = comparison_lines(run, findings), below_lines(run, findings)
+    return [
+        *table(audit_rows(run, findings)),
+        "",
+        f"(fresh filters, fitted and scored on different groups: videos, and contexts that share texts; chance is "
+        f"{run.chance:.3f})",
+        *(["", *compared] if compared else []),
+        *(["", *below] if below else []),
+        "",
+        NOT_ASKED,
+    ]
+
+
+def run_lines(run: Run) -> list[str]:
+    """Accuracies, iterations, seconds and share scored; then the audits that stand in the run's folder."""
+    seconds = sum(t.seconds for t in run.timing)
+    audits = read_audits(run.path)
+    audited = audit_lines(run, audits.findings)
+    return [
+        *table(accuracy_rows(run)),
+        "",
+        f"(means of five iterations, or of all where there are fewer; chance is {run.chance:.3f})",
+        f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * run.scored_share:.1f} % of the "
+        "candidates met were scored",
+        *(["", *audited] if audited else []),
+        *(f"audit filter {name} was left out: {reason}" for name, reason in audits.left_out),
+    ]
+
+
+def perplexity_rows(reports: Sequence[Mapping[str, Any]]) -> Rows:
+    """A header, then each fold: best epoch and token perplexities."""
+    rows: Rows = [("fold", "best epoch", "held-out forward", "backward", "own fold forward", "backward")]
+    for report in reports:
+        values = [
+            report[name][way] for name in ("held_out_perplexity", "fold_perplexity") for way in ("forward", "backward")
+        ]
+        rows.append((str(report["fold"]), str(report["best_epoch"]), *(f"{value:.1f}" for value in values)))
+    return rows
+
+
+def question_lines(phrase: str, endings: Sequence[str], label: int) -> list[str]:
+    """One question as a person would like to read it, gold marked with a star."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [phrase, *(f"  {'*' if i == label else ' '} {letters[i % 26]}) {text}" for i, text in enumerate(endings))]

@@ -1,0 +1,194 @@
+"""Tasks and replies in tables: plain CSV, Prolific's Task Builder and MTurk's batches.
+
+    csv         a row an item, with empty cells to fill in: ratings, best, second, annotator
+    prolific    the data set of a Task Builder batch, a row an item; its report repeats each row for every participant
+    mturk       the input of a batch, a row a HIT; its results have Input.* and Answer.* columns
+
+Endings are hostile text: no cell begins as a formula, and MTurk's are escaped, since it puts them into a page as they
+stand.
+"""
+
+import csv
+import html
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_text
+from swag_af.verify.exchange.tasks import Reply, Task
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""A spreadsheet takes a cell that begins so for a formula."""
+
+LEFT_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
+"""What platforms call work that does not count, in lower case."""
+
+
+def write_csv(path: Path, tasks: Sequence[Task]) -> None:
+    """A row an item, with cells to fill in."""
+    n = _most_endings(tasks)
+    answers = [*(f"rating{i}" for i in range(1, n + 1)), "best", "second", "annotator", "seconds"]
+    header = [*_columns(n), *answers]
+    _write(path, header, ([*_cells(task, n), *[""] * len(answers)] for task in tasks))
+
+
+def write_prolific(path: Path, tasks: Sequence[Task]) -> None:
+    """The data set of a Task Builder batch."""
+    n = _most_endings(tasks)
+    _write(path, _columns(n), (_cells(task, n) for task in tasks))
+
+
+def write_mturk(path: Path, tasks: Sequence[Task]) -> None:
+    """The input of a batch; every text is HTML."""
+    n = _most_endings(tasks)
+    texts = ([task.sent1, task.start, *_padded(task.endings, n)] for task in tasks)
+    rows = ([task.id, *map(as_html, row)] for task, row in zip(tasks, texts, strict=True))
+    _write(path, _columns(n), rows)
+
+
+def read_csv(path: Path) -> Iterator[Reply]:
+    """Replies in the columns of `write_csv`; a row without an annotator is by the one whom the file is named after.
+
+    Rows that nobody filled in are no replies.
+    """
+    for where, row in _rows(path, "task", "best", "second"):
+        ratings = {i: row[f"rating{i}"] for i in _numbers(row, "rating")}
+        if any((*ratings.values(), row["best"], row["second"])):
+            annotator = row.get("annotator") or path.stem
+            seconds = _seconds(row.get("seconds"))
+            yield Reply(where, row["task"], annotator, ratings, row["best"], row["second"], seconds)
+
+
+def read_prolific(path: Path) -> Iterator[Reply]:
+    """Replies in a Task Builder report: a column's heading ends with the question's name in brackets, `[rating1]`."""
+    for where, row in _rows(path, "task"):
+        answers = {heading.rpartition("[")[2][:-1]: row[heading] for heading in row if heading.endswith("]")}
+        if "best" not in answers:
+            raise InputError(f"{path}: no column whose heading ends with [best]. Give the report of the batch.")
+        named = {heading.lower().replace("_", " "): value for heading, value in row.items()}
+        annotator = named.get("participant id") or named.get("prolific pid") or ""
+        ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
+        seconds = _seconds(named.get("time taken"))
+        left_out = _left_out(named.get("submission status") or named.get("status"))
+        yield Reply(
+            where, row["task"], annotator, ratings, answers["best"], answers.get("second", ""), seconds, left_out
+        )
+
+
+def read_mturk(path: Path) -> Iterator[Reply]:
+    """Replies in the results of a batch, whichever of its three ways of writing answers MTurk chose."""
+    for where, row in _rows(path, "Input.task", "WorkerId"):
+        answers = _mturk_answers(row, where)
+        ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
+        best, second = answers.get("best", ""), answers.get("second", "")
+        seconds, left_out = _seconds(row.get("WorkTimeInSeconds")), _left_out(row.get("AssignmentStatus"))
+        yield Reply(where, row["Input.task"], row["WorkerId"], ratings, best, second, seconds, left_out)
+
+
+def as_html(text: str) -> str:
+    """`text` such that a page shows it, a spreadsheet takes it for no formula, and MTurk for no variable."""
+    escaped = html.escape(text).replace("$", "&#36;")
+    return f"&#{ord(escaped[0])};{escaped[1:]}" if escaped.startswith(FORMULA) else escaped
+
+
+def _columns(n: int) -> list[str]:
+    return ["task", "sent1", "start", *(f"ending{i}" for i in range(1, n + 1))]
+
+
+def _cells(task: Task, n: int) -> list[str]:
+    return [task.id, *(_harmless(text) for text in (task.sent1, task.start, *_padded(task.endings, n)))]
+
+
+def _harmless(text: str) -> str:
+    """`text` as a cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _padded(endings: Sequence[str], n: int) -> list[str]:
+    return [*endings, *[""] * (n - len(endings))]
+
+
+def _most_endings(tasks: Sequence[Task]) -> int:
+    return max(len(task.endings) for task in tasks)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterator[list[str]]) -> None:
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_text(path, table.getvalue())
+
+
+def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Where each row stands, and its cells by heading, blanks around them gone."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Check the path.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: not UTF-8 text (byte {error.start}). Save it from the spreadsheet as `CSV UTF-8`."
+        ) from None
+    first = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+    missing = [heading for heading in required if heading not in (reader.fieldnames or [])]
+    if missing:
+        raise InputError(
+            f"{path}: no column {' and no column '.join(missing)}. Give the file as the platform wrote it."
+        )
+    try:
+        for row in reader:
+            cells = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
+            if any(cells.values()):
+                yield f"{path}, line {reader.line_num}", cells
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}). Write the file again.") from None
+
+
+def _numbers(names: Mapping[str, Any], prefix: str) -> list[int]:
+    """The numbers behind the names that are `prefix` and a number."""
+    return sorted(
+        int(name[len(prefix) :]) for name in names if name.startswith(prefix) and name[len(prefix) :].isdigit()
+    )
+
+
+def _seconds(text: str | None) -> float:
+    """A number of seconds, 0 where there is none."""
+    try:
+        return max(0.0, float(text or 0))
+    except ValueError:
+        return 0.0
+
+
+def _left_out(status: str | None) -> str | None:
+    known = (status or "").lower().replace("_", " ")
+    return known.replace("-", " ") if known in LEFT_OUT else None
+
+
+def _mturk_answers(row: Mapping[str, str], where: str) -> dict[str, str]:
+    """`Answer.best` as it stands, `Answer.best.2` that is true, or all of them in `Answer.taskAnswers`."""
+    answers = {}
+    for heading, value in row.items():
+        if heading.startswith("Answer."):
+            name, _, choice = heading.removeprefix("Answer.").partition(".")
+            if not choice:
+                answers[name] = value
+            elif value.lower() == "true":
+                answers[name] = choice
+    if "taskAnswers" not in answers:
+        return answers
+    try:
+        (given,) = json.loads(answers["taskAnswers"])
+        return {name: _chosen(value) for name, value in given.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"{where}: Answer.taskAnswers is not JSON of one form. Download the results again.") from None
+
+
+def _chosen(value: Any) -> str:
+    if isinstance(value, dict):
+        return next((str(choice) for choice, is_chosen in value.items() if is_chosen), "")
+    return str(value)

@@ -1,0 +1,187 @@
+"""What leaves for people elsewhere and what comes back: tasks without a trace of gold, the key to them, replies.
+
+    FILE             tasks under ids that say nothing, endings in an order of each task's own
+    FILE.key.json    what the ids stand for, and which ending is which; it stays here
+
+How platforms write tasks and replies is the business of `exchange_csv` and `exchange_forms`.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
+from swag_af.data.progress import progress
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import RATINGS, Item, Verdict, check_verdict
+from swag_af.verify.texts import shown_item
+
+KIND = "verification key"
+
+BRIEF = (
+    "You see a sentence, the beginning of the next one, and several ways in which it could go on. Judge each ending "
+    "by itself first: likely, if it could well be what happens next; unlikely, if it makes sense but is not what one "
+    "would expect here; gibberish, if it makes no sense, or is no English. Then choose the ending that fits best, and "
+    "the one that fits second best, even where several fit or none does."
+)
+BEST = "Which ending fits best?"
+SECOND = "Which ending fits second best?"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An item as somebody elsewhere sees it."""
+
+    id: str
+    item: Item
+    sent1: str
+    start: str
+    endings: tuple[str, ...]
+    order: tuple[int, ...]
+    """For each ending shown, its place in the item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one task from one person, as it was written."""
+
+    where: str
+    """File and line, for errors."""
+    task: str
+    annotator: str
+    ratings: Mapping[int, str]
+    """By the number of the ending shown, from 1."""
+    best: str
+    """The number of the best ending shown."""
+    second: str
+    seconds: float = 0.0
+    left_out: str | None = None
+    """Why it does not count, when the platform says so."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the tasks of an export stand for."""
+
+    to: str
+    pool: str
+    tasks: dict[str, tuple[Item, tuple[int, ...]]]
+    """Task id -> its item, and for each ending shown its place in the item."""
+
+
+def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
+    """A task an item. Ids and orders hang on the pool, the seed and the item alone."""
+    tasks = []
+    identity = run.pool.identity
+    with progress("texts", len(items), "items") as advance:
+        for item in items:
+            columns = ",".join(map(str, item.columns))
+            mark = hashlib.sha256(f"{identity} {seed} {item.id} {columns}".encode()).hexdigest()[:16]
+            shown = shown_item(run, item.row, item.columns, seed=seed, item=mark, annotator=identity)
+            tasks.append(Task(mark, item, shown.sent1, shown.start, shown.endings, shown.order))
+            advance()
+    return tasks
+
+
+def key_path(path: Path) -> Path:
+    """Where the key of the tasks in `path` is."""
+    return path.with_name(f"{path.name}.key.json")
+
+
+def write_key(path: Path, to: str, pool_identity: str, tasks: Iterable[Task]) -> None:
+    """Write the key of an export."""
+    content = {
+        task.id: {
+            "row": task.item.row,
+            "round": task.item.round,
+            "columns": list(task.item.columns),
+            "order": list(task.order),
+        }
+        for task in tasks
+    }
+    write_json(path, {"format": FORMAT, "kind": KIND, "to": to, "pool": pool_identity, "tasks": content})
+
+
+def read_key(path: Path, pool_identity: str) -> Key:
+    """The key in `path`; InputError when it is of another pool."""
+    content = check_manifest(read_json(path), path, KIND)
+    if content.get("pool") != pool_identity:
+        raise InputError(f"{path}: the key of another pool. Give the run that the tasks were exported from.")
+    try:
+        return Key(content["to"], content["pool"], {mark: _entry(entry) for mark, entry in content["tasks"].items()})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a broken key ({type(error).__name__}: {error}). Export the tasks again.") from None
+
+
+def _entry(entry: Mapping[str, Any]) -> tuple[Item, tuple[int, ...]]:
+    item = Item(int(entry["row"]), tuple(int(column) for column in entry["columns"]), int(entry["round"]))
+    order = tuple(int(place) for place in entry["order"])
+    if sorted(order) != list(range(len(item.columns))):
+        raise ValueError(f"order {list(order)} for {len(item.columns)} endings")
+    return item, order
+
+
+def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Counter[str]]:
+    """The verdicts that the replies are, in order of item and annotator, and how many were dropped for what.
+
+    InputError names replies to tasks that the key does not know, and words that are no answers.
+    """
+    verdicts: dict[tuple[Item, str], Verdict] = {}
+    dropped = Counter[str]()
+    faults = []
+    for reply in replies:
+        if reply.task not in key.tasks:
+            faults.append(f"{reply.where}: no task {reply.task!r} in the key")
+            continue
+        found = _verdict_of(reply, *key.tasks[reply.task])
+        if isinstance(found, Verdict):
+            if verdicts.setdefault((found.item, found.annotator), found) is not found:
+                dropped["answered before by the same person"] += 1
+        elif found.startswith(reply.where):
+            faults.append(found)
+        else:
+            dropped[found] += 1
+    if faults:
+        more = f"; and {len(faults) - 5:,} more" if len(faults) > 5 else ""
+        raise InputError("; ".join(faults[:5]) + more + ". Give the files and the key of one export.")
+    return [
+        verdicts[found] for found in sorted(verdicts, key=lambda found: (found[0].row, found[0].round, found[1]))
+    ], dropped
+
+
+def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str:
+    """The verdict, or why there is none: a reason to drop it, or a fault that begins with where it stands."""
+    if reply.left_out:
+        return reply.left_out
+    if not reply.annotator:
+        return "no annotator"
+    ratings = [reply.ratings.get(i, "").strip().lower() for i in range(1, len(order) + 1)]
+    if not all(ratings):
+        return "a rating is missing"
+    strange = next((rating for rating in ratings if rating not in RATINGS), None)
+    if strange is not None:
+        return f"{reply.where}: {strange!r} is none of {', '.join(RATINGS)}"
+    if not (reply.best and reply.second):
+        return "best or second best is missing"
+    numbers = [_number(answer, len(order)) for answer in (reply.best, reply.second)]
+    if None in numbers:
+        return f"{reply.where}: best {reply.best!r} and second {reply.second!r} are not from 1 to {len(order)}"
+    best, second = (order[number] for number in numbers if number is not None)
+    if best == second:
+        return "best is second best too"
+    of_place = dict(zip(order, ratings, strict=True))
+    in_order = tuple(rating for place in range(len(order)) for rating in RATINGS if rating == of_place[place])
+    return check_verdict(Verdict(item, reply.annotator, in_order, best, second, reply.seconds), reply.where)
+
+
+def _number(answer: str, n: int) -> int | None:
+    """The place from 0 that a number from 1 to `n` stands for; a spreadsheet may have written it as 2.0."""
+    try:
+        number = float(answer)
+    except ValueError:
+        return None
+    return int(number) - 1 if number.is_integer() and 1 <= number <= n else None

@@ -1,0 +1,179 @@
+"""The verbs `verify export` and `verify import`: tasks for people elsewhere, and verdicts of what comes back.
+
+Everything comes back to one form, `verdicts.jsonl`. Nothing here talks to a platform.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_output
+from swag_af.data.run import Run, open_run
+from swag_af.judging.consensus import screened
+from swag_af.judging.verdicts import (
+    Item,
+    Judgement,
+    Verdict,
+    is_example,
+    judge,
+    make_items,
+    read_verdicts,
+    refill,
+    write_verdicts,
+)
+from swag_af.verify.exchange.csv import read_csv, read_mturk, read_prolific, write_csv, write_mturk, write_prolific
+from swag_af.verify.exchange.forms import (
+    read_label_studio,
+    write_label_studio,
+    write_labeling_config,
+    write_mturk_layout,
+    write_prolific_questions,
+)
+from swag_af.verify.exchange.tasks import Reply, Task, key_path, make_tasks, read_key, verdicts_of, write_key
+from swag_af.verify.options import ExportOptions, ImportOptions
+
+Writer = Callable[[Path, Sequence[Task]], None]
+
+
+@dataclass(frozen=True)
+class Platform:
+    """How tasks are written for a platform, and its replies read."""
+
+    write: Writer
+    read: Callable[[Path], Iterator[Reply]]
+    form: Writer | None = None
+    """What is written beside the tasks."""
+    form_suffix: str = ""
+
+
+PLATFORMS = {
+    "csv": Platform(write_csv, read_csv),
+    "label-studio": Platform(write_label_studio, read_label_studio, write_labeling_config, ".config.xml"),
+    "prolific": Platform(write_prolific, read_prolific, write_prolific_questions, ".questions.json"),
+    "mturk": Platform(write_mturk, read_mturk, write_mturk_layout, ".layout.html"),
+}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote."""
+
+    n: int
+    """Tasks, or verdicts."""
+    files: tuple[Path, ...]
+    """To be taken elsewhere."""
+    key: Path | None
+    """To be kept here."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import found."""
+
+    verdicts: list[Verdict]
+    dropped: Counter[str]
+    """Replies that do not count, by reason."""
+
+
+def export(options: ExportOptions) -> Exported:
+    """Write tasks for a platform, with the form it wants and the key; or the verdicts of the web application."""
+    out = options.out
+    if options.to == "verdicts":
+        return _export_verdicts(options)
+    platform = PLATFORMS[options.to]
+    form = out.with_name(out.name + platform.form_suffix)
+    for path in {out, form, key_path(out)}:
+        check_output(path, force=options.force)
+    run = open_run(options.run)
+    tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
+    write_key(key_path(out), options.to, run.pool.identity, tasks)
+    platform.write(out, tasks)
+    if platform.form is not None:
+        platform.form(form, tasks)
+    return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out))
+
+
+def _export_verdicts(options: ExportOptions) -> Exported:
+    """What the web application collected."""
+    check_output(options.out, force=options.force)
+    try:
+        from swag_af.verify.store import open_store
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    store = open_store(options.run, options.database)
+    found = store.verdicts()
+    store.close()
+    if not found:
+        raise InputError(f"{options.run}: nobody has judged an item yet. `swag-af verify serve` lets people.")
+    write_verdicts(options.out, found, store.settings["pool_identity"])
+    return Exported(len(found), (options.out,), None)
+
+
+def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
+    """The items that people are still to judge, given earlier verdicts: new ones, unfinished ones, and refills.
+
+    Verdicts of annotators whom `release` would screen out do not count. Rows are in the order of the web application,
+    so that a limit means the same contexts there and here.
+    """
+    assignment = run.assignment(options.iteration)
+    made = make_items(assignment, seed=options.seed)
+    earlier: dict[int, list[Judgement]] = {}
+    if options.verdicts is not None:
+        said = read_verdicts(options.verdicts, run.pool.identity)
+        dropped = screened(said)
+        counted = [verdict for verdict in said if verdict.annotator not in dropped]
+        for judgement in judge(counted, seed=options.seed):
+            earlier.setdefault(judgement.item.row, []).append(judgement)
+    order = np.random.default_rng(options.seed).permutation(len(assignment))[: options.limit]
+    found = [
+        _next_item(earlier[row], assignment[row, 1:], options.annotators_per_item) if row in earlier else made[row]
+        for row in order.tolist()
+    ]
+    items = [item for item in found if item is not None]
+    if not items:
+        raise InputError(f"{options.verdicts}: nothing is left to judge. Release it: `swag-af release {options.run}`.")
+    return items
+
+
+def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: int) -> Item | None:
+    """What a row with these judgements, one a round, needs next."""
+    last = judged[-1]
+    if last.n_annotators < annotators:
+        return last.item
+    if is_example(last):
+        return None
+    return refill(last, assigned, {column for judgement in judged for column in judgement.item.columns})
+
+
+def import_verdicts(options: ImportOptions) -> Imported:
+    """Read what came back, write it as verdicts, and say what was dropped."""
+    check_output(options.out, force=options.force)
+    identity = open_run(options.run).pool.identity
+    if options.key is None:
+        found = _merged([verdict for path in options.files for verdict in read_verdicts(path, identity)])
+    else:
+        key = read_key(options.key, identity)
+        if key.to not in PLATFORMS:
+            raise InputError(f"{options.key}: the key of an export to {key.to!r}, which this release does not know.")
+        read = PLATFORMS[key.to].read
+        found = Imported(*verdicts_of(key, (reply for path in options.files for reply in read(path))))
+    if not found.verdicts:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.dropped.items()) or "no replies"
+        raise InputError(f"{options.files[0]}: no verdict in it ({reasons}). Check that people have answered.")
+    write_verdicts(options.out, found.verdicts, identity)
+    return found
+
+
+def _merged(verdicts: Sequence[Verdict]) -> Imported:
+    """Verdicts of several files, the first on an item by each annotator."""
+    first: dict[tuple[Item, str], Verdict] = {}
+    for verdict in verdicts:
+        first.setdefault((verdict.item, verdict.annotator), verdict)
+    ordered = sorted(first, key=lambda found: (found[0].row, found[0].round, found[1]))
+    n_again = len(verdicts) - len(first)
+    dropped = Counter({"answered before by the same person": n_again} if n_again else {})
+    return Imported([first[found] for found in ordered], dropped)
