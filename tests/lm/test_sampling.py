@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import slow_lm
 import torch
 from conftest import N_TYPES, STOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow import lm as slow_lm
 
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS

@@ -16,8 +16,8 @@ from swag_af.data.syntax.taggers import _unneeded_for_tags
 from swag_af.data.syntax.treebank import read_treebank
 from swag_af.data.tags import TAGS, load_tagger, tag_word_types
 
-TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
-BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
+TREEBANK = Path(__file__).parents[3] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "splitters.py"
 
 
 def tags(sentence: str) -> str:

@@ -18,7 +18,7 @@ from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import InputError
 from swag_af.data.video import Caption, Video
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def clip(movie: str, begin: str, end: str, sentence: str) -> str:

@@ -45,7 +45,7 @@ CAPTIONS = [
 
 @pytest.fixture(autouse=True)
 def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
-    """No curves (tests/test_plot.py draws them), wide help, and the process as it was."""
+    """No curves (tests/reporting/test_plot.py draws them), wide help, and the process as it was."""
     for module in ("cli.filtering", "releasing.verb"):
         monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
     monkeypatch.setenv("COLUMNS", "200")

@@ -14,8 +14,8 @@ from swag_af.data.syntax.splitters import Split, cut, load_splitter
 from swag_af.data.syntax.treebank import read_treebank
 from swag_af.data.video import Caption
 
-TREEBANK = Path(__file__).parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
-BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "splitters.py"
+TREEBANK = Path(__file__).parents[3] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "splitters.py"
 
 
 def split(text: str, name: str = "rules", tree: str | None = None) -> str | None:

@@ -149,7 +149,7 @@ def test_any_plain_letters_have_nltks_tokens(text: str) -> None:
 
 @pytest.mark.real
 def test_real_captions_have_nltks_tokens_and_come_back_from_them() -> None:
-    path = Path(__file__).resolve().parents[2] / "shared" / "data" / "activitynet_captions" / "val_1.json"
+    path = Path(__file__).resolve().parents[3] / "shared" / "data" / "activitynet_captions" / "val_1.json"
     if not path.exists():
         pytest.skip("the captions are not here")
     videos = json.loads(path.read_text(encoding="utf-8")).values()

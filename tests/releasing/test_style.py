@@ -166,7 +166,7 @@ class Packageless(HashFilter):
 def test_a_default_filter_that_cannot_be_had_is_left_out_with_a_note(run: Run, tmp_path: Path, monkeypatch) -> None:
     for name in DEFAULT_AUDIT:
         monkeypatch.setitem(registry.FILTERS, name, "conftest:FeatureFilter")
-    monkeypatch.setitem(registry.FILTERS, DEFAULT_AUDIT[-1], "test_release_style:Packageless")
+    monkeypatch.setitem(registry.FILTERS, DEFAULT_AUDIT[-1], "test_style:Packageless")
     dataset, card = released(run, tmp_path, audit=ReleaseOptions(Path("run")).audit)
     assert len(dataset.style.findings) == len(DEFAULT_AUDIT) - 1
     assert f"`{DEFAULT_AUDIT[-1]}` was left out: its package is not installed" in card
@@ -177,7 +177,7 @@ def test_a_default_filter_that_cannot_be_had_is_left_out_with_a_note(run: Run, t
 def test_a_filter_named_by_hand_that_cannot_be_had_is_refused_before_any_work(
     run: Run, tmp_path: Path, monkeypatch, names: str
 ) -> None:
-    monkeypatch.setitem(registry.FILTERS, "packageless", "test_release_style:Packageless")
+    monkeypatch.setitem(registry.FILTERS, "packageless", "test_style:Packageless")
     monkeypatch.setattr("swag_af.releasing.verb.assemble", lambda *_: pytest.fail("work was begun"))
     with pytest.raises(InputError):
         released(run, tmp_path, audit=names)

@@ -9,7 +9,7 @@ from swag_af.cli import demo as demo_module
 from swag_af.cli.main import main
 from swag_af.lm.options import LMOptions
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_verify_load import free_port, served
+from test_load import free_port, served
 from verify_people import TOKEN, make_run, small_pool
 
 from swag_af.cli.main import main

@@ -27,7 +27,7 @@ from swag_af.data.pool.columns import split_context
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.verb import load_flag, pool, tag
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 ROWS: list[dict[str, Any]] = [
     {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},

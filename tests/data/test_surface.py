@@ -23,7 +23,7 @@ from swag_af.data.text import surface
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import FEATURES, SurfaceCounts, SurfaceWarning
 
-REAL = Path(__file__).parents[2] / "shared" / "data" / "swag" / "swag_questions.jsonl"
+REAL = Path(__file__).parents[3] / "shared" / "data" / "swag" / "swag_questions.jsonl"
 
 Rows = list[list[str]]
 """Endings, gold first in every row."""

@@ -19,7 +19,7 @@ from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.hub import size_category
 from swag_af.releasing.options import ReleaseOptions
 
-SWAG = Path(__file__).resolve().parents[2] / "shared" / "data" / "swag"
+SWAG = Path(__file__).resolve().parents[3] / "shared" / "data" / "swag"
 REGULAR = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
 FULL = (
     "video-id,fold-ind,startphrase,gold-ending,distractor-0,distractor-1,distractor-2,distractor-3,gold-source,"

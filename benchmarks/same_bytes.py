@@ -1,0 +1,91 @@
+"""Whether two checkouts make the same bytes: contexts, models, pool, run, report, release, and pools of texts.
+
+For changes that should change nothing. Runs a small pipeline by each checkout, in processes of their own, and compares
+every file. What may differ is left out by name: seconds, memory, versions and the time of day. What else differs is
+listed, and the exit code is 1.
+
+    git worktree add ../before COMMIT
+    python benchmarks/same_bytes.py ../before . --out runs/same_bytes
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+STEPS = (
+    "demo --out demo --seed 3",
+    "pool demo/dataset/train.csv --out pool --tagger rules",
+    "tag pool --in-context --tagger rules --workers 2",
+    "features pool --lms demo/lms",
+    "filter pool --out run --schedule mlp:3,poslstm:2 --n-negatives 2 --audit ngrams --seed 1 --policy released",
+    "audit run --filters chars --seeds 2",
+    "verify export run --out tasks.csv --limit 20",
+    "release run --out dataset --n-distractors 2 --audit ngrams",
+)
+"""Verbs, as their command lines are read before and after."""
+
+PASSED_OVER = ("timing.jsonl", "timing.json", "lightning_logs", "events.out.tfevents", ".lock")
+"""Files that hold seconds and memory."""
+
+FREE = re.compile(r'"(seconds|endings_per_second|peak_memory_gb|created|version|versions|tokens_per_second)": [^,}\n]+')
+TIMED = re.compile(r'<section id="timing">.*?</section>', re.DOTALL)
+
+
+def make(checkout: Path, out: Path) -> None:
+    """Run the steps by the code of `checkout`, in folder `out`."""
+    out.mkdir(parents=True)
+    environment = os.environ | {"PYTHONPATH": str(checkout.resolve()), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+    for step in STEPS:
+        print(f"{checkout}: swag-af {step}", file=sys.stderr, flush=True)
+        command = [sys.executable, "-m", "swag_af", *step.split()]
+        done = subprocess.run(command, cwd=out, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{checkout}: swag-af {step}: {done.stderr.strip().splitlines()[-1]}")
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Every file's hash by its path within `folder`, what may differ blotted out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_file() and not any(part in name for part in PASSED_OVER):
+            content = path.read_bytes()
+            if path.suffix in (".json", ".jsonl", ".html", ".md"):
+                content = TIMED.sub("", FREE.sub(r'"\1": -', content.decode())).encode()
+            found[name] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def main() -> None:
+    """Make both, compare, and say what differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=Path, help="a checkout")
+    parser.add_argument("after", type=Path, help="another")
+    parser.add_argument("--out", type=Path, default=Path("runs/same_bytes"), help="made where it is missing")
+    options = parser.parse_args()
+    for name in ("before", "after"):
+        if not (options.out / name / "dataset").exists():
+            make(getattr(options, name), options.out / name)
+    before, after = digests(options.out / "before"), digests(options.out / "after")
+    differing = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    print(
+        json.dumps(
+            {
+                "files": len(before),
+                "same": len(before.keys() & after.keys())
+                - sum(before[name] != after[name] for name in before.keys() & after.keys()),
+                "differing": differing,
+            },
+            indent=1,
+        )
+    )
+    sys.exit(bool(differing))
+
+
+if __name__ == "__main__":
+    main()

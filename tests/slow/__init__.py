@@ -1,0 +1,1 @@
+"""Slow, obvious twins of what is fast."""
