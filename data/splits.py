@@ -1,7 +1,8 @@
 """Which rows belong together, and dealing what belongs together into parts: folds, held-out rows, splits.
 
 Groups come first: `named_groups` by a name, joined by `join_by_text` and `join_pairs`. Whole groups then go to parts:
-`deal` into folds of even size, `hold_out` a share for one round, `fill_shares` into named parts of given shares.
+`deal` into folds of even size, `hold_out` a share for one round, `hold_aside` a few to stop a fit by, `fill_shares`
+into named parts of given shares.
 
 Rows of one video share their people and places, and rows that share a sentence give each other's endings away: a model
 that has read the one has read the other. Knows numbers and keys only; which texts count is said by those who call.
@@ -103,6 +104,26 @@ def check_split(groups: np.ndarray, n_test: int, test_share: float) -> None:
         raise InputError(
             f"{len(groups)} contexts{of} cannot be split {1 - test_share:g} to {test_share:g}. Use {more}."
         )
+
+
+def hold_aside(groups: np.ndarray, n_held: int, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to keep and rows held aside, both in random order, whole groups together.
+
+    Groups are held in random order until there are `n_held` rows, except for one that would make it more than half of
+    all. Rows that are all of one group are parted by row.
+    """
+    _, first, groups = np.unique(groups, return_index=True, return_inverse=True)
+    groups = first.argsort().argsort()[groups] if len(first) > 1 else np.arange(len(groups))  # by their first rows
+    order, sizes = rng.permutation(int(groups.max()) + 1), np.bincount(groups)
+    n_so_far, held = 0, np.zeros(len(sizes), bool)
+    for group in order:
+        if n_so_far < n_held and n_so_far + sizes[group] <= len(groups) // 2:
+            held[group] = True
+            n_so_far += sizes[group]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    rows = np.argsort(place[groups], kind="stable")  # groups in their order
+    return rows[~held[groups[rows]]], rows[held[groups[rows]]]
 
 
 def fill_shares(

@@ -7,22 +7,21 @@ comes from `rng`; torch's global generator is as it was when a call returns. On 
 fp32 everywhere.
 """
 
-import contextlib
-import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch.optim.adam import adam
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
+from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
+from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
 @dataclass(kw_only=True)
@@ -122,126 +121,15 @@ class NeuralFilter(ABC):
         )
 
 
-def train_while_better(
-    network: torch.nn.Module,
-    run_epoch: Callable[[], None],
-    held_out_loss: Callable[[], float],
-    *,
-    max_epochs: int,
-    patience: int,
-) -> list[float]:
-    """Train until the held-out loss has not fallen for `patience` epochs; keep the best weights, return the losses."""
-    losses: list[float] = []
-    best, best_epoch = copy.deepcopy(network.state_dict()), 0
-    for epoch in range(max_epochs):
-        network.train()
-        run_epoch()
-        losses.append(held_out_loss())
-        if losses[-1] <= min(losses):
-            best, best_epoch = copy.deepcopy(network.state_dict()), epoch
-        elif epoch - best_epoch >= patience:
-            break
-    network.load_state_dict(best)
-    network.eval()
-    return losses
-
-
-class Adam:
-    """Adam (Kingma & Ba 2015) by torch's own fused kernel, without `torch.optim.Optimizer`.
-
-    That class imports torch's compiler when the first one is made: 3 to 5 seconds of every run, for nothing.
-    """
-
-    def __init__(self, network: torch.nn.Module, learning_rate: float, weight_decay: float):
-        self.parameters: list[torch.Tensor] = list(network.parameters())
-        self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p) for p in self.parameters]
-        self.steps = [torch.zeros((), device=p.device) for p in self.parameters]
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """One update by the gradients at hand."""
-        gradients = [p.grad for p in self.parameters if p.grad is not None]
-        assert len(gradients) == len(self.parameters)
-        adam(
-            self.parameters,
-            gradients,
-            self.first,
-            self.second,
-            [],
-            self.steps,
-            fused=True,
-            amsgrad=False,
-            beta1=0.9,
-            beta2=0.999,
-            lr=self.learning_rate,
-            weight_decay=self.weight_decay,
-            eps=1e-8,
-            maximize=False,
-        )
-
-
 def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows that stop the fit, both in random order; no group is on both sides.
-
-    Videos are held in random order until the slice has `stopping_size` rows, but for one that would make it more than
-    half of all. Rows that are all of one group are parted by row.
-    """
-    _, first, groups = np.unique(view.groups, return_index=True, return_inverse=True)
-    groups = first.argsort().argsort()[groups] if len(first) > 1 else np.arange(len(view))  # by their first rows
-    order, sizes = rng.permutation(int(groups.max()) + 1), np.bincount(groups)
-    wanted, n_held, held = stopping_size(len(view), share), 0, np.zeros(len(sizes), bool)
-    for group in order:
-        if n_held < wanted and n_held + sizes[group] <= len(view) // 2:
-            held[group] = True
-            n_held += sizes[group]
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    rows = np.argsort(place[groups], kind="stable")  # groups in their order
-    return rows[~held[groups[rows]]], rows[held[groups[rows]]]
+    """Rows to train on and rows that stop the fit (`stopping_size` of them), both in random order; no group on both
+    sides, unless all rows are of one."""
+    return hold_aside(view.groups, stopping_size(len(view), share), rng=rng)
 
 
 def stopping_size(n: int, share: float) -> int:
     """How many of `n` fitted rows stop the fit: the share, at least 8, at most half."""
     return min(max(8, round(share * n)), n // 2)
-
-
-def batch_size(n_train: int, most: int) -> int:
-    """Contexts a step: `most`, or so few that an epoch has 128 steps, but 16 at least.
-
-    At 360 rows an epoch of 128-context batches is 3 steps, and after ten epochs the POS LSTM is right 0.21 of
-    the time, with 16 0.27 (docs/DECISIONS.md); the released code skips a last batch that is not full, hence all
-    of them when there are few rows. Batches here differ in size by one at most, none is skipped.
-    """
-    return min(most, max(16, n_train // 128))
-
-
-def pick_device(name: str) -> torch.device:
-    """The torch device behind `auto`, `cpu` or `cuda`."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("device cuda: this machine has none that torch can use. Take device cpu or auto.")
-    return torch.device(name)
-
-
-def mixed_precision(device: torch.device, precision: str = "auto") -> contextlib.AbstractContextManager[object]:
-    """Products in bf16, which needs no scaling of losses; `auto`: on a GPU alone, and on a CPU nothing changes.
-
-    For training alone: bf16 rounds otherwise in a batch of another size, and no score may hang on its company.
-    """
-    enabled = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
-    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
-
-
-@contextlib.contextmanager
-def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Torch's generators seeded inside, and as they were afterwards."""
-    with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield
 
 
 def _logits(

@@ -19,17 +19,10 @@ import torch
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
-from swag_af.filters.neural import (
-    Adam,
-    batch_size,
-    cross_entropy,
-    mixed_precision,
-    pick_device,
-    seeded,
-    stopping_split,
-    train_while_better,
-)
+from swag_af.filters.neural import cross_entropy, stopping_split
 from swag_af.filters.strings import second_sentences
+from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
 @dataclass(kw_only=True)

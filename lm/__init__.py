@@ -1,8 +1,10 @@
-"""Language models and what they make: candidate endings, perplexity features, pools.
+"""Generators of candidate endings and what they make: language models, perplexity features, pools.
 
 Reading order (each file or folder imports only those named before it):
 
     options   the options of `train-lm`, `generate` and `features`
+    contract  what a generator is, and `check_generator`, which tests the four sentences on anyone's class
+    registry  names to classes: `make_generator("lstm[lms]")`
     lstm      the paper's generator: forward and backward LSTMs
     verb      the verb `generate`
     estimate  what a `generate` would take

@@ -19,7 +19,6 @@ from swag_af.data.captions.context_set import read_contexts, read_contexts_manif
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_json, write_manifest
-from swag_af.data.folds import FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -38,23 +37,15 @@ from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import (
-    DRAWN_OUT,
-    READ,
-    Readers,
     Row,
-    Task,
-    load_readers,
-    make_rows,
-    task_of,
-    types_of_golds,
-    unfit_reason,
 )
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, pick_device
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.sampling import Sampling
+from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
+from swag_af.nn.device import pick_device
 
 MOST_SHARDS = 64
 """Every shard keeps a file a table open, and systems allow a process about a thousand."""
@@ -114,7 +105,7 @@ def prepare(options: GenerateOptions) -> Job:
     contexts = _choose(every_context, options)
     n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))
     groups = [contexts[at : at + n_rows] for at in range(0, len(contexts), n_rows)]
-    tagger, device = load_tagger(options.tagger), pick_device(options.device)
+    tagger, device = load_tagger(options.tagger), pick_device(options.device).type
     precision: Precision = "fp32"
     if options.output_precision == "bf16" or (options.output_precision == "auto" and device == "cuda"):
         precision = "bf16"
@@ -225,12 +216,17 @@ class _Maker:
         self.job = job
         self.out = options.out
         self.vocabulary = vocabulary
-        self.folds = FoldMap.load(options.lms)
-        self.rules = Sampling(options.n_negatives, options.min_tokens, options.max_tokens, options.max_draws)
-        self.types = types_of_golds(job.every_context, vocabulary, self.rules)
+        self.generator = LSTMGenerator(
+            options.lms,
+            job.every_context,
+            options.min_tokens,
+            options.max_tokens,
+            options.max_draws,
+            options.live_rows,
+            job.device,
+            job.precision,
+        )
         self.widest_start = max(len(tokenize(context.start)) for context in job.contexts)
-        self.readers: dict[int, Readers] = {}
-        """Of the fold at hand alone: five together would take most of a gigabyte."""
         K, L = 1 + options.n_negatives, options.max_tokens
         self.row_tables = {
             "tokens": np.zeros((K, L), vocabulary.id_dtype),
@@ -256,42 +252,22 @@ class _Maker:
         draft = ShardDraft(self.out, number, len(group), self.row_tables)
         settled = draft.done()
         tally.begin_shard(n_settled=len(settled))
-        todo: dict[int, list[Task]] = {}
-        for position, context in enumerate(group):
-            if position in settled:
-                continue
-            task = task_of(context, position, self.vocabulary, self.job.options.seed)
-            reason = READ if self._is_read(context) else unfit_reason(task, self.rules, self.types.ends)
-            if reason is None:
-                todo.setdefault(context.fold, []).append(task)
-            else:
-                draft.drop(position, reason)
+        todo = [position for position in range(len(group)) if position not in settled]
+        contexts, options = [group[position] for position in todo], self.job.options
+        lazy = options.features == "lazy"
+        for i, made in self.generator.rows(contexts, options.n_negatives, seed=options.seed, lazy=lazy):
+            if isinstance(made, str):
+                draft.drop(todo[i], made)
                 tally.dropped()
-        for fold, tasks in sorted(todo.items()):
-            for position, row in self._rows(fold, tasks):
-                if row is None:
-                    draft.drop(position, DRAWN_OUT)
-                    tally.dropped()
-                else:
-                    draft.keep(position, self._tables(row), n_draws=row.n_draws, rejected=asdict(row.rejected))
-                    tally.kept(row)
+            else:
+                rejected = asdict(made.rejected)
+                draft.keep(todo[i], self._tables(made), n_draws=made.n_draws, rejected=rejected)
+                tally.kept(made)
         dtype = self.vocabulary.id_dtype
         starts, lengths = pad((self.vocabulary.ids(tokenize(c.start)) for c in group), dtype, width=self.widest_start)
-        counts = np.full(len(group), 1 + self.rules.n_negatives, np.uint32)
+        counts = np.full(len(group), 1 + options.n_negatives, np.uint32)
         draft.finish(group, {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts})
         write_json(shard_path(self.out, number) / "timing.json", tally.of_shard())
-
-    def _is_read(self, context: Context) -> bool:
-        """Whether the model of the context's fold has learnt its ending."""
-        return self.folds.folds_of(context) != (context.fold,)
-
-    def _rows(self, fold: int, tasks: list[Task]) -> Any:
-        options = self.job.options
-        if fold not in self.readers:
-            self.readers.clear()
-            self.readers[fold] = load_readers(options.lms, fold, device=self.job.device, precision=self.job.precision)
-        lazy = options.features == "lazy"
-        return make_rows(self.readers[fold], tasks, self.rules, self.types, lazy=lazy, live_rows=options.live_rows)
 
     def _tables(self, row: Row) -> dict[str, np.ndarray]:
         known = np.delete(row.features, BACKWARD, axis=1) if self.job.options.features == "lazy" else row.features

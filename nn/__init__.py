@@ -2,6 +2,8 @@
 
 Reading order (each file imports only those named before it):
 
+    device     where networks compute, in which precision, from which seed
+    training   epochs until the held-out loss stops falling
     products   matrix products at the speed of the processor
     gradients  pieces of the language model with gradients by hand
     recurrent  the bidirectional LSTM with its pool, forward and backward by hand

@@ -16,7 +16,7 @@ MAPPED = ("data", "nn", "lm", "filters")
 """Folders of the root that are installed within `swag_af`."""
 BELOW = {
     "data": set[str](),
-    "nn": set[str](),
+    "nn": {"data"},
     "lm": {"data", "nn"},
     "filters": {"data", "nn"},
     "af": {"data", "filters"},

@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     sampling     distinct endings from the full softmax
     features     five perplexities and three lengths
     candidates   the rows of a pool
+    generator    `LSTMGenerator`, which keeps the contract
     lazy         features for pools as they stand; the verb `features`
 
 Importing this package loads nothing else.

@@ -10,7 +10,7 @@ import torch
 
 from swag_af.data.context import Context
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
-from swag_af.data.vocabulary import UNK, Vocabulary
+from swag_af.data.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forward_features
 from swag_af.lm.lstm.reader import OutputLayer, Reader
@@ -93,6 +93,13 @@ def unfit_gold(gold: Sequence[int], rules: Sampling, ends: torch.Tensor) -> str 
 def sentence_ends(vocabulary: Vocabulary) -> torch.Tensor:
     """(V,) which tokens end a sentence."""
     return torch.tensor([token in SENTENCE_ENDS for token in vocabulary.tokens])
+
+
+def all_types(vocabulary: Vocabulary) -> Types:
+    """Every token type but the special ones."""
+    sampled = torch.ones(len(vocabulary), dtype=torch.bool)
+    sampled[: len(SPECIAL_TOKENS)] = False
+    return Types(sentence_ends(vocabulary), sampled)
 
 
 def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: Sampling) -> Types:

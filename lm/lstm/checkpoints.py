@@ -15,8 +15,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
@@ -140,12 +138,3 @@ def new_model(n_types: int, options: LMOptions) -> BidirectionalLM:
         recurrent_dropout=options.recurrent_dropout,
         embedding_dropout=options.embedding_dropout,
     )
-
-
-def pick_device(device: str) -> str:
-    """`auto` made definite: cuda when there is one."""
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda: this torch sees no GPU. Use --device cpu, or install a CUDA build of torch.")
-    return device

@@ -20,10 +20,11 @@ from swag_af.data.progress import progress
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
 from swag_af.lm.lstm.candidates import load_readers
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, pick_device, trained_folds
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, trained_folds
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
 from swag_af.lm.lstm.reader import Reader
 from swag_af.lm.options import FeaturesOptions
+from swag_af.nn.device import pick_device
 
 
 def features(options: FeaturesOptions) -> CandidatePool:
@@ -66,7 +67,7 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
     known = Vocabulary.load(lms / "vocabulary.tsv")
     ids = np.array(known.ids(pool.vocabulary.tokens))  # (V,) of the models, by those of the pool
     ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
-    device = pick_device("auto")
+    device = pick_device("auto").type
     with progress("features", len(pool), "contexts") as advance:
         first = 0
         for entry in pool.manifest["shards"]:
@@ -129,7 +130,7 @@ class _Filler:
     def __init__(self, pool: CandidatePool, lms: Path):
         self.lms = lms
         self.plan = pool.manifest["plan"]
-        self.device = pick_device(self.plan["device"])
+        self.device = pick_device(self.plan["device"]).type
         self.readers: dict[int, Reader] = {}
         self._check_models(pool)
         self._check_folds(pool)

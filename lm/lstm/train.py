@@ -40,7 +40,6 @@ from swag_af.lm.lstm.checkpoints import (
     load_weights,
     new_model,
     open_lm_folder,
-    pick_device,
     pretrained_path,
     save_model,
 )
@@ -57,6 +56,7 @@ from swag_af.lm.lstm.corpus import (
 )
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.nn.device import pick_device
 
 Sequences = Sequence[tuple[int, ...]]
 
@@ -75,7 +75,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     folds = options.folds or tuple(range(n_folds))
     if not set(folds) <= set(range(n_folds)):
         raise InputError(f"--folds {' '.join(map(str, folds))}: {options.contexts} has folds 0 to {n_folds - 1}.")
-    device = pick_device(options.device)
+    device = pick_device(options.device).type
     vocabulary = caption_vocabulary(contexts, dropped, min_count=options.lm.min_count)
     pairs = pairs_of(contexts, dropped, vocabulary)
     pretraining, hashes = _pretraining(options, vocabulary)

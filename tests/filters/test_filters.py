@@ -19,16 +19,11 @@ from swag_af.data.splits import named_groups
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters.contract import Filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
-from swag_af.filters.neural import (
-    NeuralFilter,
-    batch_size,
-    cross_entropy,
-    mixed_precision,
-    stopping_size,
-    stopping_split,
-)
+from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
 from swag_af.filters.sequences import sequences_of
+from swag_af.nn.device import mixed_precision
 from swag_af.nn.recurrent import lstm_max_pool
+from swag_af.nn.training import batch_size
 from swag_af.nn.windows import window_max_pool
 
 SMALL = {"max_epochs": 2, "device": "cpu"}

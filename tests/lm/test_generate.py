@@ -21,8 +21,8 @@ from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
-from swag_af.lm import verb as generate_module
 from swag_af.lm.estimate import estimate
+from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
@@ -133,7 +133,7 @@ def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path
     make_shards(there)
     for folder in (there.out / "shards").glob("[0-9]*"):
         shutil.copytree(folder, here.out / "shards" / folder.name)
-    monkeypatch.setattr(generate_module, "load_readers", None)  # nothing is left to be sampled
+    monkeypatch.setattr(generator_module, "load_readers", None)  # nothing is left to be sampled
     assert generate(replace(here, shard=None)).identity == whole.identity
 
 
@@ -280,13 +280,13 @@ def test_models_of_other_contexts_are_refused(contexts_path, lms, tmp_path):
 
 def exhaust(monkeypatch, which) -> None:
     """Contexts at the positions that `which` picks give too few endings."""
-    make_rows = generate_module.make_rows
+    make_rows = generator_module.make_rows
 
     def made(*arguments, **settings):
         for position, row in make_rows(*arguments, **settings):
             yield position, None if which(position) else row
 
-    monkeypatch.setattr(generate_module, "make_rows", made)
+    monkeypatch.setattr(generator_module, "make_rows", made)
 
 
 def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, lms, tmp_path, monkeypatch):

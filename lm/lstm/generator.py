@@ -1,0 +1,116 @@
+"""The paper's generator: endings sampled by the language model of a fold that has not read the context."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from swag_af.data.context import Context
+from swag_af.data.folds import FoldMap
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.contract import Generated
+from swag_af.lm.lstm.candidates import (
+    DRAWN_OUT,
+    READ,
+    Readers,
+    Row,
+    Task,
+    all_types,
+    load_readers,
+    make_rows,
+    task_of,
+    types_of_golds,
+    unfit_reason,
+)
+from swag_af.lm.lstm.sampling import Sampling, Types
+from swag_af.lm.options import GenerateOptions, Precision
+from swag_af.nn.device import pick_device
+
+_DEFAULT = GenerateOptions
+
+
+@dataclass
+class LSTMGenerator:
+    """Samples from the full softmax at temperature 1 (Zellers et al. 2018, 3.3); see `sampling`."""
+
+    lms: Path | str
+    """The folder of `swag-af train-lm`; the folds of what is generated must be trained."""
+    golds: Sequence[Context] = field(default=(), repr=False)
+    """Contexts whose golds say which token types may be sampled, all of a dataset's: a negative with another type
+    would not need reading to be told from gold. Not given: any type may be."""
+    min_tokens: int = _DEFAULT.min_tokens
+    max_tokens: int = _DEFAULT.max_tokens
+    max_draws: int = _DEFAULT.max_draws
+    live_rows: int | None = None
+    device: str = "auto"
+    output_precision: Literal["auto", "fp32", "bf16"] = "auto"
+    _readers: dict[int, Readers] = field(default_factory=dict, init=False, repr=False)
+
+    name: ClassVar[str] = "lstm"
+    argument: ClassVar[str] = "lms"
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+        """As text; where features and ids are needed too, `rows`."""
+        for position, made in self.rows(contexts, n_negatives, seed=seed, lazy=True):
+            if isinstance(made, str):
+                yield Generated(position, reason=made)
+            else:
+                ids = [tokens[:n].tolist() for tokens, n in zip(made.tokens, made.lengths, strict=True)]
+                yield Generated(position, tuple(map(self.vocabulary.text, ids[1:])))
+
+    def rows(
+        self, contexts: Sequence[Context], n_negatives: int, *, seed: int, lazy: bool = False
+    ) -> Iterator[tuple[int, Row | str]]:
+        """Yield, for every context, its position and its row, gold first, or the reason why there is none.
+
+        Reasons that can be given without sampling come first. With `lazy`, the features of the backward model are NaN.
+        """
+        rules = Sampling(n_negatives, self.min_tokens, self.max_tokens, self.max_draws)
+        types = self._types
+        todo: dict[int, list[Task]] = {}
+        for position, context in enumerate(contexts):
+            task = task_of(context, position, self.vocabulary, seed)
+            reason = READ if self._is_read(context) else unfit_reason(task, rules, types.ends)
+            if reason is None:
+                todo.setdefault(context.fold, []).append(task)
+            else:
+                yield position, reason
+        for fold, tasks in sorted(todo.items()):
+            readers = self._readers_of(fold)
+            for position, row in make_rows(readers, tasks, rules, types, lazy=lazy, live_rows=self.live_rows):
+                yield position, DRAWN_OUT if row is None else row
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The token types of the models."""
+        return Vocabulary.load(Path(self.lms) / "vocabulary.tsv")
+
+    @property
+    def precision(self) -> Precision:
+        """Of the product with the vocabulary, made definite."""
+        is_fast = self.output_precision == "auto" and pick_device(self.device).type == "cuda"
+        return "bf16" if is_fast or self.output_precision == "bf16" else "fp32"
+
+    @cached_property
+    def _types(self) -> Types:
+        if not self.golds:
+            return all_types(self.vocabulary)
+        rules = Sampling(1, self.min_tokens, self.max_tokens, self.max_draws)
+        return types_of_golds(self.golds, self.vocabulary, rules)
+
+    @cached_property
+    def _folds(self) -> FoldMap:
+        return FoldMap.load(Path(self.lms))
+
+    def _is_read(self, context: Context) -> bool:
+        """Whether the model of the context's fold has learnt its ending."""
+        return self._folds.folds_of(context) != (context.fold,)
+
+    def _readers_of(self, fold: int) -> Readers:
+        """Those of the fold at hand alone are kept: five together would take most of a gigabyte."""
+        if fold not in self._readers:
+            self._readers.clear()
+            device = pick_device(self.device).type
+            self._readers[fold] = load_readers(Path(self.lms), fold, device=device, precision=self.precision)
+        return self._readers[fold]
