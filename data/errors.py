@@ -30,3 +30,7 @@ def check_faults(faults: Iterable[tuple[bool, str]]) -> None:
     found = [text for wrong, text in faults if wrong]
     if found:
         raise InputError("; ".join(found) + ".")
+
+
+class ContractError(SwagAfError, AssertionError):
+    """A class that was to be a filter or a generator breaks a sentence of its contract."""

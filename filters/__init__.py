@@ -22,7 +22,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swag_af.filters.contract import ContractError, Filter, check_filter
+    from swag_af.data.errors import ContractError
+    from swag_af.filters.contract import Filter, check_filter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter

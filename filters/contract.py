@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import SwagAfError
+from swag_af.data.errors import ContractError
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool, View
 
@@ -26,10 +26,16 @@ from swag_af.data.pool.pool import CandidatePool, View
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Four attributes are optional: `requires`, the names of the pool tables it reads beyond those every pool
-    has; `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are
-    logged and decide nothing; `check()`, called before any work, which raises what would fail later; and
-    `settings() -> dict`, what a resumed run must have the same, where the filter is no dataclass.
+    Six attributes are optional:
+
+    * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
+    * `check()`, called before any work, which raises InputError for what would fail later;
+    * `settings() -> dict`, what a resumed run must have the same, where the filter is no dataclass;
+    * `device`, set to `auto`, `cpu` or `cuda` before the first fit, as the command line says;
+    * `argument`, a class attribute: the name of the setting that stands in brackets where the filter is named,
+      `transformer[path/to/model]`;
+    * `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are logged and
+      decide nothing.
     """
 
     name: str
@@ -39,10 +45,6 @@ class Filter(Protocol):
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) floats, higher = more gold-like."""
-
-
-class ContractError(SwagAfError, AssertionError):
-    """A filter breaks one of the four sentences."""
 
 
 def settings_of(filter: Filter) -> dict[str, Any]:
@@ -59,7 +61,7 @@ SCORED_AT_ONCE = 200_000
 
 
 def score_in_parts(filter: Filter, view: View) -> np.ndarray:
-    """`filter.score(view)` some rows at a time; the same, since a score does not hang on its company."""
+    """`filter.score(view)` some rows at a time; the same, since no score depends on what else is scored."""
     n_parts = max(1, min(len(view), -(-view.columns.size // SCORED_AT_ONCE)))
     return np.concatenate([filter.score(view.take(part)) for part in np.array_split(np.arange(len(view)), n_parts)])
 

@@ -221,7 +221,7 @@ def _gold_scores(fitted: Any, examples: Any) -> np.ndarray:
 
 
 def _spelled(setting: Any) -> str:
-    """A setting as text that does not hang on where in memory it stands."""
+    """A setting as text that does not depend on where in memory it stands."""
     if isinstance(setting, str):
         return setting
     if hasattr(setting, "__qualname__"):

@@ -54,7 +54,7 @@ class TransformerFilter:
     """`cpu`, `cuda`, or `auto`: cuda where there is one."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Products of the training; `auto`: bfloat16 on a GPU. Scores are float32 always: bfloat16 rounds otherwise in a
-    batch of another size, and a score must not hang on what else is scored."""
+    batch of another size, and a score must not depend on what else is scored."""
 
     held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
     """After a fit: cross-entropy on the stopping rows, one number an epoch, in nats."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import SwagAfError
+from swag_af.data.errors import ContractError
 from swag_af.data.text.wording import comparable
 
 
@@ -46,10 +46,6 @@ class Generator(Protocol):
     def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
         """An answer for every context, as it is done."""
         ...
-
-
-class ContractError(SwagAfError, AssertionError):
-    """A generator breaks one of the four sentences."""
 
 
 def check_generator(

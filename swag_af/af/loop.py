@@ -162,7 +162,7 @@ def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: 
 def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
     """How many easy distractors may leave each held-out context in this iteration, given their scores (n, A).
 
-    Under `swaps="gap"` it hangs on how often gold beats a single negative: at most 0.525, none; at most 0.575, one
+    Under `swaps="gap"` it depends on how often gold beats a single negative: at most 0.525, none; at most 0.575, one
     (HellaSwag's Adversarial Filtering: Zellers et al. 2019).
     """
     if options.swaps == "always":

@@ -13,11 +13,11 @@ from conftest import make_contexts_of
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import detokenize, tokenize
-from swag_af.lm.contract import ContractError, Generated, Generator, check_generator
+from swag_af.lm.contract import Generated, Generator, check_generator
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.registry import GENERATORS, make_generator

@@ -1,0 +1,102 @@
+"""Names to what makes a thing: brackets, the older spelling, entry points, and what is said of the unknown."""
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import ClassVar
+
+import pytest
+
+from swag_af.data import registry as module
+from swag_af.data.errors import InputError
+from swag_af.data.registry import Registry
+
+
+@dataclass
+class Plain:
+    """Takes nothing in brackets."""
+
+    width: int = 3
+
+
+@dataclass
+class Optional:
+    """May have something in brackets."""
+
+    pipeline: str = "small"
+
+    argument: ClassVar[str] = "pipeline"
+
+
+@dataclass
+class Required:
+    """Must have something in brackets."""
+
+    model: str
+
+    argument: ClassVar[str] = "model"
+
+
+HERE = "test_registry"
+KNOWN = Registry(
+    "reader",
+    {"plain": f"{HERE}:Plain", "optional": f"{HERE}:Optional", "required": f"{HERE}:Required"},
+    {"optional": "PIPELINE", "required": "path/to/model"},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("plain", Plain()),
+        ("optional", Optional()),
+        ("optional[large]", Optional("large")),
+        ("optional:large", Optional("large")),
+        ("optional[C:/models/large]", Optional("C:/models/large")),
+        ("required[one/two]", Required("one/two")),
+        ("required:one/two", Required("one/two")),
+        (f"{HERE}:Plain", Plain()),
+        (f"{HERE}:Required[here]", Required("here")),
+    ],
+)
+def test_a_name_is_made_with_what_stands_in_its_brackets(name: str, made: object) -> None:
+    assert KNOWN.make(name) == made
+
+
+def test_other_settings_are_passed_on() -> None:
+    assert KNOWN.make("plain", width=5) == Plain(5)
+    assert KNOWN.make("required", model="here") == Required("here")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("plane", r"no reader 'plane'\. Did you mean plain\?.*plain, optional\[PIPELINE\], required\[path/to/model\]"),
+        ("xyz", r"^no reader 'xyz'\. There are plain"),
+        ("plain[one]", r"reader 'plain' takes nothing in brackets, so not plain\[one\]"),
+        ("required", r"reader 'required' needs its model in brackets: required\[path/to/model\]"),
+        (f"{HERE}:Nothing", "cannot be loaded.*Is its package installed"),
+        ("no_such_package:Nothing", "cannot be loaded"),
+    ],
+)
+def test_what_cannot_be_made_is_said_in_one_line(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        KNOWN.make(name)
+
+
+def test_a_setting_that_it_does_not_take_is_named() -> None:
+    with pytest.raises(InputError, match=r"reader 'plain' cannot be made with \{'depth': 2\}"):
+        KNOWN.make("plain", depth=2)
+
+
+def test_installed_packages_announce_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        asked.append(group)
+        return [EntryPoint("theirs", f"{HERE}:Optional", group), EntryPoint("plain", f"{HERE}:Required", group)]
+
+    monkeypatch.setattr(module, "entry_points", entry_points)
+    assert KNOWN.make("theirs[large]") == Optional("large")
+    assert KNOWN.make("plain") == Plain()  # ours come first
+    assert KNOWN.names() == ["plain", "optional", "required", "theirs"]
+    assert set(asked) == {"swag_af.readers"}

@@ -1,0 +1,65 @@
+"""Filters made ready: every fault at once, before any work."""
+
+import numpy as np
+import pytest
+from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.filters.prepare import prepare
+
+
+class Packageless(HashFilter):
+    name = "packageless"
+
+    def check(self) -> None:
+        raise InputError("a package is missing.")
+
+
+class OnADevice(HashFilter):
+    device = "auto"
+
+
+def bare_pool() -> CandidatePool:
+    """Without features and tags."""
+    contexts = make_contexts_of(4, n_videos=4)
+    negatives = [[f"sees {k} birds and {i} trees." for k in range(3)] for i in range(4)]
+    return CandidatePool.from_texts(contexts, negatives, tagger="none")
+
+
+def test_names_and_objects_come_back_in_order(pool: CandidatePool) -> None:
+    own = HashFilter()
+    made = prepare(["ngrams", own], pool)
+    assert [one.name for one in made] == ["ngrams", "hash"]
+    assert made[1] is own
+
+
+def test_all_faults_are_in_one_error(pool: CandidatePool) -> None:
+    with pytest.raises(InputError) as caught:
+        prepare(["mlpp", Packageless(), FeatureFilter(), "poslstm"], bare_pool())
+    said = str(caught.value)
+    for fault in ("no filter 'mlpp'", "a package is missing", "no table features", "no part-of-speech tags"):
+        assert fault in said
+
+
+def test_a_fault_that_two_filters_share_is_said_once() -> None:
+    with pytest.raises(InputError) as caught:
+        prepare([FeatureFilter(), FeatureFilter()], bare_pool())
+    assert str(caught.value).count("no table features") == 1
+
+
+def test_features_are_read_before_any_work() -> None:
+    pool = make_pool(3)
+    features = pool.gather("features", np.arange(len(pool))).copy()
+    features[7, 2, 1] = np.nan
+    pool._shards[0]._arrays["features"] = features
+    prepare([HashFilter()], pool)
+    with pytest.raises(InputError, match="first: row 7"):
+        prepare([FeatureFilter()], pool)
+
+
+def test_where_to_compute_is_said_to_those_who_ask(pool: CandidatePool) -> None:
+    here, plain = prepare([OnADevice(), HashFilter()], pool, device="cpu")
+    assert here.device == "cpu"
+    assert not hasattr(plain, "device")
+    assert prepare([OnADevice()], pool)[0].device == "auto"
