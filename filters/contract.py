@@ -48,7 +48,7 @@ class Filter(Protocol):
 
 
 def settings_of(filter: Filter) -> dict[str, Any]:
-    """The settings of a filter that tells them or is a dataclass, as ours are; nothing is known of others."""
+    """The settings of a filter: what its `settings()` returns, or the fields of a dataclass; empty for others."""
     if hasattr(filter, "settings"):
         return dict(filter.settings())
     if not is_dataclass(filter):

@@ -19,9 +19,9 @@ from swag_af.nn.windows import window_max_pool
 WORD_SIZE = 100
 """Width of word, indicator and symbol embeddings."""
 WORD_STD = 0.1
-"""Of new word embeddings. Small, because words that the fit never met keep theirs: the noise must not decide."""
+"""Of new word embeddings. Small, because words that the fit never saw keep theirs: the noise must not decide."""
 SYMBOL_STD = 1.0
-"""Of new symbol embeddings, every one of which is met: small ones make the POS LSTM learn slowly."""
+"""Of new symbol embeddings, every one of which is seen: small ones make the POS LSTM learn slowly."""
 
 
 class Network(nn.Module):

@@ -125,7 +125,7 @@ def _check_endings(
 def _check_gold_is_avoided(
     generator: Generator, contexts: Sequence[Context], made: Sequence[tuple[str, ...]], n_negatives: int
 ) -> None:
-    """With an ending that it likes for gold, it must not make that one."""
+    """Where one of its own endings is the gold, it must not make that one."""
     tried = [(context, endings[0]) for context, endings in zip(contexts, made, strict=True) if endings]
     golds = [replace(context, gold=ending) for context, ending in tried]
     for position, endings in enumerate(_answers(generator, golds, n_negatives, seed=0)):
@@ -141,7 +141,7 @@ def _check_company(
     if _answers(make(), contexts[::-1], n_negatives, seed=0)[::-1] != made:
         raise _broken(4, make(), "the endings depend on the order of the contexts")
     if _answers(make(), contexts[1:3], n_negatives, seed=0) != made[1:3]:
-        raise _broken(4, make(), "a context has other endings in other company")
+        raise _broken(4, make(), "a context has other endings when fewer are asked about with it")
     used = make()
     _answers(used, contexts[2:], n_negatives, seed=0)
     if _answers(used, contexts[:2], n_negatives, seed=0) != made[:2]:

@@ -46,7 +46,7 @@ class Estimate:
 def token_operations(n_types: int, lm: LMOptions) -> float:
     """Floating-point operations of sampling or scoring one token: one direction and the output layer.
 
-    The first layer's input is projected once for each token type that is read at a time, which hardly counts.
+    The first layer's input is projected once for each token type that is read at a time, which costs next to nothing.
     """
     H = lm.hidden
     return 2.0 * H * (n_types + H * (5 + 11 * (lm.layers - 1)))

@@ -117,7 +117,7 @@ def load_weights(folder: Path, model: BidirectionalLM) -> None:
 
 
 def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
-    """The finished model of `fold` in evaluation mode on `device`, and the vocabulary it speaks."""
+    """The finished model of `fold` in evaluation mode on `device`, and its vocabulary."""
     manifest = read_manifest(path, "lm")
     if not is_trained(path, fold):
         raise FormatError(

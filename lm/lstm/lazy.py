@@ -57,7 +57,7 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
 
 
 def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
-    """Write a features table into every shard, then the manifest that tells of it."""
+    """Write a features table into every shard, then the manifest that lists it."""
     assert pool.path is not None
     if lms is None:
         raise InputError(

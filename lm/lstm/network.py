@@ -1,7 +1,7 @@
 """The language model as a network: two stacks of LSTM layers, forward and backward, around one embedding.
 
 Letters: `B` sequences, `T` steps, `H` hidden units, `V` token types. Sequences are time-major inside.
-This module knows neither texts nor training.
+Neither texts nor training here.
 """
 
 import torch

@@ -25,7 +25,7 @@ TILE = {"cpu": 256, "cuda": 8192}
 """Rows of a tile: on a CPU its distributions stay in cache, on a GPU they fill the machine."""
 
 LIVE_TILES = {"cpu": 16, "cuda": 8}
-"""Tiles that are kept filled at once: enough that a step's last tile, filled in part, hardly counts."""
+"""Tiles that are kept filled at once: enough that a step's last tile, filled in part, costs next to nothing."""
 
 BLOCK = 64
 """Token types in a block; a draw first finds its block, then its token inside."""

@@ -48,7 +48,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Types:
-    """What the sampler must know of the V token types."""
+    """Which of the V token types end a sentence, and which may be sampled."""
 
     ends: Tensor
     """(V,) whether the type ends a sentence."""

@@ -153,7 +153,6 @@ def _train(
 ) -> dict[str, Any]:
     """Train one model, going on from its last finished epoch, and save it in its folder."""
     started = time.perf_counter()
-    checkpoints = task.folder / "checkpoints"
     remove_leftovers(task.folder)
     quiet_lightning()
     with torch.random.fork_rng():
@@ -162,24 +161,7 @@ def _train(
         if task.start is not None:
             load_weights(task.start, model)
         module = Training(model, task.corpus, options, seed=seed, fold=task.fold)
-        keeper = ModelCheckpoint(
-            checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
-        )
-        trainer = pl.Trainer(
-            accelerator="gpu" if device == "cuda" else "cpu",
-            devices=1,
-            max_epochs=task.epochs,
-            precision=options.precision,
-            logger=TensorBoardLogger(task.folder, name="", version="tensorboard"),
-            callbacks=[keeper, _EpochLines(task.label, advance)],
-            reload_dataloaders_every_n_epochs=1,
-            num_sanity_val_steps=0,
-            enable_model_summary=False,
-            enable_progress_bar=False,
-        )
-        with _interrupts_as_usual():
-            trainer.fit(module, ckpt_path=task.last_checkpoint, weights_only=False)
-        best = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
+        best = _fit(module, task, options, advance, device=device)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
@@ -191,8 +173,32 @@ def _train(
     else:
         report = {"fold": task.fold} | report
         save_model(task.folder, "lm-fold", model, report)
-    shutil.rmtree(checkpoints)
+    shutil.rmtree(task.folder / "checkpoints")
     return report | {"seconds": time.perf_counter() - started}
+
+
+def _fit(module: "Training", task: _Task, options: LMOptions, advance: Advance, *, device: str) -> dict[str, Any]:
+    """Let Lightning train `module` to the task's last epoch; returns the checkpoint of the best one."""
+    checkpoints = task.folder / "checkpoints"
+    keeper = ModelCheckpoint(
+        checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
+    )
+    trainer = pl.Trainer(
+        accelerator="gpu" if device == "cuda" else "cpu",
+        devices=1,
+        max_epochs=task.epochs,
+        precision=options.precision,
+        logger=TensorBoardLogger(task.folder, name="", version="tensorboard"),
+        callbacks=[keeper, _EpochLines(task.label, advance)],
+        reload_dataloaders_every_n_epochs=1,
+        num_sanity_val_steps=0,
+        enable_model_summary=False,
+        enable_progress_bar=False,
+    )
+    with _interrupts_as_usual():
+        trainer.fit(module, ckpt_path=task.last_checkpoint, weights_only=False)
+    found: dict[str, Any] = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
+    return found
 
 
 def _perplexities(model: BidirectionalLM, task: _Task, batch_size: int, device: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def accuracy(scores: np.ndarray) -> float:
 
 
 def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
-    """(n, m) scores of every head that the filter tells of, the deciding one under the filter's name."""
+    """(n, m) scores of every head of the filter, the deciding one under the filter's name."""
     members = getattr(filter, "member_scores", None)
     heads = dict(members(view)) if members is not None else {}
     if filter.name not in heads:
