@@ -2,7 +2,7 @@
 
 On a CPU, torch sends fp32 products to MKL, which runs AVX2 code on AMD processors; the oneDNN kernels that torch
 also carries run AVX-512 there, in the same precision and 2 to 3 times as fast (docs/PERFORMANCE.md). Everything here
-that multiplies large matrices does so through this file, Without oneDNN,
+that multiplies large matrices does so through this file. Without oneDNN,
 and on a GPU, these are torch's own products.
 
 Letters: `M` rows, `I` inputs, `O` outputs.
