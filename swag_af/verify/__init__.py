@@ -8,7 +8,7 @@ Reading order (each file or folder imports only those named before it):
     items          which items there are, which are open, which one comes next
     qualification  questions with known answers
     desk           hands out items, takes answers
-    texts          what annotators read
+    presentation   what annotators see: sentences, in an order of their own
     overview       how far it has come
     security       cookies, form tokens, limits, headers
     pages          the annotator's pages

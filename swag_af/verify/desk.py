@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, func, insert, or_, select, update
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
-from swag_af.verify.qualification import Question, share_right
+from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import annotators, tasks, writing
 from swag_af.verify.store import Store
 
@@ -38,7 +38,7 @@ class Answer:
 class Screening:
     """Who may judge the items of the run."""
 
-    questions: tuple[Question, ...] = ()
+    questions: tuple[QualificationQuestion, ...] = ()
     share: float = 0.75
     min_gold_share: float = 0.55
     min_gold_items: int = 10

@@ -20,9 +20,9 @@ from swag_af.data.errors import InputError
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk
+from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import items
 from swag_af.verify.security import ANNOTATOR, ID_PATTERN, Session, Signer, same
-from swag_af.verify.texts import Shown, shown_item, shown_question
 
 HERE = Path(__file__).parent
 

@@ -16,10 +16,10 @@ from swag_af.data.run import Run
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.pages import Site
+from swag_af.verify.presentation import shown_item
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.security import ADMIN, ANNOTATOR, MOST_BYTES, RateLimit, Session, Signer
 from swag_af.verify.server import make_app
-from swag_af.verify.texts import shown_item
 
 HOSTILE = (
     "<script>alert(1)</script> runs.",
@@ -355,7 +355,7 @@ def test_who_logs_out_is_out(client: TestClient) -> None:
 
 
 def test_hostile_endings_are_text_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.verify.texts.readable", lambda text: text)  # which takes most of them apart
+    monkeypatch.setattr("swag_af.verify.presentation.readable", lambda text: text)  # which takes most of them apart
     contexts = make_contexts_of(3, n_videos=3)
     pool = CandidatePool.from_texts(contexts, [list(HOSTILE)] * 3, tagger="none")
     run = make_run(pool, tmp_path / "run", n_assigned=len(HOSTILE))

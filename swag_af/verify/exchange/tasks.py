@@ -18,7 +18,7 @@ from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.progress import progress
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, check_verdict
-from swag_af.verify.texts import shown_item
+from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.data.run import Run
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.verify.qualification import Question
+from swag_af.verify.qualification import QualificationQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: s
     return _shown(context.sent1, context.start, endings, seed, item, annotator)
 
 
-def shown_question(question: Question, *, seed: int, annotator: str) -> Shown:
+def shown_question(question: QualificationQuestion, *, seed: int, annotator: str) -> Shown:
     """A question of the qualification."""
     return _shown(question.sent1, question.start, question.endings, seed, question.id, annotator)
 
