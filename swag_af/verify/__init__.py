@@ -11,6 +11,7 @@ Reading order (each file or folder imports only those named before it):
     presentation   what annotators see: sentences, in an order of their own
     overview       how far it has come
     security       cookies, form tokens, limits, headers
+    site           what all pages have in common
     pages          the annotator's pages
     admin          the admin's pages
     server         the verb `verify serve`

@@ -2,7 +2,8 @@
 
     FILE.jsonl    one question per line: sent1, start, endings, and the known answers: ratings, best, second
 
-A rating is null where the answer is open. `best` is one place, or a list of places that are all correct; `second` is a place, a list, or absent.
+A rating is null where the answer is open. `best` is one place, or a list of places that are all correct; `second` is a
+place, a list, or absent.
 """
 
 from collections.abc import Mapping, Sequence

@@ -20,13 +20,13 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run, open_run
-from swag_af.verify.admin import admin_pages
+from swag_af.verify import admin, pages
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.pages import HERE, Site, annotator_pages, page
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.security import App, Guard, Signer
+from swag_af.verify.site import HERE, Site, keep_site, page
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 
 
@@ -77,17 +77,19 @@ def open_verification(run: Run, options: ServeOptions) -> Store:
 
 
 def make_app(site: Site, token: str, requests_per_minute: float) -> App:
-    """The application: pages, admin, static files, and the guard around them."""
+    """The application: pages, admin, static files, and the guard around them; `token` opens the admin's pages."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)  # those name any Host
-    app.include_router(annotator_pages(site))
-    app.include_router(admin_pages(site, token))
+    keep_site(app, site)
+    admin.keep_access(app, site, token)
+    app.include_router(pages.router)
+    app.include_router(admin.router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    app.add_exception_handler(StarletteHTTPException, _told)
-    app.add_exception_handler(RequestValidationError, _told)
+    app.add_exception_handler(StarletteHTTPException, _error_page)
+    app.add_exception_handler(RequestValidationError, _error_page)
     return Guard(app, site.signer, requests_per_minute)
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _error_page(request: Request, error: Exception) -> Response:
     """An error as a page; what was sent is not repeated on it."""
     status = error.status_code if isinstance(error, HTTPException | StarletteHTTPException) else 422
     texts = {404: "There is no such page.", 405: "There is no such page.", 422: "This address cannot be read."}

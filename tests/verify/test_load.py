@@ -69,7 +69,7 @@ async def person(name: str, address: str, acknowledged: list[tuple[str, str]], *
         while n < N_EACH:
             try:
                 page = (await client.get(f"/a/{name}")).text
-                token = re.findall(r'name="token" value="(\w+)"', page)[0]
+                token = re.findall(r'name="token" value="([\w-]+)"', page)[0]
                 page = (await client.post("/start", data={"token": token})).text
                 while n < N_EACH and (found := re.search(r'action="/item/([\w-]+)"', page)):
                     best, second = (str(k) for k in rng.permutation(6)[:2])
