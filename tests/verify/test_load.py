@@ -25,8 +25,8 @@ from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
-from swag_af.verify.server import welcome
 from swag_af.verify.store import open_store
+from swag_af.verify.web.server import welcome
 
 N_BROWSERS, N_EACH, N_CONTEXTS, N_BEFORE_THE_KILL = 50, 2, 80, 40
 

@@ -18,9 +18,9 @@ from swag_af.judging.verdicts import read_verdicts
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.presentation import shown_item
 from swag_af.verify.qualification import read_questions
-from swag_af.verify.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
-from swag_af.verify.server import make_app
-from swag_af.verify.site import Site
+from swag_af.verify.web.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
+from swag_af.verify.web.server import make_app
+from swag_af.verify.web.site import Site
 
 HOSTILE = (
     "<script>alert(1)</script> runs.",

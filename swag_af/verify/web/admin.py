@@ -15,8 +15,8 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.overview import overview
-from swag_af.verify.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same
-from swag_af.verify.site import FieldsDep, Site, SiteDep, page, set_cookie
+from swag_af.verify.web.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
 OUTSIDE, INSIDE = "outside", "admin"
 """Who a session of these pages is: a browser at the login page, or the admin."""

@@ -1,6 +1,6 @@
-"""The verb `verify serve`: the application, put together and run.
+"""The verb `verify serve`: puts the web application together and runs it.
 
-One process serves; the answers of every one that did are in the store.
+One process serves at a time; all answers are in the store, so that another can go on.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run, open_run
-from swag_af.verify import admin, pages
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.qualification import read_questions
-from swag_af.verify.security import App, Guard, Signer
-from swag_af.verify.site import HERE, Site, keep_site, page
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
+from swag_af.verify.web import admin, pages
+from swag_af.verify.web.security import App, Guard, Signer
+from swag_af.verify.web.site import HERE, Site, keep_site, page
 
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
@@ -71,7 +71,7 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
 def open_verification(run: Run, options: ServeOptions) -> Store:
     """The run's verification, begun now or before."""
     iteration = run.n_finished if options.iteration is None else options.iteration
-    run.assignment(iteration)  # says no to one that there is not
+    run.assignment(iteration)  # raises if there is no such iteration
     begun_with = {"pool_identity": run.pool.identity, "iteration": iteration, "seed": options.seed}
     return begin_store(options.run, options.database, begun_with)
 
@@ -90,7 +90,7 @@ def make_app(site: Site, token: str, requests_per_minute: float) -> App:
 
 
 def _error_page(request: Request, error: Exception) -> Response:
-    """An error as a page; what was sent is not repeated on it."""
+    """An error as a page; it never repeats what the request contained."""
     status = error.status_code if isinstance(error, HTTPException | StarletteHTTPException) else 422
     texts = {404: "There is no such page.", 405: "There is no such page.", 422: "This address cannot be read."}
     detail = error.detail if isinstance(error, HTTPException) else ""
@@ -128,7 +128,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[str]:
-    """Where people go, and what the admin needs."""
+    """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
     lines = [

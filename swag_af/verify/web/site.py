@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from swag_af.data.run import Run
 from swag_af.verify.desk import Desk
-from swag_af.verify.security import LIFETIME_SECONDS, Session, Signer
+from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
 
 HERE = Path(__file__).parent
 

@@ -18,8 +18,8 @@ from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import items
-from swag_af.verify.security import ANNOTATOR, ID_PATTERN, Session
-from swag_af.verify.site import FieldsDep, Site, SiteDep, page, set_cookie
+from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, Session
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
 ID_PARAMETERS = ("annotator", "PROLIFIC_PID", "workerId")
 """Query parameters that may carry the annotator's id: our own, Prolific's, Mechanical Turk's."""
