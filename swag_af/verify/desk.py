@@ -175,7 +175,7 @@ class Desk:
                 _let_go(connection, annotator)
 
     def qualify(self, annotator: str, qualified: bool) -> None:
-        """Dequalify `annotator`, so that none of their answers count; or qualify them, and exempt them from the rules."""
+        """Dequalify `annotator`, so that no answer of theirs counts; or qualify them, exempt from the rules."""
         with writing(self.store.engine) as connection:
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
             for item in _answered_items(connection, annotator):
