@@ -29,7 +29,7 @@ from swag_af.reporting.verb import run_report
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.server import open_verification
+from swag_af.verify.web.server import open_verification
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]

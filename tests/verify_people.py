@@ -21,9 +21,9 @@ from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk, Screening
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.pages import Site
-from swag_af.verify.security import Signer
-from swag_af.verify.server import make_app, open_verification
+from swag_af.verify.web.security import Signer
+from swag_af.verify.web.server import make_app, open_verification
+from swag_af.verify.web.site import Site
 
 TOKEN = "a-token-for-the-tests"
 

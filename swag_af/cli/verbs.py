@@ -271,7 +271,7 @@ def show(options: ShowOptions) -> None:
 def verify_serve(options: ServeOptions) -> None:
     """Say where people go, and serve them until Ctrl-C."""
     try:
-        from swag_af.verify.server import serve
+        from swag_af.verify.web.server import serve
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
     serve(options, say=_say)

@@ -1,12 +1,12 @@
-"""What people say of endings, from verdicts to judgements and figures of agreement.
+"""Human verdicts on endings: read, combined into one judgement per item, and measured for agreement.
 
 Reading order (each file imports only those named before it):
 
     options      the options of `verify agreement`
-    verdicts     items that people judge, and what they say of them
-    consensus    one judgement an item out of several annotators' verdicts
-    rules        what becomes of an item that people judged, a function a rule
-    people       verdicts read, checked against the run, screened and judged
+    verdicts     items, verdicts (one annotator on one item), and the majority of them
+    consensus    one judgement per item from several annotators' verdicts
+    rules        which judged items become questions, one function per rule
+    people       verdicts read, checked against the run, screened and combined
     reliability  how far annotators agree, in numbers
     agreement    those numbers beside the paper's, in tables
 

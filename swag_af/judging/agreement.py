@@ -1,7 +1,6 @@
 """How far annotators agree, and how they label found and generated endings: the paper's Table 2 for one's own verdicts.
 
-The figures themselves are made in `reliability`, and who is right is the business of `consensus`; nothing is dropped or
-judged here.
+The figures are computed in `reliability`, and judgements in `consensus`; nothing is dropped or judged here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +73,7 @@ class AnnotatorFigures:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What `measure` finds."""
+    """The result of `measure`."""
 
     n_verdicts: int
     n_items: int
@@ -119,7 +118,7 @@ def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: in
 
 
 def consensus_shares(verdicts: Sequence[Verdict], method: Method, *, seed: int = 0) -> dict[str, float]:
-    """What a method makes of the items: where gold stands, how negatives are rated, how many items are examples."""
+    """The judgements of a method in numbers: the rank of gold, the ratings of negatives, the share of examples."""
     judgements = judge_by(method, verdicts, seed=seed)
     negatives = [rating for judgement in judgements for rating in judgement.ratings[1:]]
     n = len(judgements)
@@ -165,7 +164,7 @@ def agreement_rows(agreement: Agreement) -> list[list[str]]:
 
 
 def consensus_rows(agreement: Agreement) -> list[list[str]]:
-    """What the items come to by the majority, and by the model beside it; a header first."""
+    """The judgements by the majority, and by the model beside it; a header first."""
     methods = list(agreement.consensus)
     return [
         ["consensus", *methods],

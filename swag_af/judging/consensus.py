@@ -1,12 +1,12 @@
-"""One judgement an item out of what several annotators say: by majority, or by a model of who can be trusted.
+"""One judgement per item from several annotators' verdicts: by majority, or by a model of annotator reliability.
 
     majority       `verdicts.judge`
-    dawid-skene    a table of errors for every annotator (Dawid and Skene 1979), fitted by crowd-kit
-    mace           a chance of knowing, else of spamming, for every annotator (Hovy et al. 2013), fitted by crowd-kit
+    dawid-skene    a confusion matrix for every annotator (Dawid and Skene 1979), fitted by crowd-kit
+    mace           a probability that an annotator knows, or else guesses (Hovy et al. 2013), fitted by crowd-kit
 
-The models see endings, never which of them is gold: an annotator is trusted for agreeing with others, and not for
-liking gold. `screened` is the other way about. Where no item was judged twice, the models say what the majority says.
-Figures of agreement are in `agreement`.
+The models see endings, never which of them is gold: they trust annotators who agree with others, not those who prefer
+gold. `screened` does the opposite. Where no item was judged twice, the models give the majority's judgements. Figures
+of agreement are in `agreement`.
 """
 
 from collections import Counter
@@ -35,11 +35,11 @@ MIN_RATE = 0.55
 
 
 def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list[Judgement]:
-    """What all annotators together say of each item, by one of METHODS, in order of row and round.
+    """One judgement per item, by one of METHODS, in order of row and round.
 
     A model is fitted twice: to the ratings of all endings, and to their ranks (best, second, neither). An ending's
     rating is the most probable one, its likelihood P(likely) - P(gibberish); best and second best are the endings with
-    most expected points, two for P(best) and one for P(second). Ties go as in `verdicts.judge`, and so does `seed`.
+    most expected points, two for P(best) and one for P(second). Ties are broken as in `verdicts.judge`, by `seed`.
     """
     _check(method)
     labels = labels_of(verdicts)
@@ -56,10 +56,10 @@ def judge_by(method: str, verdicts: Sequence[Verdict], *, seed: int = 0) -> list
 
 
 def worker_skills(verdicts: Sequence[Verdict], method: str, *, seed: int = 0) -> dict[str, float]:
-    """The share of each annotator's labels, ratings and ranks together, that are the true ones as the method sees it.
+    """By annotator: the share of labels, ratings and ranks together, that are correct according to the method.
 
-    Only items that others judged too count; annotators without any are left out. Chance is well above 0: most
-    endings are neither best nor second.
+    Only items with another annotator count; annotators without any are left out. Chance level is well above 0:
+    most endings are neither best nor second.
     """
     _check(method)
     labels = labels_of(verdicts)
@@ -85,7 +85,7 @@ def screened(verdicts: Sequence[Verdict], *, min_items: int = MIN_ITEMS, min_rat
 
 @dataclass(frozen=True)
 class Labels:
-    """Verdicts as arrays, an entry for every ending that an annotator judged: R of them, over E endings."""
+    """Verdicts as arrays, one entry per ending that an annotator judged: R entries, over E endings."""
 
     items: list[Item]
     annotators: list[str]
@@ -102,7 +102,7 @@ class Labels:
     rank: np.ndarray
     """(R,) place in RANKS."""
     shared: np.ndarray
-    """(R,) whether somebody else judged the item too."""
+    """(R,) whether another annotator judged the item too."""
 
     @property
     def n_endings(self) -> int:
@@ -152,21 +152,21 @@ def _judgement(item: Item, ratings: np.ndarray, ranks: np.ndarray, n_annotators:
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
-    """Equal but for rounding is equal: ties are broken by rule."""
+    """Rounded, so that values that differ by rounding errors only are ties, which are broken by rule."""
     return np.round(values, 9)
 
 
 def _likeliest(probabilities: np.ndarray) -> int:
-    """The most probable rating, and of several the middle one, or the worse of two."""
+    """The most probable rating; of three equally probable ones the middle one, of two the worse one."""
     tied = np.flatnonzero(probabilities == probabilities.max())
     return int(tied[len(tied) // 2])
 
 
 def _posterior(method: str, labels: Labels, values: np.ndarray, *, seed: int = 0) -> np.ndarray:
-    """(E, 3) how probable each of three labels is of each ending.
+    """(E, 3) the probability of each of three labels for each ending.
 
-    MACE's fixed first guess trusts some annotators before others, by their numbers. So it is fitted with the numbers
-    turned round too, and the two are averaged: where two sides are alike, neither wins by it.
+    MACE's fixed initialisation trusts some annotators more than others, by their numbers. It is therefore fitted with
+    reversed numbers too, and the two are averaged, so that the numbering decides no tie.
     """
     if method == "majority":
         votes = np.bincount(labels.ending * 3 + values, minlength=labels.n_endings * 3).reshape(-1, 3)  # (E, 3)
@@ -190,8 +190,7 @@ def _fitted(method: str, tasks: np.ndarray, workers: np.ndarray, values: np.ndar
 def _by_hash(items: Sequence[Item], seed: int) -> np.ndarray:
     """(E,) each ending's number when an item's are in the order in which ties go (`verdicts.rank_endings`).
 
-    Neither places nor columns number them: gold would come first among the endings, and who prefers it first among the
-    annotators.
+    Places and columns must not: gold would be first among the endings, and annotators who prefer it first among all.
     """
     numbers, start = [], 0
     for item in items:
@@ -201,23 +200,24 @@ def _by_hash(items: Sequence[Item], seed: int) -> np.ndarray:
 
 
 def _by_labels(annotator: np.ndarray, tasks: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(R,) the annotators' numbers when they are in order of what they said.
+    """(R,) the annotators' numbers, in the order of their labels.
 
-    A model's sums and first guesses go by number, and would go by name otherwise. Who said the same is the same to it.
+    The result of a model depends on the numbering, and must not depend on names: annotators with equal labels are
+    interchangeable.
     """
     order = np.lexsort((values, tasks, annotator))
     ends = np.cumsum(np.bincount(annotator))[:-1]
-    said = [part.tolist() for part in np.split(3 * tasks[order] + values[order], ends)]
-    number = np.empty(len(said), dtype=np.int64)
-    number[sorted(range(len(said)), key=said.__getitem__)] = np.arange(len(said))
+    labels = [part.tolist() for part in np.split(3 * tasks[order] + values[order], ends)]
+    number = np.empty(len(labels), dtype=np.int64)
+    number[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
     return number[annotator]
 
 
 def _by_appearance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values, and each value's number among them, in order of first appearance.
 
-    crowd-kit 1.4's MACE numbers workers and labels as they appear, and its counts of them as they sort: the two must
-    be one.
+    crowd-kit 1.4's MACE numbers workers and labels by first appearance, but its counts of them in sorted order: the
+    two must agree.
     """
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)

@@ -1,4 +1,4 @@
-"""What the people said, ready for the rules: files of verdicts read, checked against the run, screened and judged.
+"""From files of verdicts to judgements: read, checked against the run, screened, and combined.
 
 Collecting verdicts and figures of agreement happen elsewhere (`swag_af.verify`, `swag_af.judging.agreement`).
 """
@@ -18,7 +18,7 @@ from swag_af.judging.verdicts import Item, Judgement, Verdict, read_verdicts
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """All verdicts, whose were dropped, and what the others come to."""
+    """All verdicts, the annotators that were dropped, and the judgements of the others."""
 
     verdicts: list[Verdict]
     """As read, those of screened annotators too."""
@@ -38,7 +38,7 @@ class Opinions:
 
 
 def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Opinions:
-    """Read, check and judge; InputError for verdicts on another pool, row or assignment, or said twice."""
+    """Read, check and combine; InputError for verdicts on another pool, row or assignment, or given twice."""
     verdicts = _read_all(options.verdicts, run.pool.identity)
     _check_shown(verdicts, assignment, options)
     dropped = frozenset(screened(verdicts)) if options.screen else frozenset()
@@ -56,13 +56,13 @@ def _read_all(paths: Sequence[Path], pool_identity: str) -> list[Verdict]:
     file_of: dict[tuple[Item, str], Path] = {}
     for path in paths:
         for verdict in read_verdicts(path, pool_identity):
-            said = verdict.item, verdict.annotator
-            if said in file_of:
+            given = verdict.item, verdict.annotator
+            if given in file_of:
                 raise InputError(
-                    f"{path}: {verdict.annotator} judged item {verdict.item.id} in {file_of[said]} too. Remove one of "
+                    f"{path}: {verdict.annotator} judged item {verdict.item.id} in {file_of[given]} too. Remove one of "
                     "them."
                 )
-            file_of[said] = path
+            file_of[given] = path
             verdicts.append(verdict)
     return verdicts
 

@@ -1,7 +1,7 @@
 """How far annotators agree, in numbers: Krippendorff's alpha, Fleiss' kappa, pairs that agree, shares of labels.
 
 Every figure is a function of sums over items, so that a bootstrap over items costs a matrix product. A million ratings
-take seconds. Which figures are printed, and what the paper says of them, is the business of `agreement`.
+take seconds. Which of them are printed, and the paper's figures, are in `agreement`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from swag_af.judging.verdicts import RATINGS
 
 N_BOOTSTRAPS = 500
 MIN_BOOTSTRAP_ITEMS = 10
-"""A figure of fewer items has no interval: resampled, they say nothing of others."""
+"""With fewer items a figure has no interval: too few to resample."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def figures_of(labels: Labels, *, seed: int) -> dict[str, Figure]:
 
 
 def krippendorff(coincidences: np.ndarray, metric: str = "nominal") -> np.ndarray:
-    """Alpha of coincidence matrices (..., C, C), nominal or ordinal; nan where nobody differs in any label.
+    """Alpha of coincidence matrices (..., C, C), nominal or ordinal; nan where all labels are the same.
 
     Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability".
     """

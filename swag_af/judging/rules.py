@@ -1,8 +1,8 @@
-"""What becomes of an item that people have judged: questions, or a reason to leave it out.
+"""Which judged items become questions, and for what reason the others are left out.
 
-The rules of Zellers et al. 2018, 3.5 and A.4, a function each. Who said what, and how several people come to one
-judgement, is decided before (`swag_af.judging.consensus`); splitting, shuffling and writing come after. Where the
-paper's passages pull apart, docs/DECISIONS.md says what was chosen.
+The rules of Zellers et al. 2018, 3.5 and A.4, one function each. Several verdicts become one judgement before
+(`swag_af.judging.consensus`); splitting, shuffling and writing come after. Where passages of the paper contradict each
+other, docs/DECISIONS.md states what was chosen.
 """
 
 from collections import Counter

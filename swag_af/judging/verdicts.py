@@ -1,9 +1,9 @@
-"""Items that people judge, and what they say of them: the one form in which verdicts travel.
+"""Items that annotators judge, and their verdicts: the one file format in which verdicts are exchanged.
 
-    verdicts.jsonl    a line a verdict: item, row, round, columns, annotator, ratings, best, second, seconds, pool
+    verdicts.jsonl    one verdict per line: item, row, round, columns, annotator, ratings, best, second, seconds, pool
 
-An item is a context with some of its assigned endings, gold first here; whoever shows it draws an order of its own.
-Asking people, statistics over them, and releasing a dataset happen elsewhere.
+An item is a context with some of its assigned endings. Gold comes first here; the code that shows an item shuffles the
+endings. Collecting verdicts, statistics over them, and releasing a dataset happen elsewhere.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one annotator says of one item."""
+    """One annotator's answer to one item."""
 
     item: Item
     annotator: str
@@ -69,7 +69,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What all annotators together say of one item."""
+    """The verdicts of all annotators on one item, combined."""
 
     item: Item
     ratings: tuple[Rating, ...]
@@ -88,9 +88,9 @@ class Judgement:
 
 
 def make_items(assignment: np.ndarray, *, seed: int, n_endings: int = N_ENDINGS) -> list[Item]:
-    """An item a row of `assignment` (N, A): gold and `n_endings - 1` of its negatives, or all where it has fewer.
+    """One item per row of `assignment` (N, A): gold and `n_endings - 1` of its negatives, or all where it has fewer.
 
-    A row's draw hangs on the seed and the row alone.
+    The draw of a row depends on the seed and the row number only.
     """
     items = []
     for row, columns in enumerate(assignment):
@@ -103,9 +103,9 @@ def make_items(assignment: np.ndarray, *, seed: int, n_endings: int = N_ENDINGS)
 def judge(verdicts: Sequence[Verdict], *, seed: int = 0) -> list[Judgement]:
     """Majority of all verdicts on each item, in order of row and round.
 
-    A rating is the commonest one, and of several commonest the middle one, or the worse of two. Best and second best
-    are the endings with most points, two for every best and one for every second best; ties go to the likelier
-    ending, then as in `rank_endings`. The verbs that have a seed give theirs; the others have 0, as all by default.
+    A rating is the most frequent one; of three equally frequent ones the middle one, of two the worse one. Best and
+    second best are the endings with most points, two for every best and one for every second best. Ties go to the
+    likelier ending, then by `rank_endings`. Commands with a `--seed` pass it on; all others use 0.
     """
     of_item: dict[Item, list[Verdict]] = {}
     for verdict in verdicts:
@@ -121,8 +121,8 @@ def in_order(items: Iterable[Item]) -> list[Item]:
 def rank_endings(item: Item, *values: Sequence[float], seed: int) -> list[int]:
     """Places of the item's endings, the greatest of the first `values` first; ties go by the next values.
 
-    Endings that are alike in all values are in order of a hash of seed, row, round and their own column. Neither their
-    places nor what else is shown decides, since gold stands first in every item and would win each tie.
+    Endings that are equal in all values are ordered by a hash of seed, row, round and their own column. Their places
+    must not decide: gold is first in every item, and would win every tie.
     """
     ties = [
         blake2b(f"{seed} {item.row} {item.round} {column}".encode(), digest_size=16).digest() for column in item.columns
@@ -138,10 +138,12 @@ def _majority(item: Item, verdicts: Sequence[Verdict], seed: int) -> Judgement:
         points[verdict.best] += 2
         points[verdict.second] += 1
     best, second, *_ = rank_endings(item, points, likelihoods, seed=seed)
-    return Judgement(item, tuple(_commonest(v) for v in votes), tuple(likelihoods), best, second, len(verdicts), seed)
+    return Judgement(
+        item, tuple(_most_frequent(v) for v in votes), tuple(likelihoods), best, second, len(verdicts), seed
+    )
 
 
-def _commonest(votes: Mapping[Rating, int]) -> Rating:
+def _most_frequent(votes: Mapping[Rating, int]) -> Rating:
     most = max(votes.values())
     tied = [rating for rating in RATINGS if votes[rating] == most]
     return tied[len(tied) // 2]
@@ -176,12 +178,12 @@ def _outranks_gold(judgement: Judgement, i: int) -> bool:
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict], pool_identity: str) -> None:
-    """A line a verdict; each says which pool its rows and columns are of."""
+    """Write one verdict per line, each with the identity of the pool that its rows and columns refer to."""
     write_jsonl(path, (as_record(verdict) | {"pool": pool_identity} for verdict in verdicts))
 
 
 def as_record(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as it stands in a line of JSON."""
+    """The verdict as the JSON object of its line."""
     return {
         "item": verdict.item.id,
         "row": verdict.item.row,
@@ -196,17 +198,17 @@ def as_record(verdict: Verdict) -> dict[str, Any]:
 
 
 def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]:
-    """The verdicts of a file, checked; InputError names the line that is not one, or is of another pool."""
+    """The verdicts of a file, checked; InputError names the line that is invalid, or belongs to another pool."""
     verdicts = []
-    said: set[tuple[Item, str]] = set()
+    seen: set[tuple[Item, str]] = set()
     for number, record in read_jsonl(path):
         where = f"{path}, line {number}"
         verdict = _verdict_of(record, where)
         if pool_identity is not None and record.get("pool", pool_identity) != pool_identity:
             raise InputError(f"{where}: a verdict on another pool. Give the verdicts of this run.")
-        if (verdict.item, verdict.annotator) in said:
+        if (verdict.item, verdict.annotator) in seen:
             raise InputError(f"{where}: {verdict.annotator} judged item {verdict.item.id} before. Remove one of them.")
-        said.add((verdict.item, verdict.annotator))
+        seen.add((verdict.item, verdict.annotator))
         verdicts.append(verdict)
     if not verdicts:
         raise InputError(f"{path}: no verdicts in it. `swag-af verify export` writes them.")
@@ -230,29 +232,21 @@ def _verdict_of(record: Any, where: str) -> Verdict:
 
 
 def check_verdict(verdict: Verdict, where: str) -> Verdict:
-    """The verdict, when it is one; InputError says what is amiss."""
-    columns, m = verdict.item.columns, len(verdict.item.columns)
-    amiss = (
-        "its first column is not gold, 0"
-        if columns[:1] != (0,)
-        else "its columns repeat, or are below 0"
-        if len(set(columns)) < m or min(columns) < 0
-        else "fewer than two endings"
-        if m < 2
-        else f"{len(verdict.ratings)} ratings for {m} endings"
-        if len(verdict.ratings) != m
-        else f"a rating that is none of {', '.join(RATINGS)}"
-        if not all(rating in RATINGS for rating in verdict.ratings)
-        else f"best and second are not two different places from 0 to {m - 1}"
-        if verdict.best == verdict.second or not {verdict.best, verdict.second} <= set(range(m))
-        else "no annotator"
-        if not verdict.annotator
-        else "a row or a round below 0"
-        if min(verdict.item.row, verdict.item.round) < 0
-        else "seconds that are no time"
-        if not 0 <= verdict.seconds < inf
-        else None
+    """The verdict itself, if it is valid; otherwise InputError with `where` and the first fault."""
+    columns, n = verdict.item.columns, len(verdict.item.columns)
+    top2 = {verdict.best, verdict.second}
+    faults = (
+        (columns[:1] != (0,), "its first column is not gold, 0"),
+        (len(set(columns)) < n or min(columns, default=0) < 0, "its columns repeat, or are below 0"),
+        (n < 2, "fewer than two endings"),
+        (len(verdict.ratings) != n, f"{len(verdict.ratings)} ratings for {n} endings"),
+        (any(rating not in RATINGS for rating in verdict.ratings), f"a rating that is none of {', '.join(RATINGS)}"),
+        (len(top2) < 2 or not top2 <= set(range(n)), f"best and second are not two different places from 0 to {n - 1}"),
+        (not verdict.annotator, "no annotator"),
+        (min(verdict.item.row, verdict.item.round) < 0, "a row or a round below 0"),
+        (not 0 <= verdict.seconds < inf, "seconds that are no time"),
     )
-    if amiss:
-        raise InputError(f"{where}: {amiss}. Mend or remove it.")
+    fault = next((text for wrong, text in faults if wrong), None)
+    if fault is not None:
+        raise InputError(f"{where}: {fault}. Mend or remove it.")
     return verdict

@@ -1,20 +1,17 @@
-"""Human verification: people say which endings are likely, unlikely or gibberish, and which two are best (SWAG §3.5).
+"""Human verification: people rate endings as likely, unlikely or gibberish, and name the best two (SWAG §3.5).
 
 Reading order (each file or folder imports only those named before it):
 
     options        the options of the verbs `verify ...`
     schema         the tables of a verification, and the engine they live in
-    store          what was answered, and what the verification was begun with
-    items          which items there are, which are open, which one comes next
+    store          opens and reads the tables: answers, and the settings of the verification
+    items          the items: which are open, and which comes next
     qualification  questions with known answers
-    desk           hands out items, takes answers
-    texts          what annotators read
-    overview       how far it has come
-    security       cookies, form tokens, limits, headers
-    pages          the annotator's pages
-    admin          the admin's pages
-    server         the verb `verify serve`
-    exchange       people elsewhere: the verbs `verify export` and `verify import`
+    desk           hands out items, and takes answers
+    presentation   an item as an annotator sees it: sentences, endings shuffled
+    overview       progress in numbers
+    web            the web application: the verb `verify serve`
+    exchange       other platforms: the verbs `verify export` and `verify import`
 
 Importing this package loads nothing else.
 """

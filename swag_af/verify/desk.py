@@ -1,7 +1,7 @@
-"""The desk: hands every annotator the next item, and takes what they answer.
+"""The desk: hands every annotator the next item, and takes the answers.
 
-Whatever it changes, it changes in one transaction: an answer and all that follows from it (whether its item needs more
-people or a refill, whether the annotator may go on) are there together or not at all. Pages know nothing of this.
+Every change is one transaction: an answer and its consequences (whether its item needs more annotators or a refill,
+whether the annotator may go on) are stored together or not at all. The web pages are elsewhere.
 """
 
 import secrets
@@ -15,35 +15,35 @@ from sqlalchemy import Connection, Row, func, insert, or_, select, update
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
-from swag_af.verify.qualification import Question, share_right
+from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import annotators, tasks, writing
 from swag_af.verify.store import Store
 
 MOST_SECONDS = 3600.0
-"""Nobody is taken to have thought longer than this about one item."""
+"""The longest time that is recorded for one item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What somebody says of a task's endings, in the order of the item."""
+    """An annotator's answer to a task, with the endings in the order of the item."""
 
     ratings: tuple[Rating, ...]
     best: int
     second: int
     seconds: float | None = None
-    """Seconds in which the page was in view, where the browser counted them."""
+    """Seconds in which the page was visible, if the browser counted them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screening:
     """Who may judge the items of the run."""
 
-    questions: tuple[Question, ...] = ()
+    questions: tuple[QualificationQuestion, ...] = ()
     share: float = 0.75
     min_gold_share: float = 0.55
     min_gold_items: int = 10
     most_items: int | None = None
-    """Items a person."""
+    """Items per annotator; None for no limit."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Desk:
     clock: Callable[[], float] = field(default=time.time)
 
     def admit(self, annotator: str) -> None:
-        """Note that `annotator` has begun; once is enough."""
+        """Record that `annotator` has begun; a second call changes nothing."""
         with writing(self.store.engine) as connection:
             if _annotator(connection, annotator) is None:
                 state = "new" if self.screening.questions else "active"
@@ -65,13 +65,13 @@ class Desk:
                 connection.execute(insert(annotators).values(values))
 
     def state_of(self, annotator: str) -> str | None:
-        """new, active, paused, failed or dequalified; None for somebody who has not begun."""
+        """new, active, paused, failed or dequalified; None for an annotator who has not begun."""
         with self.store.engine.connect() as connection:
             known = _annotator(connection, annotator)
         return None if known is None else "paused" if known.paused else str(known.state)
 
     def next_task(self, annotator: str, session: str) -> Row[Any] | None:
-        """The task that is in hand, or a new one; None when there is nothing (more) for this annotator."""
+        """The annotator's unanswered task, or a new one; None if there is none (left)."""
         now = self.clock()
         with writing(self.store.engine) as connection:
             known = _annotator(connection, annotator)
@@ -93,13 +93,13 @@ class Desk:
             return self._handed(connection, item.id, item.row, annotator, session, now)
 
     def task(self, task: str, annotator: str, session: str) -> Row[Any] | None:
-        """A task of this annotator in this browser that may be looked at: in hand, or an answer to an item."""
+        """The task with this id, if it belongs to this annotator and this browser; None otherwise."""
         with self.store.engine.connect() as connection:
             found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
         return found
 
     def before(self, annotator: str, session: str, task: str | None) -> str | None:
-        """The item answered last in this browser, or last before `task` was begun; None when there is none."""
+        """The last task answered in this browser, or the last before `task` was begun; None if there is none."""
         answered = (
             select(tasks)
             .where(tasks.c.annotator == annotator, tasks.c.session == session)
@@ -119,7 +119,7 @@ class Desk:
             return _n_answered(connection, annotator)
 
     def keep_draft(self, task: str, annotator: str, session: str, draft: dict[str, Any]) -> bool:
-        """Keep what is chosen so far of a task that is not answered; renew its lease, if this annotator may go on."""
+        """Keep the draft of a task, and renew its lease if the annotator may go on; False if it is answered already."""
         with writing(self.store.engine) as connection:
             known = _annotator(connection, annotator)
             values: dict[str, Any] = {"draft": draft}
@@ -131,10 +131,10 @@ class Desk:
             return kept.rowcount > 0
 
     def take(self, task: str, annotator: str, session: str, revision: int, answer: Answer) -> bool:
-        """Take the answer to a task, or a new one in the place of answer number `revision`.
+        """Store the answer to a task; it replaces the answer with number `revision`, 0 for none.
 
-        False when this was sent before, or the answer was changed elsewhere since: nothing changes then. Raises
-        InputError when there is no such task, or this annotator may not answer it (any more).
+        False, and nothing changes, if the stored answer has another number: it was sent twice, or changed elsewhere.
+        Raises InputError if there is no such task, or this annotator may not answer it (any more).
         """
         with writing(self.store.engine) as connection:
             known = _annotator(connection, annotator)
@@ -168,14 +168,14 @@ class Desk:
             return True
 
     def pause(self, annotator: str, paused: bool) -> None:
-        """Give `annotator` nothing until told otherwise, or let them go on; what they answered counts."""
+        """Pause `annotator`, or let them go on; their answers count in either case."""
         with writing(self.store.engine) as connection:
             connection.execute(update(annotators).where(annotators.c.id == annotator).values(paused=paused))
             if paused:
                 _let_go(connection, annotator)
 
     def qualify(self, annotator: str, qualified: bool) -> None:
-        """Shut `annotator` out with all answers, or let them (in again), answers counting; no rule overturns it."""
+        """Dequalify `annotator`, so that no answer of theirs counts; or qualify them, exempt from the rules."""
         with writing(self.store.engine) as connection:
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
             for item in _answered_items(connection, annotator):
@@ -219,7 +219,7 @@ class Desk:
         return connection.execute(select(tasks).where(tasks.c.id == task)).one()
 
     def _mark(self, connection: Connection, annotator: str) -> None:
-        """Let somebody who has answered every question in, or not."""
+        """Once every qualification question is answered: admit the annotator, or not."""
         answered = {
             task.item: task
             for task in connection.execute(
@@ -237,7 +237,7 @@ class Desk:
         self._set_state(connection, annotator, "active" if passed else "failed")
 
     def _screen(self, connection: Connection, known: Row[Any]) -> bool:
-        """Dequalify somebody who prefers other endings to gold too often (SPEC 8); says whether it was done."""
+        """Dequalify an annotator who prefers other endings to gold too often (SPEC 8); returns whether it did."""
         if known.exempt:
             return False
         n, n_gold = gold_counts(connection, known.id)
@@ -274,7 +274,7 @@ def _own(task: str, annotator: str, session: str) -> Any:
 
 
 def _held(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
-    """The item in this annotator's hands."""
+    """This annotator's unanswered item, if its lease has not run out."""
     return connection.execute(
         select(tasks)
         .where(tasks.c.annotator == annotator, tasks.c.answered_at.is_(None), tasks.c.row.is_not(None))
@@ -312,7 +312,7 @@ def _answered_items(connection: Connection, annotator: str) -> Sequence[str]:
 
 
 def _seconds(task: Row[Any], counted: float | None, now: float) -> float:
-    """What the browser counted, never more than went by; what went by, where no browser counted."""
+    """The seconds that the browser counted, at most the time since the task was begun; that time if it counted none."""
     if task.answered_at is not None:  # a change: its time comes on top of the first
         return float(min(MOST_SECONDS, task.seconds + max(0.0, counted or 0.0)))
     elapsed = min(MOST_SECONDS, max(0.0, now - task.begun_at))

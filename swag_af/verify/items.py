@@ -1,4 +1,4 @@
-"""Which items there are, which are still open, and which one somebody gets next.
+"""The items of a verification: which are still open, and which one an annotator gets next.
 
 An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
@@ -17,7 +17,7 @@ from swag_af.verify.schema import annotators, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
 DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
-"""Priorities, first come first."""
+"""Priorities of open items; the lowest is shown first."""
 
 N_AT_ONCE = 1000
 
@@ -35,8 +35,7 @@ class Rules:
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
-    """Put the items into the store that are not there yet, and settle all when the rules changed; returns how many
-    there are."""
+    """Add the items that the store lacks, and settle all if the rules changed; returns how many items there are."""
     order = np.random.default_rng(seed).permutation(len(rules.assignment))[:limit]
     made = make_items(rules.assignment, seed=seed)
     now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
@@ -57,7 +56,7 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
 
 
 def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
-    """The first open item by priority and rank that others do not have in hand, of a row that is new to `annotator`."""
+    """The first open item by priority and rank that is not leased to others, of a row that is new to `annotator`."""
     in_hand = (
         select(func.count())
         .where(tasks.c.item == items.c.id, tasks.c.annotator != annotator)
@@ -78,7 +77,7 @@ def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | 
 
 
 def settle(connection: Connection, item_id: str, rules: Rules) -> None:
-    """Count the answers to an item again, and open, close or refill it as they say."""
+    """Recount the answers to an item, and open, close or refill it accordingly."""
     line = connection.execute(select(items).where(items.c.id == item_id)).one()
     verdicts = _counting_verdicts(connection, item_id)
     wanted = n_wanted(verdicts, rules)
@@ -96,7 +95,7 @@ def settle(connection: Connection, item_id: str, rules: Rules) -> None:
 
 
 def n_wanted(verdicts: Sequence[Verdict], rules: Rules) -> int:
-    """Answers that an item with these needs in all, as far as is known by now."""
+    """How many answers an item with these verdicts needs in all, as far as is known by now."""
     n = len(verdicts)
     if n < rules.annotators:
         return rules.annotators
@@ -130,7 +129,7 @@ def _refilled(connection: Connection, verdicts: Sequence[Verdict], rules: Rules)
 
 
 def _put_refill(connection: Connection, line: Row[Any], refilled: Item | None, rules: Rules) -> None:
-    """Let the round after `line` be `refilled`, or nothing, unless somebody has been shown it already."""
+    """Replace the round after `line` by `refilled`, or delete it, unless it was shown to an annotator already."""
     after = select(items.c.id).where(items.c.row == line.row, items.c.round == line.round + 1)
     standing = connection.scalar(after)
     if standing is not None:

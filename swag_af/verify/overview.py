@@ -1,4 +1,4 @@
-"""How far a verification has come: counts of items, and a line an annotator. Reads the store, and changes nothing."""
+"""The progress of a verification: counts of items, and one line per annotator. Reads the store, changes nothing."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from swag_af.verify.store import Store
 
 @dataclass(frozen=True)
 class AnnotatorLine:
-    """One annotator's work."""
+    """One annotator's state and counts."""
 
     annotator: str
     state: str

@@ -1,8 +1,9 @@
-"""Questions with known answers, which everybody judges before the items of a run.
+"""Qualification questions: items with known answers that every annotator judges before the items of a run.
 
-    FILE.jsonl    a line a question: sent1, start, endings, and what is known: ratings (null where open), best, second
+    FILE.jsonl    one question per line: sent1, start, endings, and the known answers: ratings, best, second
 
-`best` may be one place or a list of places that are all right; `second`, one, a list, or absent.
+A rating is null where the answer is open. `best` is one place, or a list of places that are all correct; `second` is a
+place, a list, or absent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,27 +19,27 @@ BUILTIN = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One context, its endings, and what is known of them."""
+class QualificationQuestion:
+    """One context, its endings, and the known answers."""
 
     sent1: str
     start: str
     endings: tuple[str, ...]
     ratings: tuple[Rating | None, ...]
-    """The right rating of each ending; None where several are."""
+    """The correct rating of each ending; None where several are correct."""
     best: tuple[int, ...]
-    """Places that are right for the best ending."""
+    """Places that are correct for the best ending."""
     second: tuple[int, ...] = ()
-    """Places that are right for the second best; none when it is not asked for."""
+    """Places that are correct for the second best; empty when any is."""
 
     @property
     def id(self) -> str:
-        """The same for the same question in any file."""
+        """A hash of the text: the same question has the same id in any file."""
         return f"q-{sha256_json([self.sent1, self.start, self.endings])[:16]}"
 
 
-def read_questions(name: str | None) -> tuple[Question, ...]:
-    """The questions that --qualification names: of a file, or the built-in ones; none for None."""
+def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
+    """The questions that `--qualification` names: a file, or the built-in ones; empty for None."""
     if name is None:
         return ()
     if name == BUILTIN:
@@ -52,8 +53,8 @@ def read_questions(name: str | None) -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def share_right(question: Question, ratings: Sequence[str], best: int, second: int) -> tuple[int, int]:
-    """`(right, known)`: how many of the known answers of `question` were given, and how many there are."""
+def share_right(question: QualificationQuestion, ratings: Sequence[str], best: int, second: int) -> tuple[int, int]:
+    """`(right, known)`: how many known answers of `question` were answered correctly, and how many there are."""
     checks = [given == right for given, right in zip(ratings, question.ratings, strict=True) if right is not None]
     checks.append(best in question.best)
     if question.second:
@@ -61,11 +62,11 @@ def share_right(question: Question, ratings: Sequence[str], best: int, second: i
     return sum(checks), len(checks)
 
 
-def _question_of(record: Mapping[str, Any], where: str) -> Question:
+def _question_of(record: Mapping[str, Any], where: str) -> QualificationQuestion:
     try:
         endings = tuple(str(ending) for ending in record["endings"])
         ratings = tuple(record.get("ratings") or [None] * len(endings))
-        question = Question(
+        question = QualificationQuestion(
             str(record["sent1"]),
             str(record["start"]),
             endings,
@@ -75,20 +76,22 @@ def _question_of(record: Mapping[str, Any], where: str) -> Question:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{where}: not a question ({type(error).__name__}: {error}). Mend or remove it.") from None
-    n = len(endings)
-    amiss = (
-        "from two to nine endings are asked for"
-        if not 2 <= n <= 9
-        else f"{len(ratings)} ratings for {n} endings"
-        if len(ratings) != n
-        else f"a rating that is neither null nor one of {', '.join(RATINGS)}"
-        if not set(ratings) <= {*RATINGS, None}
-        else f"best and second are places from 0 to {n - 1}, and best names one at least"
-        if not question.best or not {*question.best, *question.second} <= set(range(n))
-        else None
+    n, places = len(endings), {*question.best, *question.second}
+    faults = (
+        (not 2 <= n <= 9, "from two to nine endings are asked for"),
+        (len(ratings) != n, f"{len(ratings)} ratings for {n} endings"),
+        (
+            any(rating not in (*RATINGS, None) for rating in ratings),
+            f"a rating that is neither null nor one of {', '.join(RATINGS)}",
+        ),
+        (
+            not question.best or not places <= set(range(n)),
+            f"best and second are places from 0 to {n - 1}, and best names one at least",
+        ),
     )
-    if amiss:
-        raise InputError(f"{where}: {amiss}. Mend or remove it.")
+    fault = next((text for wrong, text in faults if wrong), None)
+    if fault is not None:
+        raise InputError(f"{where}: {fault}. Mend or remove it.")
     return question
 
 

@@ -1,7 +1,7 @@
-"""The tables of a verification, and the engine they live in: SQLite in WAL mode, or PostgreSQL by URL.
+"""The tables of a verification, and their database engine: SQLite in WAL mode, or PostgreSQL by URL.
 
-`settings` what must stay the same, `annotators`, `items`, and `tasks`: one line for each item that was shown to one
-annotator, which becomes the answer. What the columns are for is said here; who fills them, in the files that follow.
+`settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
+to one annotator, which becomes the answer. The comments explain the columns; later files fill them.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ annotators = Table(
     Column("id", String(64), primary_key=True),
     Column("state", String(16), nullable=False),  # new (not qualified yet), active, failed, dequalified
     Column("paused", Boolean, nullable=False),
-    Column("exempt", Boolean, nullable=False),  # let in again by the admin: no rule shuts them out
+    Column("exempt", Boolean, nullable=False),  # qualified by the admin: no rule dequalifies them
     Column("begun_at", Float, nullable=False),
 )
 
@@ -70,7 +70,7 @@ tasks = Table(
     "tasks",
     metadata,
     Column("id", String(32), primary_key=True),  # not to be guessed
-    Column("item", String(32), nullable=False),  # an item's id, or that of a question of the qualification
+    Column("item", String(32), nullable=False),  # an item's id, or that of a qualification question
     Column("row", Integer),  # none for the qualification
     Column("annotator", String(64), nullable=False),
     Column("session", String(32), nullable=False),  # only the browser that holds it sees the answer again
@@ -78,7 +78,7 @@ tasks = Table(
     Column("expires_at", Float, nullable=False),  # the end of the lease, for tasks not answered
     Column("draft", JSON),
     Column("answered_at", Float),
-    Column("revision", Integer, nullable=False),  # how often it was answered; a form of an older one is not taken
+    Column("revision", Integer, nullable=False),  # how often it was answered; a form with an older number is refused
     Column("ratings", JSON),
     Column("best", Integer),
     Column("second", Integer),

@@ -1,9 +1,9 @@
-"""The store of a verification: what was answered, by whom, and what the verification was begun with.
+"""The store of a verification: the answers, and the settings that the verification was begun with.
 
     RUN/verification/answers.db    the tables of `schema`, unless --database names another place
     RUN/verification/keys.json     the admin token and the secret that signs cookies; for the owner's eyes only
 
-Opening and reading; handing out items and taking answers is the business of `desk`.
+Opens and reads; `desk` hands out items and takes answers.
 """
 
 import json
@@ -31,7 +31,7 @@ class Store:
 
     engine: Engine
     settings: Mapping[str, Any]
-    """What it was begun with: pool_identity, iteration, seed."""
+    """The settings that it was begun with: pool_identity, iteration, seed."""
 
     def verdicts(self, include_dequalified: bool = False) -> list[Verdict]:
         """Every answer, by row, round and annotator; those of dequalified annotators only when asked for."""
@@ -48,7 +48,7 @@ class Store:
             return [verdict_of(answer) for answer in connection.execute(query)]
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
@@ -83,7 +83,7 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
 
 
 def read_keys(run_path: Path) -> dict[str, str]:
-    """The admin token and the secret of a verification, made when first asked for; none but the owner may read them."""
+    """The admin token and the secret of a verification, made on first use; only the owner may read the file."""
     path = run_path / FOLDER / "keys.json"
     if not path.exists():
         with replacing(path) as temporary:
@@ -95,7 +95,7 @@ def read_keys(run_path: Path) -> dict[str, str]:
 
 
 def verdict_of(answer: Row[Any]) -> Verdict:
-    """The verdict that a line of `tasks` is, with its item's columns and round beside it."""
+    """The verdict of a row of `tasks`, joined with the columns and the round of its item."""
     item = Item(answer.row, tuple(answer.columns), answer.round)
     return Verdict(item, answer.annotator, tuple(answer.ratings), answer.best, answer.second, answer.seconds)
 

@@ -160,7 +160,11 @@ def test_verdicts_are_read_as_they_were_written(tmp_path):
     ("changes", "message"),
     [
         ({"columns": [7, 0, 9, 4, 12, 5]}, "first column is not gold"),
+        ({"columns": []}, "first column is not gold"),
         ({"columns": [0, 7, 7, 4, 12, 5]}, "repeat"),
+        ({"columns": [0]}, "fewer than two endings"),
+        ({"row": -1}, "a row or a round below 0"),
+        ({"seconds": -1}, "seconds that are no time"),
         ({"ratings": ["likely"]}, "1 ratings for 6"),
         ({"ratings": ["fine"] * 6}, "none of likely, unlikely, gibberish"),
         ({"best": 1}, "two different places"),

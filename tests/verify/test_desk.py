@@ -362,6 +362,10 @@ BAD_QUESTIONS = [
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": [], "ratings": null}', "names one at least"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["likely"]}', "1 ratings for 2"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["good", null]}', "neither null"),
+    (
+        '{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": [["likely"], {}]}',
+        "null nor one of",
+    ),
     ("", "no question"),
 ]
 

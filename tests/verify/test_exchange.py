@@ -32,7 +32,7 @@ from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, 
 from swag_af.verify.exchange.csv import FORMULA
 from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
 from swag_af.verify.options import ExportOptions, ImportOptions
-from swag_af.verify.texts import readable
+from swag_af.verify.presentation import readable
 
 N = 8
 HOSTILE = (

@@ -25,8 +25,8 @@ from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
-from swag_af.verify.server import welcome
 from swag_af.verify.store import open_store
+from swag_af.verify.web.server import welcome
 
 N_BROWSERS, N_EACH, N_CONTEXTS, N_BEFORE_THE_KILL = 50, 2, 80, 40
 
@@ -69,7 +69,7 @@ async def person(name: str, address: str, acknowledged: list[tuple[str, str]], *
         while n < N_EACH:
             try:
                 page = (await client.get(f"/a/{name}")).text
-                token = re.findall(r'name="token" value="(\w+)"', page)[0]
+                token = re.findall(r'name="token" value="([\w-]+)"', page)[0]
                 page = (await client.post("/start", data={"token": token})).text
                 while n < N_EACH and (found := re.search(r'action="/item/([\w-]+)"', page)):
                     best, second = (str(k) for k in rng.permutation(6)[:2])

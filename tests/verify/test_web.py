@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from conftest import make_contexts_of
 from fastapi.testclient import TestClient
+from itsdangerous import TimestampSigner
 from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, make_run, said, small_pool
 
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import read_verdicts
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.pages import Site
+from swag_af.verify.presentation import shown_item
 from swag_af.verify.qualification import read_questions
-from swag_af.verify.security import ADMIN, ANNOTATOR, MOST_BYTES, RateLimit, Session, Signer
-from swag_af.verify.server import make_app
-from swag_af.verify.texts import shown_item
+from swag_af.verify.web.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
+from swag_af.verify.web.server import make_app
+from swag_af.verify.web.site import Site
 
 HOSTILE = (
     "<script>alert(1)</script> runs.",
@@ -68,7 +69,13 @@ def admin_of(client: TestClient) -> str:
 
 
 def hidden(page: str) -> str:
-    return re.findall(r'name="token" value="(\w+)"', page)[0]
+    return re.findall(r'name="token" value="([\w-]+)"', page)[0]
+
+
+def pass_seconds(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    """Move the clock of the signatures on; browsers keep their cookies, so that the server has to refuse them."""
+    get_timestamp = TimestampSigner.get_timestamp
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda signer: get_timestamp(signer) + seconds)
 
 
 def verdicts_of(client: TestClient, query: str = "") -> list[dict[str, Any]]:
@@ -233,9 +240,66 @@ def test_somebody_who_guesses_an_id_sees_nothing_of_its_answers(desk: Desk, run:
 def test_no_page_is_shown_without_a_cookie_of_ours(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 401
     forged = Signer("another secret").seal(Session("ann", "1"), ANNOTATOR)
-    for value in (forged, "", "x.y", forged.split(".")[0] + ".", "é.é".encode().decode("latin-1")):
+    late = f"{forged.split('.')[0]}.{'_' * 40}.{forged.split('.')[2]}"  # a time beyond all calendars
+    for value in (forged, "", "x.y", forged.split(".")[0] + ".", late, "é.é".encode().decode("latin-1")):
         answer = client.get(path, headers={"cookie": f"{ANNOTATOR}={value}".encode("latin-1")})
         assert answer.status_code == 401
+
+
+def test_an_expired_cookie_counts_as_none_and_the_link_leads_back_to_the_same_annotator(
+    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = Browser(client, "ann").begin()
+    ann.send()
+    form, task, expired = ann.form(), ann.task, client.cookies[ANNOTATOR]
+    pass_seconds(monkeypatch, LIFETIME_SECONDS[ANNOTATOR] + 60)
+    assert client.cookies[ANNOTATOR] == expired
+    for path in ("/", "/start", "/item", f"/item/{task}", "/done"):
+        answer = client.get(path)
+        assert (answer.status_code, "come in by the link" in answer.text) == (401, True)
+    assert client.post(f"/item/{task}", data=form).status_code == 401
+    again = Browser(client, "ann").begin()
+    assert client.cookies[ANNOTATOR] != expired
+    assert again.task == task  # the item in hand
+    again.send()
+    assert [verdict.annotator for verdict in desk.store.verdicts()] == ["ann", "ann"]
+
+
+@pytest.mark.parametrize("renewed_by", ["an answer", "the link"])
+def test_the_cookie_is_valid_again_from_each_answer_and_each_visit_by_the_link(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, renewed_by: str
+) -> None:
+    ann = Browser(client, "ann").begin()
+    most_of_it = LIFETIME_SECONDS[ANNOTATOR] * 2 // 3
+    pass_seconds(monkeypatch, most_of_it)
+    if renewed_by == "an answer":
+        ann.send()
+    else:
+        client.get("/a/ann")
+    pass_seconds(monkeypatch, most_of_it)
+    assert client.get("/item").status_code == 200
+
+
+def test_answers_given_before_the_cookie_was_renewed_can_still_be_changed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = Browser(client, "ann").begin()
+    pass_seconds(monkeypatch, LIFETIME_SECONDS[ANNOTATOR] // 2)
+    ann.send()
+    (back,) = set(re.findall(r'href="(/item/[\w-]+)"', ann.page))
+    assert "An answer you gave" in client.get(back).text
+
+
+def test_an_expired_admin_logs_in_again(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = admin_of(client)
+    expired = {"cookie": f"{ADMIN}={client.cookies[ADMIN]}"}
+    client.cookies.clear()
+    assert client.get("/admin/verdicts.jsonl", headers=expired).status_code == 200
+    pass_seconds(monkeypatch, LIFETIME_SECONDS[ADMIN] + 60)
+    assert client.get("/admin/verdicts.jsonl", headers=expired).status_code == 401
+    assert client.post("/admin/annotators", data={"token": token}, headers=expired).status_code == 401
+    assert client.get("/admin", headers=expired).url.path == "/admin/login"
+    assert admin_of(client) != token
 
 
 def test_a_cookie_serves_one_purpose_only(client: TestClient) -> None:
@@ -355,7 +419,7 @@ def test_who_logs_out_is_out(client: TestClient) -> None:
 
 
 def test_hostile_endings_are_text_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.verify.texts.readable", lambda text: text)  # which takes most of them apart
+    monkeypatch.setattr("swag_af.verify.presentation.readable", lambda text: text)  # which takes most of them apart
     contexts = make_contexts_of(3, n_videos=3)
     pool = CandidatePool.from_texts(contexts, [list(HOSTILE)] * 3, tagger="none")
     run = make_run(pool, tmp_path / "run", n_assigned=len(HOSTILE))

@@ -1,4 +1,4 @@
-"""Annotators elsewhere: tasks leave, replies come back.
+"""Annotation on other platforms: tasks are exported, replies imported.
 
 Reading order (each file imports only those named before it):
 

@@ -24,11 +24,11 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet takes a cell that begins so for a formula."""
 
 LEFT_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
-"""What platforms call work that does not count, in lower case."""
+"""The platforms' words for work that does not count, in lower case."""
 
 
 def write_csv(path: Path, tasks: Sequence[Task]) -> None:
-    """A row an item, with cells to fill in."""
+    """One row per item, with cells to fill in."""
     n = _most_endings(tasks)
     answers = [*(f"rating{i}" for i in range(1, n + 1)), "best", "second", "annotator", "seconds"]
     header = [*_columns(n), *answers]
@@ -52,7 +52,7 @@ def write_mturk(path: Path, tasks: Sequence[Task]) -> None:
 def read_csv(path: Path) -> Iterator[Reply]:
     """Replies in the columns of `write_csv`; a row without an annotator is by the one whom the file is named after.
 
-    Rows that nobody filled in are no replies.
+    Rows without any answer are skipped.
     """
     for where, row in _rows(path, "task", "best", "second"):
         ratings = {i: row[f"rating{i}"] for i in _numbers(row, "rating")}
@@ -124,7 +124,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[list[str]]) -> None
 
 
 def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Where each row stands, and its cells by heading, blanks around them gone."""
+    """For each row its place for errors, and its cells by heading, stripped."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. Check the path.")
     try:

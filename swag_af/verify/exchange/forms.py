@@ -1,6 +1,6 @@
-"""Forms of platforms that want one: Label Studio's tasks and labeling config, MTurk's page, Prolific's questions.
+"""Forms for the platforms that need one: Label Studio's tasks and labeling config, MTurk's page, Prolific's questions.
 
-What people fill in there comes back through `read_label_studio`, and through the tables of `exchange_csv`.
+Replies are read by `read_label_studio`, and by the table readers in `csv`.
 """
 
 import html
@@ -86,7 +86,7 @@ def write_labeling_config(path: Path, tasks: Sequence[Task]) -> None:
 
 
 def read_label_studio(path: Path) -> Iterator[Reply]:
-    """Replies in a JSON export: a reply an annotation, cancelled ones said to be so."""
+    """Replies in a JSON export, one per annotation; cancelled ones are marked as left out."""
     tasks = read_json(path)
     if not isinstance(tasks, list):
         raise InputError(f"{path}: not a list of tasks. Export from Label Studio as JSON.")

@@ -1,9 +1,9 @@
-"""What leaves for people elsewhere and what comes back: tasks without a trace of gold, the key to them, replies.
+"""What is exchanged with other platforms: tasks that do not reveal gold, the key to them, and replies.
 
-    FILE             tasks under ids that say nothing, endings in an order of each task's own
-    FILE.key.json    what the ids stand for, and which ending is which; it stays here
+    FILE             tasks with ids that reveal nothing, endings shuffled for every task
+    FILE.key.json    the item of each id, and the order of its endings; never given away
 
-How platforms write tasks and replies is the business of `exchange_csv` and `exchange_forms`.
+`csv` and `forms` read and write the formats of the platforms.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.progress import progress
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, check_verdict
-from swag_af.verify.texts import shown_item
+from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
 
@@ -34,7 +34,7 @@ SECOND = "Which ending fits second best?"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An item as somebody elsewhere sees it."""
+    """An item as an annotator on another platform sees it."""
 
     id: str
     item: Item
@@ -47,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one task from one person, as it was written."""
+    """One person's reply to one task, as text."""
 
     where: str
     """File and line, for errors."""
@@ -60,12 +60,12 @@ class Reply:
     second: str
     seconds: float = 0.0
     left_out: str | None = None
-    """Why it does not count, when the platform says so."""
+    """Why it does not count, if the platform reports so."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What the tasks of an export stand for."""
+    """The items behind the tasks of an export."""
 
     to: str
     pool: str
@@ -74,7 +74,7 @@ class Key:
 
 
 def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
-    """A task an item. Ids and orders hang on the pool, the seed and the item alone."""
+    """One task per item. Ids and orders depend on the pool, the seed and the item only."""
     tasks = []
     identity = run.pool.identity
     with progress("texts", len(items), "items") as advance:
@@ -126,9 +126,9 @@ def _entry(entry: Mapping[str, Any]) -> tuple[Item, tuple[int, ...]]:
 
 
 def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Counter[str]]:
-    """The verdicts that the replies are, in order of item and annotator, and how many were dropped for what.
+    """The verdicts in the replies, in order of item and annotator, and how many replies were dropped, by reason.
 
-    InputError names replies to tasks that the key does not know, and words that are no answers.
+    InputError names replies to tasks that are not in the key, and answers that cannot be read.
     """
     verdicts: dict[tuple[Item, str], Verdict] = {}
     dropped = Counter[str]()

@@ -1,6 +1,6 @@
-"""The verbs `verify export` and `verify import`: tasks for people elsewhere, and verdicts of what comes back.
+"""The verbs `verify export` and `verify import`: tasks for other platforms, and verdicts from their replies.
 
-Everything comes back to one form, `verdicts.jsonl`. Nothing here talks to a platform.
+All replies become `verdicts.jsonl`. Nothing here connects to a platform.
 """
 
 from collections import Counter
@@ -60,19 +60,19 @@ PLATFORMS = {
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote."""
+    """The result of an export."""
 
     n: int
     """Tasks, or verdicts."""
     files: tuple[Path, ...]
-    """To be taken elsewhere."""
+    """Files to upload to the platform."""
     key: Path | None
-    """To be kept here."""
+    """The key file, never uploaded."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import found."""
+    """The result of an import."""
 
     verdicts: list[Verdict]
     dropped: Counter[str]
@@ -80,7 +80,7 @@ class Imported:
 
 
 def export(options: ExportOptions) -> Exported:
-    """Write tasks for a platform, with the form it wants and the key; or the verdicts of the web application."""
+    """Write tasks for a platform, with the form it needs and the key; or the verdicts of the web application."""
     out = options.out
     if options.to == "verdicts":
         return _export_verdicts(options)
@@ -114,18 +114,18 @@ def _export_verdicts(options: ExportOptions) -> Exported:
 
 
 def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
-    """The items that people are still to judge, given earlier verdicts: new ones, unfinished ones, and refills.
+    """The items still to be judged, given earlier verdicts: new ones, unfinished ones, and refills.
 
     Verdicts of annotators whom `release` would screen out do not count. Rows are in the order of the web application,
-    so that a limit means the same contexts there and here.
+    so that `--limit` selects the same contexts in both.
     """
     assignment = run.assignment(options.iteration)
     made = make_items(assignment, seed=options.seed)
     earlier: dict[int, list[Judgement]] = {}
     if options.verdicts is not None:
-        said = read_verdicts(options.verdicts, run.pool.identity)
-        dropped = screened(said)
-        counted = [verdict for verdict in said if verdict.annotator not in dropped]
+        earlier_verdicts = read_verdicts(options.verdicts, run.pool.identity)
+        dropped = screened(earlier_verdicts)
+        counted = [verdict for verdict in earlier_verdicts if verdict.annotator not in dropped]
         for judgement in judge(counted, seed=options.seed):
             earlier.setdefault(judgement.item.row, []).append(judgement)
     order = np.random.default_rng(options.seed).permutation(len(assignment))[: options.limit]
@@ -140,7 +140,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
 
 
 def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: int) -> Item | None:
-    """What a row with these judgements, one a round, needs next."""
+    """The item that a row with these judgements, one per round, needs next; None if none."""
     last = judged[-1]
     if last.n_annotators < annotators:
         return last.item
@@ -150,7 +150,7 @@ def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: in
 
 
 def import_verdicts(options: ImportOptions) -> Imported:
-    """Read what came back, write it as verdicts, and say what was dropped."""
+    """Read the replies and write them as verdicts; the result also counts those that were dropped."""
     check_output(options.out, force=options.force)
     identity = open_run(options.run).pool.identity
     if options.key is None:

@@ -1,6 +1,6 @@
-"""The verb `verify serve`: the application, put together and run.
+"""The verb `verify serve`: puts the web application together and runs it.
 
-One process serves; the answers of every one that did are in the store.
+One process serves at a time; all answers are in the store, so that another can go on.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run, open_run
-from swag_af.verify.admin import admin_pages
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.pages import HERE, Site, annotator_pages, page
 from swag_af.verify.qualification import read_questions
-from swag_af.verify.security import App, Guard, Signer
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
+from swag_af.verify.web import admin, pages
+from swag_af.verify.web.security import App, Guard, Signer
+from swag_af.verify.web.site import HERE, Site, keep_site, page
 
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
@@ -71,24 +71,26 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
 def open_verification(run: Run, options: ServeOptions) -> Store:
     """The run's verification, begun now or before."""
     iteration = run.n_finished if options.iteration is None else options.iteration
-    run.assignment(iteration)  # says no to one that there is not
+    run.assignment(iteration)  # raises if there is no such iteration
     begun_with = {"pool_identity": run.pool.identity, "iteration": iteration, "seed": options.seed}
     return begin_store(options.run, options.database, begun_with)
 
 
 def make_app(site: Site, token: str, requests_per_minute: float) -> App:
-    """The application: pages, admin, static files, and the guard around them."""
+    """The application: pages, admin, static files, and the guard around them; `token` opens the admin's pages."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)  # those name any Host
-    app.include_router(annotator_pages(site))
-    app.include_router(admin_pages(site, token))
+    keep_site(app, site)
+    admin.keep_access(app, site, token)
+    app.include_router(pages.router)
+    app.include_router(admin.router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    app.add_exception_handler(StarletteHTTPException, _told)
-    app.add_exception_handler(RequestValidationError, _told)
+    app.add_exception_handler(StarletteHTTPException, _error_page)
+    app.add_exception_handler(RequestValidationError, _error_page)
     return Guard(app, site.signer, requests_per_minute)
 
 
-def _told(request: Request, error: Exception) -> Response:
-    """An error as a page; what was sent is not repeated on it."""
+def _error_page(request: Request, error: Exception) -> Response:
+    """An error as a page; it never repeats what the request contained."""
     status = error.status_code if isinstance(error, HTTPException | StarletteHTTPException) else 422
     texts = {404: "There is no such page.", 405: "There is no such page.", 422: "This address cannot be read."}
     detail = error.detail if isinstance(error, HTTPException) else ""
@@ -126,7 +128,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[str]:
-    """Where people go, and what the admin needs."""
+    """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
     lines = [

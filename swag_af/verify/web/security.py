@@ -1,12 +1,10 @@
-"""What stands between the network and the pages: signed cookies, form tokens, limits, headers.
+"""What protects the pages: signed cookies that expire, form tokens (CSRF), rate and size limits, response headers.
 
-Nothing here knows what the pages are about.
+Signatures are made by itsdangerous. Nothing here depends on the content of the pages.
 """
 
-import base64
 import hashlib
 import hmac
-import json
 import re
 import secrets
 import time
@@ -14,19 +12,30 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import itsdangerous
 from starlette.requests import cookie_parser
 
 ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-"""What an annotator may be called."""
+"""The ids that an annotator may have."""
 
 MOST_BYTES = 16 * 1024
-"""The largest body that a request may have; an answer takes about one of the sixteen."""
+"""The largest request body, in bytes; an answer takes about a sixteenth of it."""
 
 ANNOTATORS_A_CLIENT = 10
-"""A client, an address that a household or a class may share, gets as many requests as this many annotators."""
+"""An IP address may send as many requests as this many annotators: a household or a class may share it."""
 
 ANNOTATOR, ADMIN = "swag_af_annotator", "swag_af_admin"
-"""The cookies."""
+"""The names of the cookies."""
+
+LIFETIME_SECONDS = {ANNOTATOR: 14 * 24 * 3600, ADMIN: 12 * 3600}
+"""How long a cookie is valid after it was signed.
+
+Annotators work on and off for days, and every visit by their link and every answer signs their cookie anew, so that
+two weeks without either must pass before they need the link again. The admin can do more, and logs in for half a day.
+"""
+
+SIGNING: dict[str, Any] = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+"""How itsdangerous signs; it derives another key for every salt, so that no token can serve as another."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -38,7 +47,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
-"""On every answer: no script but ours, no frame, no guess, no trace."""
+"""Headers of every response: only our own scripts run, nobody may frame a page, nothing is sniffed or cached."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -48,7 +57,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One browser: who it is, and a number of its own."""
+    """One browser: who uses it, and a random number of its own."""
 
     who: str
     number: str
@@ -61,51 +70,61 @@ class Session:
 
 @dataclass(frozen=True)
 class Signer:
-    """Signs what a browser keeps for us, and makes the tokens of its forms."""
+    """Signs cookies and form tokens with the secret of the verification."""
 
     secret: str
 
     def seal(self, session: Session, purpose: str) -> str:
-        """The value of the cookie `purpose`."""
-        content = base64.urlsafe_b64encode(json.dumps([session.who, session.number]).encode()).decode().rstrip("=")
-        return f"{content}.{self._mac(purpose, content)}"
+        """The value of the cookie named `purpose`, signed now."""
+        return self._cookies(purpose).dumps([session.who, session.number])
 
     def unseal(self, cookie: str | None, purpose: str) -> Session | None:
-        """The session that was sealed for `purpose`; None when anything about it is not ours."""
-        content, _, mac = (cookie or "").partition(".")
-        if not same(mac, self._mac(purpose, content)):
+        """The session in a cookie named `purpose`; None if it is missing, was not signed by us, or has expired."""
+        try:
+            who, number = self._cookies(purpose).loads(cookie or "", max_age=LIFETIME_SECONDS[purpose])
+        except itsdangerous.BadData:
             return None
-        who, number = json.loads(base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)))
         return Session(who, number)
 
     def form_token(self, session: Session, purpose: str) -> str:
-        """What every form of this browser must send along."""
-        return self._mac(f"form {purpose}", f"{session.who} {session.number}")
+        """The token (CSRF) that every form of this session must send; valid as long as the session."""
+        return self._forms(purpose).get_signature(_form_content(session)).decode()
 
-    def _mac(self, purpose: str, content: str) -> str:
-        return hmac.new(self.secret.encode(), f"{purpose}\n{content}".encode(), hashlib.sha256).hexdigest()
+    def accepts_form(self, token: str, session: Session, purpose: str) -> bool:
+        """Whether `token` is the token of this session's forms; compared in constant time."""
+        return self._forms(purpose).verify_signature(_form_content(session), token)
+
+    def _cookies(self, purpose: str) -> itsdangerous.URLSafeTimedSerializer:
+        return itsdangerous.URLSafeTimedSerializer(self.secret, salt=f"cookie {purpose}", signer_kwargs=SIGNING)
+
+    def _forms(self, purpose: str) -> itsdangerous.Signer:
+        return itsdangerous.Signer(self.secret, salt=f"form {purpose}", **SIGNING)
+
+
+def _form_content(session: Session) -> str:
+    return f"{session.who} {session.number}"
 
 
 def same(given: str, right: str) -> bool:
-    """Whether two secrets are equal, told in the same time wherever they differ."""
+    """Whether two secrets are equal, compared in constant time."""
     return hmac.compare_digest(given.encode(errors="surrogatepass"), right.encode())
 
 
 @dataclass
 class RateLimit:
-    """A bucket a key, filled at `per_minute`; it holds a third of a minute's requests, or ten."""
+    """A token bucket for each key, refilled at `per_minute`; it holds a third of a minute's requests, at least ten."""
 
     per_minute: float
     clock: Callable[[], float] = time.monotonic
     buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Tokens left, and when that was counted."""
+    """By key: the tokens left, and when they were counted."""
 
     def allows(self, key: str) -> bool:
-        """Take one token of `key`, if there is one."""
+        """Take one token of `key`; False if none is left."""
         now, most = self.clock(), max(10.0, self.per_minute / 3)
         left, then = self.buckets.get(key, (most, now))
         left = min(most, left + (now - then) * self.per_minute / 60)
-        if len(self.buckets) > 20_000:  # those that are full again say nothing
+        if len(self.buckets) > 20_000:  # full buckets need no entry
             full = most / self.per_minute * 60
             self.buckets = {k: v for k, v in self.buckets.items() if now - v[1] < full}
         self.buckets[key] = (left - 1 if left >= 1 else left, now)
@@ -114,7 +133,7 @@ class RateLimit:
 
 @dataclass
 class Guard:
-    """Around the whole application: headers, the size of bodies, the number of requests."""
+    """Middleware around the whole application: response headers, the size of bodies, the number of requests."""
 
     app: App
     signer: Signer
@@ -125,7 +144,7 @@ class Guard:
         self.of_clients = RateLimit(self.requests_per_minute * ANNOTATORS_A_CLIENT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or turn it away with 413 or 429."""
+        """Pass a request on, or refuse it with 413 or 429."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -159,7 +178,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | None:
-    """All of the body, or None as soon as it is too long."""
+    """The whole body; None as soon as it is too long."""
     length = headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         return None
@@ -176,7 +195,7 @@ async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | 
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """A body that was read already, then whatever comes after it."""
+    """Receives the body that was read already, then whatever comes after it."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiver() -> MutableMapping[str, Any]:

@@ -1,6 +1,6 @@
-"""What annotators read: context and endings as sentences, in an order of each annotator's own.
+"""An item as an annotator sees it: context and endings as sentences, the endings shuffled for every annotator.
 
-The order hangs on the seed, the item and the annotator alone, so a page that is loaded again looks as before.
+The order depends on the seed, the item and the annotator only, so that a page looks the same when it is loaded again.
 """
 
 import zlib
@@ -11,12 +11,12 @@ import numpy as np
 
 from swag_af.data.run import Run
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.verify.qualification import Question
+from swag_af.verify.qualification import QualificationQuestion
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A context and its endings as one annotator sees them."""
+    """A context and its endings, as sentences in the order shown."""
 
     sent1: str
     start: str
@@ -32,8 +32,8 @@ def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: s
     return _shown(context.sent1, context.start, endings, seed, item, annotator)
 
 
-def shown_question(question: Question, *, seed: int, annotator: str) -> Shown:
-    """A question of the qualification."""
+def shown_question(question: QualificationQuestion, *, seed: int, annotator: str) -> Shown:
+    """A qualification question."""
     return _shown(question.sent1, question.start, question.endings, seed, question.id, annotator)
 
 
@@ -46,5 +46,5 @@ def _shown(sent1: str, start: str, endings: Sequence[str], seed: int, item: str,
 
 
 def readable(text: str) -> str:
-    """`text` as a person would write it."""
+    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`"""
     return detokenize(tokenize(text))

@@ -1,0 +1,191 @@
+"""The admin's pages: progress, which annotators may go on, and the verdicts as a file.
+
+The admin token opens them: typed once into a form and kept as a signed cookie, or sent by programs that read as
+`Authorization: Bearer TOKEN`. Changes are posted from the forms of these pages only.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
+
+from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
+from swag_af.judging.verdicts import Verdict, as_record
+from swag_af.verify.overview import overview
+from swag_af.verify.web.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
+
+OUTSIDE, INSIDE = "outside", "admin"
+"""Who a session of these pages is: a browser at the login page, or the admin."""
+
+TRIES_PER_MINUTE = 10
+"""Admin tokens that one client may try."""
+
+router = APIRouter(prefix="/admin")
+"""The routes of the admin."""
+
+
+@dataclass(frozen=True)
+class AdminAccess:
+    """What the application checks before it lets the admin in."""
+
+    token: str
+    signer: Signer
+    tries: RateLimit
+
+    def admits(self, request: Request, given: str) -> bool:
+        """Whether `given` is the admin token; 429 if this client has tried too often."""
+        client = request.client.host if request.client else "unknown"
+        if not self.tries.allows(client):
+            raise HTTPException(429, "Too many tries. Wait a minute.")
+        right = same(given, self.token)
+        if right:
+            self.tries.buckets.pop(client, None)
+        return right
+
+
+def keep_access(app: FastAPI, site: Site, token: str) -> None:
+    """Make `token` the one that opens the admin's pages of `app`; with another token, all their cookies are invalid."""
+    app.state.admin_access = AdminAccess(token, Signer(f"{site.signer.secret} {token}"), RateLimit(TRIES_PER_MINUTE))
+
+
+async def access_of(request: Request) -> AdminAccess:
+    """The admin access of the application that serves this request."""
+    access: AdminAccess = request.app.state.admin_access
+    return access
+
+
+AccessDep = Annotated[AdminAccess, Depends(access_of)]
+
+
+async def session_of(request: Request, access: AccessDep) -> Session | None:
+    """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has expired."""
+    return access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
+
+
+SessionDep = Annotated[Session | None, Depends(session_of)]
+
+
+def check_reading(request: Request, access: AccessDep, session: SessionDep) -> None:
+    """401 unless the admin token is sent along, or the admin is logged in."""
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    if not (kind.lower() == "bearer" and access.admits(request, given)):
+        _check_inside(session)
+
+
+async def changing_fields_of(fields: FieldsDep, access: AccessDep, session: SessionDep) -> dict[str, str]:
+    """The form that the admin posts; 401 if nobody is logged in, 403 if the form was not made for this session."""
+    _check_form(fields, access, _check_inside(session))
+    return fields
+
+
+ChangeDep = Annotated[dict[str, str], Depends(changing_fields_of)]
+
+
+def _check_inside(session: Session | None) -> Session:
+    if session is None or session.who != INSIDE:
+        raise HTTPException(401, "This is for the admin.")
+    return session
+
+
+def _check_form(fields: dict[str, str], access: AdminAccess, session: Session) -> None:
+    if not access.signer.accepts_form(fields.get("token", ""), session, ADMIN):
+        raise HTTPException(403, "This form is not of this browser's session. Load the page again.")
+
+
+@router.get("/login")
+def login_form(request: Request, access: AccessDep) -> Response:
+    """The form that asks for the admin token."""
+    return _login_page(request, access, "")
+
+
+@router.post("/login")
+def login(request: Request, fields: FieldsDep, access: AccessDep, session: SessionDep) -> Response:
+    """Log in with the admin token."""
+    if session is None:
+        return _login_page(request, access, "Once more, please: this browser had lost the page's session.")
+    _check_form(fields, access, session)
+    if not access.admits(request, fields.get("admin_token", "").strip()):
+        return _login_page(request, access, "That is not the token. The server printed it when it started.", 403)
+    response = RedirectResponse("/admin", 303)
+    set_cookie(response, request, ADMIN, access.signer, Session.new(INSIDE))
+    return response
+
+
+@router.post("/logout")
+def logout(fields: ChangeDep) -> Response:
+    """Log out."""
+    response = RedirectResponse("/admin/login", 303)
+    response.delete_cookie(ADMIN)
+    return response
+
+
+@router.get("")
+def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDep) -> Response:
+    """The overview: progress, annotators, agreement so far."""
+    if session is None or session.who != INSIDE:
+        if not request.headers.get("authorization", "").lower().startswith("bearer "):
+            return RedirectResponse("/admin/login", 303)
+        check_reading(request, access, session)
+        session = Session(OUTSIDE, "")  # a program: its forms would not be taken
+    desk, verdicts = site.desk, site.desk.store.verdicts()
+    measured = measure(verdicts) if verdicts else None
+    return page(
+        "admin.html",
+        token=access.signer.form_token(session, ADMIN),
+        run=site.run.path,
+        overview=overview(desk.store, desk.clock()),
+        agreement=agreement_rows(measured) if measured else [],
+        distribution=distribution_rows(measured) if measured else [],
+        screening=desk.screening,
+        rules=desk.rules,
+        ago=lambda at: _ago(desk.clock() - at),
+    )
+
+
+@router.post("/annotators")
+def change(fields: ChangeDep, site: SiteDep) -> Response:
+    """Pause, resume, dequalify or requalify an annotator."""
+    annotator, action = fields.get("annotator", ""), fields.get("action", "")
+    if not ID_PATTERN.fullmatch(annotator) or site.desk.state_of(annotator) is None:
+        raise HTTPException(404, "There is no such annotator.")
+    if action in ("pause", "resume"):
+        site.desk.pause(annotator, action == "pause")
+    elif action in ("dequalify", "requalify"):
+        site.desk.qualify(annotator, action == "requalify")
+    else:
+        raise HTTPException(400, "There is no such action.")
+    return RedirectResponse("/admin", 303)
+
+
+@router.get("/verdicts.jsonl", dependencies=[Depends(check_reading)])
+def export(site: SiteDep, all: bool = False) -> Response:
+    """The verdicts as a file; with `all`, also those of dequalified annotators."""
+    store = site.desk.store
+    lines = _lines(store.verdicts(include_dequalified=all), store.settings["pool_identity"])
+    headers = {"content-disposition": 'attachment; filename="verdicts.jsonl"'}
+    return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
+
+
+def _login_page(request: Request, access: AdminAccess, problem: str, status: int = 200) -> Response:
+    """The login form, with a session of its own, so that it has a form token too."""
+    session = Session.new(OUTSIDE)
+    response = page("login.html", status, token=access.signer.form_token(session, ADMIN), problem=problem)
+    set_cookie(response, request, ADMIN, access.signer, session)
+    return response
+
+
+def _lines(verdicts: list[Verdict], pool_identity: str) -> Iterator[str]:
+    for verdict in verdicts:
+        yield json.dumps(as_record(verdict) | {"pool": pool_identity}, ensure_ascii=False) + "\n"
+
+
+def _ago(seconds: float) -> str:
+    """How long ago, in the largest unit that fits."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit} ago"
+    return "just now"

@@ -1,0 +1,272 @@
+"""The annotator's pages: the link that leads in, instructions, one item at a time, and the end.
+
+Plain HTML forms; the script in `static` only makes them quicker. Every query to the desk names the annotator and the
+session of the signed cookie, so that nobody can see what was answered in another browser.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Row, select
+
+from swag_af.data.errors import InputError
+from swag_af.judging.verdicts import RATINGS
+from swag_af.verify.desk import Answer, Desk
+from swag_af.verify.presentation import Shown, shown_item, shown_question
+from swag_af.verify.schema import items
+from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, Session
+from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
+
+ID_PARAMETERS = ("annotator", "PROLIFIC_PID", "workerId")
+"""Query parameters that may carry the annotator's id: our own, Prolific's, Mechanical Turk's."""
+
+TASK_PATTERN = re.compile(r"[\w-]{1,32}", re.ASCII)
+
+NOTES = {"1": "Your answer is kept.", "2": "That answer was kept before; nothing has changed."}
+"""What the next page says of the answer sent last, by the parameter `kept`."""
+
+router = APIRouter()
+"""The routes of annotators."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request with a valid cookie: the site, and the session of the cookie."""
+
+    site: Site
+    session: Session
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the site."""
+        return self.site.desk
+
+    @property
+    def form_token(self) -> str:
+        """The token that the forms of this session must send."""
+        return self.site.signer.form_token(self.session, ANNOTATOR)
+
+
+async def visit_of(request: Request, site: SiteDep) -> Visit:
+    """The visit that the cookie of this request proves; 401 if it has none, or an expired one."""
+    session = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
+    if session is None:
+        raise HTTPException(401, "Please come in by the link that you were given.")
+    return Visit(site, session)
+
+
+async def posting_visit_of(fields: FieldsDep, visit: Annotated[Visit, Depends(visit_of)]) -> Visit:
+    """The visit that posts a form; 403 if the form was not made for its session."""
+    if not visit.site.signer.accepts_form(fields.get("token", ""), visit.session, ANNOTATOR):
+        raise HTTPException(403, "This form is not of this browser's session. Load the page again.")
+    return visit
+
+
+VisitDep = Annotated[Visit, Depends(visit_of)]
+PostingDep = Annotated[Visit, Depends(posting_visit_of)]
+
+
+@router.get("/")
+def root(visit: VisitDep) -> Response:
+    """The address without a path: on to the instructions."""
+    return RedirectResponse("/start", 303)
+
+
+@router.get("/enter")
+def enter(request: Request, site: SiteDep) -> Response:
+    """The link with the annotator's id in a query parameter."""
+    return come_in(
+        request, site, next((request.query_params[p] for p in ID_PARAMETERS if p in request.query_params), "")
+    )
+
+
+@router.get("/a/{annotator}")
+def come_in(request: Request, site: SiteDep, annotator: str) -> Response:
+    """The link with the annotator's id in the path: sets the cookie, or renews it in a browser that has one."""
+    if not ID_PATTERN.fullmatch(annotator):
+        raise HTTPException(400, "This link carries no id that can be used. Copy it again, all of it.")
+    known = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
+    session = known if known is not None and known.who == annotator else Session.new(annotator)
+    response = RedirectResponse("/start", 303)
+    set_cookie(response, request, ANNOTATOR, site.signer, session)
+    return response
+
+
+@router.get("/start")
+def start(visit: VisitDep) -> Response:
+    """The instructions, with a worked example."""
+    begun = visit.desk.state_of(visit.session.who) is not None
+    return page("start.html", token=visit.form_token, begun=begun, site=visit.site)
+
+
+@router.post("/start")
+def begin(visit: PostingDep) -> Response:
+    """The instructions were read."""
+    visit.desk.admit(visit.session.who)
+    return RedirectResponse("/item", 303)
+
+
+@router.get("/item")
+def next_item(visit: VisitDep, kept: str = "") -> Response:
+    """The next item, or where the annotator goes instead."""
+    state = visit.desk.state_of(visit.session.who)
+    if state is None:
+        return RedirectResponse("/start", 303)
+    if state == "paused":
+        text = "Your work is paused for the moment. Look in again later."
+        return page("message.html", title="A pause", text=text, onward=False)
+    task = visit.desk.next_task(visit.session.who, visit.session.number)
+    if task is None:
+        return RedirectResponse("/done", 303)
+    return _task_page(visit, task, note=NOTES.get(kept, ""))
+
+
+@router.get("/item/{number}")
+def one_item(visit: VisitDep, number: str) -> Response:
+    """An item in hand, or an earlier answer, which may be changed."""
+    return _task_page(visit, _task_of(visit, number))
+
+
+@router.post("/item/{number}")
+def post_answer(request: Request, visit: PostingDep, fields: FieldsDep, number: str) -> Response:
+    """An answer: kept, or shown again with what is missing in it."""
+    task = _task_of(visit, number)
+    given, problems = read_answer(fields, _shown_of(visit, task))
+    who, session = visit.session.who, visit.session.number
+    if given is None:
+        visit.desk.keep_draft(task.id, who, session, draft_of(fields))
+        return _task_page(visit, task, draft=draft_of(fields), problems=problems, status=422)
+    try:
+        new = visit.desk.take(task.id, who, session, _number(fields.get("revision"), -1), given)
+    except InputError:  # paused or shut out: the draft is there if they are let in again
+        visit.desk.keep_draft(task.id, who, session, draft_of(fields))
+        return RedirectResponse("/item", 303)  # which says why
+    response = RedirectResponse(f"/item?kept={1 if new else 2}", 303)
+    set_cookie(response, request, ANNOTATOR, visit.site.signer, visit.session)  # nobody at work is logged out
+    return response
+
+
+@router.post("/item/{number}/draft")
+def post_draft(visit: PostingDep, fields: FieldsDep, number: str) -> Response:
+    """What the script sends as it is chosen; 409 if the task is answered already."""
+    task = _task_of(visit, number)
+    kept = visit.desk.keep_draft(task.id, visit.session.who, visit.session.number, draft_of(fields))
+    return Response(status_code=204 if kept else 409)
+
+
+@router.get("/done")
+def done(visit: VisitDep) -> Response:
+    """The last page; back to the items if there are any left."""
+    desk, who, session = visit.desk, visit.session.who, visit.session.number
+    state, n = desk.state_of(who), desk.n_answered(who)
+    if state is None or state == "paused":
+        return RedirectResponse("/item", 303)
+    if state in ("new", "active") and desk.next_task(who, session) is not None:
+        return RedirectResponse("/item", 303)
+    back = desk.before(who, session, None) if state == "active" else None
+    return page("done.html", state=state, n=n, back=back, site=visit.site)
+
+
+def _task_of(visit: Visit, number: str) -> Row[Any]:
+    """The task with this number, if this session may look at it; 404 otherwise."""
+    known = TASK_PATTERN.fullmatch(number) is not None
+    task = visit.desk.task(number, visit.session.who, visit.session.number) if known else None
+    if task is None or (task.row is None and task.answered_at is not None):
+        raise HTTPException(404, "There is no such page here. An item goes to the browser that opened it last.")
+    return task
+
+
+def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
+    """The context and the endings of a task as this annotator sees them."""
+    desk, seed, who = visit.desk, visit.site.seed, visit.session.who
+    if task.row is None:
+        known = {question.id: question for question in desk.screening.questions}
+        if task.item not in known:
+            raise HTTPException(404, "There is no such page for you.")
+        return shown_question(known[task.item], seed=seed, annotator=who)
+    with desk.store.engine.connect() as connection:
+        columns = connection.scalars(select(items.c.columns).where(items.c.id == task.item)).one()
+    return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who)
+
+
+def _task_page(
+    visit: Visit,
+    task: Row[Any],
+    *,
+    draft: Mapping[str, str] | None = None,
+    problems: tuple[str, ...] = (),
+    note: str = "",
+    status: int = 200,
+) -> Response:
+    """The form of a task, filled with `draft`, or with what is kept of it."""
+    shown, is_item = _shown_of(visit, task), task.row is not None
+    return page(
+        "work.html",
+        status,
+        token=visit.form_token,
+        task=task,
+        shown=shown,
+        chosen=draft or _chosen(task, shown),
+        problems=problems,
+        note=note,
+        back=visit.desk.before(visit.session.who, visit.session.number, task.id) if is_item else None,
+        progress=_progress_of(visit, task),
+        ratings=RATINGS,
+    )
+
+
+def _progress_of(visit: Visit, task: Row[Any]) -> tuple[str, int, int | None]:
+    """What is counted, how many of it are done, and of how many, if that is known."""
+    screening = visit.desk.screening
+    if task.row is None:
+        ids = [question.id for question in screening.questions]
+        return "Trial question", ids.index(task.item), len(ids)
+    return "Item", visit.desk.n_answered(visit.session.who), screening.most_items
+
+
+def read_answer(fields: Mapping[str, str], shown: Shown) -> tuple[Answer | None, tuple[str, ...]]:
+    """The answer in a form, with the endings in the order of the item; or None, and what is missing."""
+    n = len(shown.order)
+    given = [fields.get(f"rating-{i}") for i in range(n)]
+    best, second = _number(fields.get("best"), -1), _number(fields.get("second"), -1)
+    unrated = [str(i + 1) for i, rating in enumerate(given) if rating not in RATINGS]
+    problems = (
+        *((f"Rate ending {', '.join(unrated)}.",) if unrated else ()),
+        *(("Choose the best ending.",) if not 0 <= best < n else ()),
+        *(("Choose the second best ending.",) if not 0 <= second < n else ()),
+        *(("Best and second best are two different endings.",) if 0 <= best == second < n else ()),
+    )
+    if problems:
+        return None, problems
+    rating_at = {place: rating for place, rating in zip(shown.order, given, strict=True) if rating in RATINGS}
+    ratings = tuple(rating_at[place] for place in range(n))
+    return Answer(ratings, shown.order[best], shown.order[second], _seconds(fields.get("seconds"))), ()
+
+
+def draft_of(fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form that are kept as a draft: those of an answer, and no others."""
+    numbers = {name: fields[name] for name in ("best", "second", "seconds") if _number(fields.get(name), -1) >= 0}
+    ratings = {name: fields[name] for i in range(9) if fields.get(name := f"rating-{i}") in RATINGS}
+    return {**numbers, **ratings}
+
+
+def _chosen(task: Row[Any], shown: Shown) -> dict[str, str]:
+    """The fields that are filled in when the form of a task is shown: from its answer, or from its draft."""
+    if task.answered_at is None:
+        return dict(task.draft or {})
+    ratings = {f"rating-{i}": task.ratings[place] for i, place in enumerate(shown.order)}
+    return ratings | {"best": str(shown.order.index(task.best)), "second": str(shown.order.index(task.second))}
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 9 else default
+
+
+def _seconds(text: str | None) -> float | None:
+    """The seconds that the script counted; None in a browser without scripts."""
+    seconds = _number(text, -1)
+    return None if seconds < 0 else float(seconds)

@@ -1,0 +1,70 @@
+"""What the pages of annotators and of the admin have in common: the site, templates, posted forms, cookies.
+
+The application keeps one `Site` in its state; the routes receive it as a FastAPI dependency.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import HTMLResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from swag_af.data.run import Run
+from swag_af.verify.desk import Desk
+from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages need: the desk, the run that is judged, the signer of cookies, and settings."""
+
+    desk: Desk
+    run: Run
+    signer: Signer
+    seed: int = 0
+    completion_url: str | None = None
+    completion_code: str | None = None
+
+
+def keep_site(app: FastAPI, site: Site) -> None:
+    """Make `site` the one that the routes of `app` receive."""
+    app.state.site = site
+
+
+async def site_of(request: Request) -> Site:
+    """The site of the application that serves this request."""
+    site: Site = request.app.state.site
+    return site
+
+
+async def fields_of(request: Request) -> dict[str, str]:
+    """The text fields of a posted form; uploaded files are refused."""
+    form = await request.form(max_files=0, max_fields=40)
+    return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+SiteDep = Annotated[Site, Depends(site_of)]
+FieldsDep = Annotated[dict[str, str], Depends(fields_of)]
+
+
+def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """The template `name` filled with `values`; every value is escaped."""
+    return HTMLResponse(_environment().get_template(name).render(**values), status)
+
+
+def set_cookie(response: Response, request: Request, name: str, signer: Signer, session: Session) -> None:
+    """Add the signed cookie `name` to a response; scripts cannot read it, and other sites cannot send it along."""
+    value, secure = signer.seal(session, name), request.url.scheme == "https"
+    response.set_cookie(name, value, max_age=LIFETIME_SECONDS[name], httponly=True, samesite="lax", secure=secure)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
