@@ -1,8 +1,8 @@
 """The rows of a pool: endings and features for the contexts of one fold, from that fold's language model."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forwa
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
+from swag_af.nn.threads import by_threads, n_workers
 
 DRAWN_OUT = "too_few_distinct_endings"
 READ = "read_by_its_model"
@@ -28,6 +29,14 @@ class Readers:
 
     forward: Reader
     backward: Reader
+    twins: list["Readers"] = field(default_factory=list, repr=False)
+
+    def crew(self) -> list["Readers"]:
+        """These and their twins, one for each thread that is worth starting; made once."""
+        if not self.twins:
+            n = n_workers(self.forward.device)
+            self.twins.extend(Readers(self.forward.twin(), self.backward.twin()) for _ in range(n - 1))
+        return [self, *self.twins]
 
 
 def load_readers(lms: Path, fold: int, *, device: str, precision: Precision) -> Readers:
@@ -116,7 +125,7 @@ def types_of_golds(contexts: Iterable[Context], vocabulary: Vocabulary, rules: S
 
 def make_rows(
     readers: Readers,
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     rules: Sampling,
     types: Types,
     *,
@@ -125,13 +134,39 @@ def make_rows(
 ) -> Iterator[tuple[int, Row | None]]:
     """Yield, for every task and as it is done, its position and its row; None when it gave too few endings.
 
-    With `lazy` the columns of the backward model are left NaN.
+    With `lazy` the columns of the backward model are left NaN. Tasks are shared by threads; about `live_rows` endings
+    are worked on by all of them together.
     """
-    prompts = (Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in tasks)
-    sampled = sample_rows(readers.forward, prompts, rules, types, live_rows=live_rows)
+    crew = readers.crew()
+    own_rows = None if live_rows is None else max(1, live_rows // len(crew))
+
+    def work_of(own: Readers) -> Callable[[Iterator[Task]], Iterator[tuple[int, Row | None]]]:
+        return lambda some: _make_some(own, some, rules, types, lazy=lazy, live_rows=own_rows)
+
+    return by_threads([work_of(own) for own in crew], tasks)
+
+
+def _make_some(
+    readers: Readers,
+    tasks: Iterator[Task],
+    rules: Sampling,
+    types: Types,
+    *,
+    lazy: bool,
+    live_rows: int | None = None,
+) -> Iterator[tuple[int, Row | None]]:
+    """`make_rows` of one thread."""
+    taken: list[Task] = []
+
+    def prompts() -> Iterator[Prompt]:
+        for task in tasks:
+            taken.append(task)
+            yield Prompt([*task.sent1, *task.start], task.gold, task.rng)
+
+    sampled = sample_rows(readers.forward, prompts(), rules, types, live_rows=live_rows)
     if lazy:
         for i, row in sampled:
-            yield tasks[i].position, None if row is None else _row(tasks[i], row)
+            yield taken[i].position, None if row is None else _row(taken[i], row)
         return
     waiting: dict[int, tuple[Task, SampledRow]] = {}
     exhausted: list[int] = []
@@ -140,11 +175,11 @@ def make_rows(
         n = 0
         for i, row in sampled:
             if row is None:
-                exhausted.append(tasks[i].position)
+                exhausted.append(taken[i].position)
             else:
-                waiting[n] = tasks[i], row
+                waiting[n] = taken[i], row
                 n += 1
-                yield Endings([*tasks[i].sent1, *tasks[i].start], row.tokens, row.lengths)
+                yield Endings([*taken[i].sent1, *taken[i].start], row.tokens, row.lengths)
 
     for item, values in backward_features(readers.backward, endings(), live_rows=live_rows):
         task, sampled_row = waiting.pop(item)

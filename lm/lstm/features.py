@@ -31,7 +31,7 @@ BACKWARD = tuple(FEATURES.index(name) for name in ("ending_alone", "context_give
 
 
 def forward_features(row: SampledRow, sent1: Sequence[int], start: Sequence[int]) -> np.ndarray:
-    """(K, F) float32, columns as `swag_af.data.pool.pool.FEATURES` names them; those of the backward model are NaN."""
+    """(K, F) float32, columns as `data.pool.folder.FEATURES` names them; those of the backward model are NaN."""
     nats = {
         "ending_given_context": row.ending_nats / row.lengths,
         "context_alone": np.full(len(row.lengths), row.context_nats / (len(sent1) + len(start))),

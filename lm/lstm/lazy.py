@@ -7,6 +7,7 @@ such table; `features` adds it.
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +17,16 @@ from swag_af.data.files import read_manifest, write_array
 from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import progress
+from swag_af.data.progress import Advance, progress
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
-from swag_af.lm.lstm.candidates import load_readers
+from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import fold_path, is_trained, trained_folds
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
 from swag_af.lm.lstm.reader import Reader
-from swag_af.lm.options import FeaturesOptions
+from swag_af.lm.options import FeaturesOptions, Precision
 from swag_af.nn.device import pick_device
+from swag_af.nn.threads import by_threads
 
 
 def features(options: FeaturesOptions) -> CandidatePool:
@@ -63,26 +65,13 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
         raise InputError(
             f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
         )
-    readable = _readable(pool, lms)
-    known = Vocabulary.load(lms / "vocabulary.tsv")
-    ids = np.array(known.ids(pool.vocabulary.tokens))  # (V,) of the models, by those of the pool
-    ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
-    device = pick_device("auto").type
+    readable, maker = _readable(pool, lms), _TableMaker(pool, lms)
     with progress("features", len(pool), "contexts") as advance:
         first = 0
         for entry in pool.manifest["shards"]:
             rows = np.arange(first, first + entry["n_rows"])
             first += entry["n_rows"]
-            table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
-            folds = readable.folds[rows]
-            for fold in np.unique(folds).tolist():
-                readers = load_readers(lms, fold, device=device, precision="bf16" if device == "cuda" else "fp32")
-                mine = np.flatnonzero(folds == fold)
-                texts = [_texts(pool, int(rows[i]), known, ids) for i in mine]
-                for item, values in all_features(readers.forward, readers.backward, texts):
-                    table[mine[item], : len(values)] = values
-                    advance(1)
-            check_finite(table, str(lms), rows=rows)
+            table = maker.table(rows, readable.folds[rows], advance)
             write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
     made_by = {
         "lms": str(lms),
@@ -91,6 +80,54 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
         "n_foreign_rows": readable.n_foreign,
     }
     return pool.with_table("features", {"features_by": made_by})
+
+
+_READ_AT_ONCE = 16
+"""Rows that a thread reads together."""
+
+
+class _TableMaker:
+    """Computes the whole features table of a pool of texts."""
+
+    def __init__(self, pool: CandidatePool, lms: Path):
+        self.pool = pool
+        self.lms = lms
+        self.known = Vocabulary.load(lms / "vocabulary.tsv")
+        ids = np.array(self.known.ids(pool.vocabulary.tokens))
+        ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
+        self.ids = ids
+        """(V,) of the models, by those of the pool."""
+        self.device = pick_device("auto").type
+
+    def table(self, rows: np.ndarray, folds: np.ndarray, advance: Advance) -> np.ndarray:
+        """(n, K, F) float32 for `rows` (n,) of the pool, each read by the model of its entry in `folds` (n,)."""
+        table = np.zeros((len(rows), self.pool.n_candidates, len(FEATURES)), np.float32)
+        for fold in np.unique(folds).tolist():
+            precision: Precision = "bf16" if self.device == "cuda" else "fp32"
+            readers = load_readers(self.lms, fold, device=self.device, precision=precision)
+            mine = np.flatnonzero(folds == fold)
+            parts = np.array_split(mine, -(-len(mine) // _READ_AT_ONCE))
+            for i, values in by_threads([partial(self._read, own, rows) for own in readers.crew()], parts):
+                table[i, : len(values)] = values
+                advance(1)
+        check_finite(table, str(self.lms), rows=rows)
+        return table
+
+    def _read(
+        self, readers: Readers, rows: np.ndarray, parts: Iterator[np.ndarray]
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        for part in parts:
+            texts = [self._texts(int(rows[i])) for i in part]
+            for item, values in all_features(readers.forward, readers.backward, texts):
+                yield int(part[item]), values
+
+    def _texts(self, row: int) -> tuple[list[int], list[int], Endings]:
+        pool, known = self.pool, self.known
+        context, here = pool.contexts[row], np.array([row])
+        sent1, start = known.ids(tokenize(context.sent1)), known.ids(tokenize(context.start))
+        columns = np.arange(pool.counts[row])[None]
+        tokens, lengths = (pool.gather(name, here, columns)[0] for name in ("tokens", "lengths"))
+        return sent1, start, Endings([*sent1, *start], np.where(tokens == PAD, PAD, self.ids[tokens]), lengths)
 
 
 def _readable(pool: CandidatePool, lms: Path) -> Readable:
@@ -116,14 +153,6 @@ def _readable(pool: CandidatePool, lms: Path) -> Readable:
     return readable
 
 
-def _texts(pool: CandidatePool, row: int, known: Vocabulary, ids: np.ndarray) -> tuple[list[int], list[int], Endings]:
-    context, here = pool.contexts[row], np.array([row])
-    sent1, start = known.ids(tokenize(context.sent1)), known.ids(tokenize(context.start))
-    columns = np.arange(pool.counts[row])[None]
-    tokens, lengths = (pool.gather(name, here, columns)[0] for name in ("tokens", "lengths"))
-    return sent1, start, Endings([*sent1, *start], np.where(tokens == PAD, PAD, ids[tokens]), lengths)
-
-
 class _Filler:
     """Computes the features of the backward model for single candidates."""
 
@@ -131,7 +160,7 @@ class _Filler:
         self.lms = lms
         self.plan = pool.manifest["plan"]
         self.device = pick_device(self.plan["device"]).type
-        self.readers: dict[int, Reader] = {}
+        self.readers: dict[int, Readers] = {}
         self._check_models(pool)
         self._check_folds(pool)
 
@@ -167,13 +196,29 @@ class _Filler:
             mine = mine[np.argsort(rows[mine], kind="stable")]
             items = np.split(mine, np.flatnonzero(np.diff(rows[mine])) + 1)  # positions, one array a row
 
-            def endings(items: list[np.ndarray] = items) -> Iterator[Endings]:
-                for item in items:
-                    yield self._endings(pool, int(rows[item[0]]), columns[item])
-
-            for i, values in backward_features(self._reader(fold), endings()):
-                out[items[i]] = values
+            works = [partial(self._read, pool, own.backward, rows, columns) for own in self._readers(fold).crew()]
+            for item, values in by_threads(works, items):
+                out[item] = values
         return out
+
+    def _read(
+        self,
+        pool: CandidatePool,
+        reader: Reader,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        items: Iterator[np.ndarray],
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Each of `items`, positions that share a row, and the features of the candidates there."""
+        taken: list[np.ndarray] = []
+
+        def endings() -> Iterator[Endings]:
+            for item in items:
+                taken.append(item)
+                yield self._endings(pool, int(rows[item[0]]), columns[item])
+
+        for i, values in backward_features(reader, endings()):
+            yield taken[i], values
 
     def _endings(self, pool: CandidatePool, row: int, columns: np.ndarray) -> Endings:
         context, here = pool.contexts[row], np.array([row])
@@ -181,9 +226,8 @@ class _Filler:
         tokens, lengths = (pool.gather(name, here, columns[None])[0] for name in ("tokens", "lengths"))
         return Endings(ids, tokens, lengths)
 
-    def _reader(self, fold: int) -> Reader:
+    def _readers(self, fold: int) -> Readers:
         if fold not in self.readers:
-            self.readers[fold] = load_readers(
-                self.lms, fold, device=self.device, precision=self.plan["output_precision"]
-            ).backward
+            precision = self.plan["output_precision"]
+            self.readers[fold] = load_readers(self.lms, fold, device=self.device, precision=precision)
         return self.readers[fold]

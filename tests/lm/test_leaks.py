@@ -36,19 +36,19 @@ def rows_of(contexts: list[Context]) -> list[dict]:
 def reading_folds(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """For every context that a model reads from now on, that model's fold."""
     found: dict[str, int] = {}
-    load, texts = lazy_module.load_readers, lazy_module._texts
+    load, texts = lazy_module.load_readers, lazy_module._TableMaker._texts
     at = [-1]
 
     def load_readers(lms, fold, **settings):
         at[0] = fold
         return load(lms, fold, **settings)
 
-    def texts_of(pool, row, *arguments):
-        found[pool.contexts[row].id] = at[0]
-        return texts(pool, row, *arguments)
+    def texts_of(maker, row):
+        found[maker.pool.contexts[row].id] = at[0]
+        return texts(maker, row)
 
     monkeypatch.setattr(lazy_module, "load_readers", load_readers)
-    monkeypatch.setattr(lazy_module, "_texts", texts_of)
+    monkeypatch.setattr(lazy_module._TableMaker, "_texts", texts_of)
     return found
 
 

@@ -1,0 +1,75 @@
+"""Items shared by threads: every one once, errors raised, nothing left running."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from swag_af.nn.threads import by_threads, n_workers
+
+
+def squares(items: Iterator[int]) -> Iterator[int]:
+    for item in items:
+        yield item * item
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_every_item_is_worked_on_once(n: int) -> None:
+    assert sorted(by_threads([squares] * n, range(200))) == [i * i for i in range(200)]
+    assert list(by_threads([squares] * n, [])) == []
+
+
+def test_each_thread_has_one_core_and_the_caller_keeps_its_own() -> None:
+    def count(items: Iterator[int]) -> Iterator[int]:
+        for _ in items:
+            yield torch.get_num_threads()
+
+    before = torch.get_num_threads()
+    assert set(by_threads([count, count], range(50))) == {1}
+    assert torch.get_num_threads() == before
+
+
+def test_an_error_in_a_thread_is_raised_here() -> None:
+    def failing(items: Iterator[int]) -> Iterator[int]:
+        for item in items:
+            if item == 20:
+                raise ValueError("item 20")
+            yield item
+
+    with pytest.raises(ValueError, match="item 20"):
+        list(by_threads([failing, failing], range(100)))
+
+
+def test_an_error_of_the_items_is_raised_here() -> None:
+    def items() -> Iterator[int]:
+        yield from range(5)
+        raise OSError("the source is gone")
+
+    with pytest.raises(OSError, match="the source is gone"):
+        list(by_threads([squares, squares], items()))
+
+
+def test_who_stops_early_leaves_no_thread_and_takes_few_items() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for i in range(100_000):
+            taken.append(i)
+            yield i
+
+    before = threading.active_count()
+    results = by_threads([squares, squares], items())
+    next(results)
+    results.close()
+    until = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+    assert len(taken) < 1000
+
+
+def test_threads_are_as_many_as_torch_would_use() -> None:
+    assert n_workers(torch.device("cpu")) == torch.get_num_threads()
+    assert n_workers(torch.device("cuda", 0)) == 1
