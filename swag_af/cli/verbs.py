@@ -217,8 +217,8 @@ def audit(options: AuditOptions) -> None:
 
 def report(options: ReportOptions) -> None:
     """Say where the page is, and how to put into it what people said, if they were asked."""
-    from swag_af.reporting.people import how_to_include
     from swag_af.reporting.verb import run_report
+    from swag_af.reporting.verification import how_to_include
 
     _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
     if not options.verdicts and (command := how_to_include(options.run)):

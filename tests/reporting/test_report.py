@@ -26,11 +26,11 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
-from swag_af.reporting.contents import N_OPEN
-from swag_af.reporting.making import command_of
+from swag_af.reporting.endings import N_OPEN
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.people import people_of
+from swag_af.reporting.provenance import command_of
 from swag_af.reporting.verb import REPORT, run_report, write_report
+from swag_af.reporting.verification import verification_of
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "rect"}
@@ -160,7 +160,7 @@ def any_page(request: pytest.FixtureRequest, tmp_path: Path, audited: Run) -> Pa
     if request.param == "judged":
         options = judged_options(audited, tmp_path)
         return page_of(
-            audited, tmp_path, said=people_of(audited, ReportOptions(audited.path, verdicts=options.verdicts))
+            audited, tmp_path, verified=verification_of(audited, ReportOptions(audited.path, verdicts=options.verdicts))
         )
     run = audited if request.param == "audited" else RUNS[request.param](tmp_path / "made")
     return page_of(run, tmp_path)
@@ -406,7 +406,7 @@ def test_only_what_is_assigned_is_read(audited: Run, tmp_path: Path, monkeypatch
 
 def test_rows_read_some_at_a_time_make_the_same_page(audited: Run, tmp_path: Path, monkeypatch) -> None:
     write_report(audited, tmp_path / "one.html")
-    monkeypatch.setattr("swag_af.reporting.contents.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.reporting.endings.ROWS_AT_ONCE", 7)
     write_report(audited, tmp_path / "two.html")
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 

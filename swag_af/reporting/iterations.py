@@ -1,4 +1,4 @@
-"""The sections of a report that follow the iterations: the curve, what fresh filters find, and the work done.
+"""The sections of a report that follow the iterations: the accuracy curve, the audits, and the work done.
 
 Fits nothing and reads no table of the pool.
 """
@@ -24,45 +24,51 @@ from swag_af.reporting.charts import (
     wall,
     whisker,
 )
-from swag_af.reporting.page import folded, listed, paragraph, section, table
+from swag_af.reporting.page import render
 from swag_af.reporting.plot import audit_places, curves, first_iterations, room_for_audits, smooth, within_phases
 from swag_af.reporting.subject import AFTER, BEFORE, Subject, label
 
 
 def curve(subject: Subject) -> str:
-    """Every head's accuracy by iteration, the audits beside it, and the numbers as tables."""
-    run, audits = subject.run, subject.audits
-    heads = curves(run)
-    if not heads and not audits:
-        return section("curve", "Held-out accuracy", paragraph("There is nothing to draw yet."))
+    """The accuracy of every head by iteration, the audits beside it, and the numbers as tables."""
+    run = subject.run
+    return render(
+        "curve",
+        chart=_accuracy_chart(subject) if curves(run) or subject.audits else "",
+        chance=run.chance,
+        n_phases=len(first_iterations(run)),
+        has_audits=bool(subject.audits),
+        means=_mean_rows(run),
+        iterations=_iteration_rows(run),
+    )
+
+
+def _accuracy_chart(subject: Subject) -> str:
+    run, heads, audits = subject.run, curves(subject.run), subject.audits
     tops = [values.max() for _, values in heads.values()] + [f.high for found in audits.values() for f in found]
     aside = room_for_audits(run, audits) if audits else None
     frame = _iteration_frame(run, 1.08 * float(max(tops)), "held-out accuracy", aside=aside)
-    walls = first_iterations(run)
-    shapes = [wall(frame, first - 0.5) for first in walls[1:]] + [level(frame, run.chance)]
-    legend = []
+    shapes = [wall(frame, first - 0.5) for first in first_iterations(run)[1:]] + [level(frame, run.chance)]
     for name, (iterations, values) in heads.items():
-        shapes.append(line(frame, iterations, values, subject.colour(name), "thin"))
-        for part in within_phases(iterations, walls):
-            shapes.append(line(frame, iterations[part], smooth(values[part]), subject.colour(name)))
-        legend.append(Series(label(name), subject.colour(name)))
+        shapes += _head_lines(frame, iterations, values, subject.colour(name), first_iterations(run))
     shapes += [hover(frame, r.iteration, 1, _spoken(r)) for r in run.log]
     for finding, i, x in audit_places(run, audits):
         shapes.append(_audit_point(frame, finding, x, subject.colour(finding.filter), hollow=i % 2 == 1))
+    legend = [Series(label(name), subject.colour(name)) for name in heads]
     for i, name in enumerate(audits):
         legend.append(Series(f"{label(name)}, audit", subject.colour(name), ("dot", "ring")[i % 2]))
-    note = (
-        "Thin lines: every iteration, on the contexts it held out. Thick lines: means of five. Dotted: chance, "
-        f"{percent(run.chance)}. "
-        + ("Upright lines: another filter takes over. " if len(walls) > 1 else "")
-        + ("Points: audits across folds of all contexts, with their 95 % intervals." if audits else "")
-    )
-    chart = figure("Held-out accuracy by iteration", _spoken_curve(subject), frame, shapes, legend, size="wide")
-    return section("curve", "Held-out accuracy", paragraph(note), chart, _accuracy_table(run), _iteration_table(run))
+    return figure("Held-out accuracy by iteration", _spoken_curve(subject), frame, shapes, legend, size="wide")
+
+
+def _head_lines(frame: Frame, iterations: np.ndarray, values: np.ndarray, colour: int, phases: list[int]) -> list[str]:
+    """A thin line through every iteration's accuracy, and thick ones through the means of five within each phase."""
+    thin = line(frame, iterations, values, colour, "thin")
+    parts = within_phases(iterations, phases)
+    return [thin, *(line(frame, iterations[part], smooth(values[part]), colour) for part in parts)]
 
 
 def _iteration_frame(run: Run, top: float, y_name: str, *, aside: float | None = None, shares: bool = True) -> Frame:
-    """Iterations from 1 on, or from 0 with some room `aside`."""
+    """Iterations from 1 on, or from 0 with the margin `aside` for audits at both ends."""
     last = max(2, run.n_finished)
     first, aside = (1, 0.0) if aside is None else (0, aside)
     top = top or 1.0
@@ -98,70 +104,45 @@ def _spoken_curve(subject: Subject) -> str:
     return f"Accuracy over {run.n_finished} iterations, chance {percent(run.chance)}: " + "; ".join(parts) + "."
 
 
-def _accuracy_table(run: Run) -> str:
-    rows = [
+def _mean_rows(run: Run) -> list[tuple[str, ...]]:
+    """Each head's name, number of iterations, and mean accuracy of its first five and of its last five."""
+    return [
         (label(head), f"{len(values)}", percent(values[:5].mean()), percent(values[-5:].mean()))
         for head, (_, values) in curves(run).items()
     ]
-    header = ("filter", "iterations", "the first", "the last")
-    return table(header, rows, caption="Means of five iterations") if rows else ""
 
 
-def _iteration_table(run: Run) -> str:
+def _iteration_rows(run: Run) -> list[tuple[str, ...]]:
+    """A header, then each iteration; empty before the first one."""
     if not run.log:
-        return ""
+        return []
     heads = list(curves(run))
-    header = ("iteration", *map(label, heads), "held out", "easy", "replaced", "scored")
-    rows = [
-        (
-            str(r.iteration),
-            *(percent(r.accuracy[head]) if head in r.accuracy else "" for head in heads),
-            f"{r.n_test:,}",
-            f"{r.n_easy:,}",
-            f"{r.n_replaced:,}",
-            percent(r.n_scored / max(1, r.n_unassigned), 2),
-        )
-        for r in run.log
-    ]
-    return folded("Every iteration as a table", table(header, rows))
+    rows: list[tuple[str, ...]] = [("iteration", *map(label, heads), "held out", "easy", "replaced", "scored")]
+    for r in run.log:
+        accuracies = (percent(r.accuracy[head]) if head in r.accuracy else "" for head in heads)
+        scored = percent(r.n_scored / max(1, r.n_unassigned), 2)
+        counts = (f"{r.n_test:,}", f"{r.n_easy:,}", f"{r.n_replaced:,}")
+        rows.append((str(r.iteration), *accuracies, *counts, scored))
+    return rows
 
 
 def audits(subject: Subject) -> str:
-    """What every audit found, and where gold ranked before and after."""
-    run = subject.run
-    notes = [paragraph(f"{label(name)} was left out: {reason}") for name, reason in subject.left_out]
-    if not subject.audits:
-        hint = f"swag-af audit {run.path}" if run.path else "swag_af.audit_pool"
-        none = paragraph(f"No audit has been made. To make one: {hint}.")
-        return section("audits", "What fresh filters find", none, *notes)
-    told = paragraph(
-        "Each audit filter is fitted anew and scored across folds of whole groups, so that no context is scored by a "
-        "filter that saw its group: contexts of one video, and those that share texts. The interval allows for "
-        "contexts of one group being alike."
-    )
-    header, *rows = audit_rows(run, subject.findings, words=True)
-    compared, below = (lines(run, subject.findings, words=True) for lines in (comparison_lines, below_lines))
-    ranks = "".join(_rank_chart(name, findings) for name, findings in subject.audits.items())
-    sub = "<h3>Gold's rank among what is assigned</h3>\n"
-    flat = paragraph("Where nothing tells gold from its distractors, every rank is equally frequent (dotted).")
-    return section(
+    """The findings of every audit, and the ranks of gold before and after."""
+    run, findings = subject.run, subject.findings
+    return render(
         "audits",
-        "What fresh filters find",
-        told,
-        table(header, rows),
-        listed(compared),
-        listed(below[:-1]),
-        *map(paragraph, below[-1:]),
-        paragraph(NOT_ASKED),
-        *notes,
-        sub,
-        flat,
-        f'<div class="charts">{ranks}</div>',
+        command=f"swag-af audit {run.path}" if run.path else "swag_af.audit_pool",
+        rows=audit_rows(run, findings, words=True),
+        compared=comparison_lines(run, findings, words=True),
+        below=below_lines(run, findings, words=True),
+        not_asked=NOT_ASKED,
+        left_out=[(label(name), reason) for name, reason in subject.left_out],
+        charts=[_rank_chart(name, found) for name, found in subject.audits.items()],
     )
 
 
 def _rank_chart(name: str, findings: list[Finding]) -> str:
-    """Bars of how often gold comes first, second, ...: at the first audit, and at the latest of another iteration."""
+    """Bars of how often gold ranks first, second, ...: at the first audit, and at the last if of another iteration."""
     first, last = findings[0], findings[-1]
     shown = [first, last] if first.iteration != last.iteration else [last]
     shares = [np.array(f.ranks) / f.n for f in shown]  # each (A,)
@@ -184,41 +165,42 @@ def _rank_chart(name: str, findings: list[Finding]) -> str:
 
 
 def work(run: Run) -> str:
-    """What the iterations replaced and scored."""
-    if not run.log:
-        return section("work", "What each iteration did", paragraph("No iteration is finished yet."))
-    at = np.array([r.iteration for r in run.log])
+    """How many distractors the iterations replaced, and how many candidates they scored."""
+    return render(
+        "work",
+        n_replaced=sum(r.n_replaced for r in run.log),
+        changed=float((run.assignment()[:, 1:] != run.start[:, 1:]).mean()),
+        charts=[_easy_chart(run), _scored_chart(run)] if run.log else [],
+    )
+
+
+def _easy_chart(run: Run) -> str:
     n_test = np.array([max(1, r.n_test) for r in run.log])
     easy, replaced = (np.array([getattr(r, name) for r in run.log]) / n_test for name in ("n_easy", "n_replaced"))
-    scored = np.array([r.n_scored / max(1, r.n_unassigned) for r in run.log])
-    spoken_easy = (
-        f"easy distractors from {easy[0]:.2f} to {easy[-1]:.2f}, replaced from {replaced[0]:.2f} to {replaced[-1]:.2f}"
+    return _iterations_chart(
+        run,
+        "Easy distractors, and those replaced, in a held-out context",
+        f"A held-out context, first to last iteration: easy distractors from {easy[0]:.2f} to {easy[-1]:.2f}, "
+        f"replaced from {replaced[0]:.2f} to {replaced[-1]:.2f}.",
+        [(Series("easy (scored below gold)", BEFORE, "dash"), easy), (Series("replaced", AFTER), replaced)],
+        shares=False,
     )
-    charts = [
-        _iterations_chart(
-            run,
-            "Easy distractors, and those replaced, in a held-out context",
-            f"A held-out context, first to last iteration: {spoken_easy}.",
-            [(Series("easy (scored below gold)", BEFORE, "dash"), easy), (Series("replaced", AFTER), replaced)],
-            at,
-            shares=False,
-        ),
-        _iterations_chart(
-            run,
-            "Unassigned candidates that had to be scored",
-            f"Share of the unassigned candidates scored: {percent(scored[0])} at first, {percent(scored[-1])} at last.",
-            [(Series("scored", AFTER), scored)],
-            at,
-            shares=True,
-        ),
-    ]
-    total = f"{sum(r.n_replaced for r in run.log):,} replacements in all; {_n_places_changed(run)}."
-    return section("work", "What each iteration did", paragraph(total), f'<div class="charts">{"".join(charts)}</div>')
 
 
-def _iterations_chart(
-    run: Run, title: str, label: str, lines: list[tuple[Series, np.ndarray]], at: np.ndarray, *, shares: bool
-) -> str:
+def _scored_chart(run: Run) -> str:
+    scored = np.array([r.n_scored / max(1, r.n_unassigned) for r in run.log])
+    return _iterations_chart(
+        run,
+        "Unassigned candidates that had to be scored",
+        f"Share of the unassigned candidates scored: {percent(scored[0])} at first, {percent(scored[-1])} at last.",
+        [(Series("scored", AFTER), scored)],
+        shares=True,
+    )
+
+
+def _iterations_chart(run: Run, title: str, label: str, lines: list[tuple[Series, np.ndarray]], *, shares: bool) -> str:
+    """Lines over the iterations; each array (iterations,) holds shares or numbers of distractors."""
+    at = np.array([r.iteration for r in run.log])
     top = 1.08 * max(float(values.max()) for _, values in lines)
     frame = _iteration_frame(run, top, "share" if shares else "distractors", shares=shares)
     shapes = [wall(frame, first - 0.5) for first in first_iterations(run)[1:]]
@@ -227,9 +209,3 @@ def _iterations_chart(
         said = ", ".join(f"{s.name} {percent(v[i]) if shares else f'{v[i]:.2f}'}" for s, v in lines)
         shapes.append(hover(frame, iteration, 1, f"iteration {iteration}: {said}"))
     return figure(title, label, frame, shapes, [series for series, _ in lines])
-
-
-def _n_places_changed(run: Run) -> str:
-    negatives = run.start[:, 1:]
-    changed = float((run.assignment()[:, 1:] != negatives).mean())
-    return f"{percent(changed)} of all distractors are others than at the start"
