@@ -16,7 +16,7 @@ from judged import judged_options
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import audit_run
+from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import parse
 from swag_af.data.context import Context
@@ -85,7 +85,7 @@ def page_of(run: Run, path: Path, **options) -> Page:
 def audited(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Two phases on disk, with audits of one fresh filter and of one that took part."""
     run = filter_pool(pool, [(HashFilter(), 3), (Longest(), 3)], SIX, out=tmp_path_factory.mktemp("runs") / "run")
-    audit_run(run, [0, 3, 6], [FeatureFilter(), HashFilter()], n_folds=3)
+    audit_run(run, AuditPlan([0, 3, 6], [FeatureFilter(), HashFilter()], n_folds=3))
     return run
 
 
@@ -239,7 +239,7 @@ def evil(tmp_path: Path) -> Run:
     ]
     pool = CandidatePool.from_texts(contexts, [EVIL] * 12, tagger="rules")
     run = filter_pool(pool, Evil(), AFOptions(iterations=3, n_negatives=2), out=tmp_path / "run")
-    audit_run(run, [0, 3], [Evil()])
+    audit_run(run, AuditPlan([0, 3], [Evil()]))
     return run
 
 
@@ -307,9 +307,9 @@ def test_a_filter_that_took_part_is_no_fresh_eye(page: Page) -> None:
 def test_two_audits_of_one_iteration_are_not_before_and_after(tmp_path: Path) -> None:
     run = in_memory(out=tmp_path / "run")
     for n_folds in (2, 3):
-        audit_run(run, [0], [FeatureFilter()], n_folds=n_folds)
+        audit_run(run, AuditPlan([0], [FeatureFilter()], n_folds=n_folds))
     assert legend_of_ranks(run, tmp_path) == ["before filtering"]
-    audit_run(run, [6], [FeatureFilter()], n_folds=2)
+    audit_run(run, AuditPlan([6], [FeatureFilter()], n_folds=2))
     assert legend_of_ranks(run, tmp_path) == ["before filtering", "after iteration 6"]
 
 
@@ -379,7 +379,7 @@ def test_the_same_run_gives_the_same_bytes_but_for_its_timing(pool: CandidatePoo
     texts = []
     for name in ("one", "two"):
         run = filter_pool(pool, HashFilter(), SIX, out=tmp_path / name)
-        audit_run(run, [0, 6], [FeatureFilter()])
+        audit_run(run, AuditPlan([0, 6], [FeatureFilter()]))
         run.timing[0] = replace(run.timing[0], seconds=run.timing[0].seconds + len(texts))
         write_report(run, tmp_path / f"{name}.html")
         text = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
