@@ -230,7 +230,7 @@ def release(options: ReleaseOptions) -> None:
     from swag_af.judging.rules import LEFT_OUT
     from swag_af.releasing.card_style import style_lines
     from swag_af.releasing.dataset import shortfalls
-    from swag_af.releasing.tables import has_pyarrow
+    from swag_af.releasing.formats import has_pyarrow
     from swag_af.releasing.verb import release as make
 
     dataset = make(options)
