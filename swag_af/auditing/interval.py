@@ -17,7 +17,7 @@ class Difference:
     high: float
 
     @property
-    def is_told(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
 

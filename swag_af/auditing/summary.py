@@ -17,7 +17,7 @@ from swag_af.filters.registry import LABELS
 
 Rows = list[tuple[str, ...]]
 
-NOT_TOLD = "not told from chance"
+UNDECIDED = "not told from chance"
 BELOW_MEANS = (
     "Below chance is a finding, and no better than above it: gold can be found by avoiding what the filter prefers. "
     "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
@@ -46,8 +46,8 @@ class Comparison:
 
 
 def against_chance(finding: Finding) -> str:
-    """`above` or `below` if the interval excludes chance, else `NOT_TOLD`."""
-    return "above" if finding.low > finding.chance else "below" if finding.high < finding.chance else NOT_TOLD
+    """`above` or `below` if the interval excludes chance, else `UNDECIDED`."""
+    return "above" if finding.low > finding.chance else "below" if finding.high < finding.chance else UNDECIDED
 
 
 def took_part(run: Run, name: str) -> bool:
@@ -62,11 +62,11 @@ def audit_rows(
 
     `units` are the names of what was scored and of what was kept together.
     """
-    told = over_seeds(findings)
-    of_run, several = any(f.iteration is not None for f, _ in told), any(n > 1 for _, n in told)
+    averaged = over_seeds(findings)
+    of_run, several = any(f.iteration is not None for f, _ in averaged), any(n > 1 for _, n in averaged)
     header = ("audit filter", "after iteration", "finds gold" if words else "accuracy", "95 % interval")
     rows: Rows = [(*header, "against chance", *units, "seeds")]
-    for f, n_seeds in told:
+    for f, n_seeds in averaged:
         after = "-" if f.iteration is None else str(f.iteration)
         between = f"{share(f.low, words)} to {share(f.high, words)}"
         sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
@@ -113,7 +113,7 @@ def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -
     )
 
 
-def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
+def comparison_sentence(comparison: Comparison, *, words: bool = False) -> str:
     """`0.254 before, 0.208 after 36 iterations: difference -0.046 (...)`, and whether that is a significant change."""
     c = comparison
     both = f"{share(c.before, words)} before, {share(c.after, words)} {_when(c.iteration)}"
@@ -127,13 +127,15 @@ def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
         seeds = f"; {len(c.by_seed)} seeds: {lowest} to {highest}"
     return (
         f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
-        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_told else "; no change can be told.")
+        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_significant else "; no change can be told.")
     )
 
 
 def comparison_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
     """One sentence for each filter that was audited before and after."""
-    return [f"{marked(run, c.filter, words)}: {comparison_told(c, words=words)}" for c in comparisons(run, findings)]
+    return [
+        f"{marked(run, c.filter, words)}: {comparison_sentence(c, words=words)}" for c in comparisons(run, findings)
+    ]
 
 
 def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:

@@ -4,7 +4,7 @@ means, and what was not measured.
 
 from collections.abc import Sequence
 
-from swag_af.auditing.summary import NOT_TOLD, Rows, against_chance, audit_rows, below_lines, marked, share
+from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows, below_lines, marked, share
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
 from swag_af.releasing.dataset import Dataset
@@ -35,14 +35,16 @@ def _figure(run: Run, finding: Finding) -> str:
 
 def _conclusion(findings: Sequence[Finding]) -> str:
     against = {against_chance(f) for f in findings}
-    said = []
+    sentences = []
     if "above" in against:
-        said.append("So style still gives some of the answers away.")
+        sentences.append("So style still gives some of the answers away.")
     if "below" in against:
-        said.append("Below chance is a finding too: the right ending can be found by avoiding what the filter prefers.")
-    if against == {NOT_TOLD}:
-        said.append("So these filters cannot be told from guessing, and no more than that is known.")
-    return " ".join(said)
+        sentences.append(
+            "Below chance is a finding too: the right ending can be found by avoiding what the filter prefers."
+        )
+    if against == {UNDECIDED}:
+        sentences.append("So these filters cannot be told from guessing, and no more than that is known.")
+    return " ".join(sentences)
 
 
 def style_rows(run: Run, style: Style) -> Rows:

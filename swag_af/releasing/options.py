@@ -30,7 +30,7 @@ class ReleaseOptions:
     out: Path = Path("dataset")
     """The folder for the dataset."""
     verdicts: tuple[Path, ...] = ()
-    """What people said: files of `swag-af verify export` or `verify import`."""
+    """Verdicts of annotators: files of `swag-af verify export` or `verify import`."""
     judge: Literal["majority", "dawid-skene", "mace"] = "majority"
     """How several verdicts on one item become one judgement (the models need the extra verify)."""
     screen: bool = True

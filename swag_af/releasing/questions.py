@@ -23,7 +23,7 @@ class Question:
     sent1: str
     """The first sentence, detokenised, with a capital at its beginning."""
     start: str
-    """The beginning of the second sentence, written likewise."""
+    """The beginning of the second sentence, detokenised too."""
     answer: str
     distractors: tuple[str, ...]
     """Least likely first where there are verdicts; possibly more than the `n_choices` - 1 that are shown."""

@@ -154,12 +154,12 @@ def _rank_chart(name: str, findings: list[Finding]) -> str:
     for i, (finding, values) in enumerate(zip(shown, shares, strict=True)):
         colour = BEFORE if finding.iteration == 0 or i < len(shown) - 1 else AFTER
         width = 0.8 / len(shown)
-        said = "before filtering" if finding.iteration == 0 else f"after iteration {finding.iteration}"
+        when = "before filtering" if finding.iteration == 0 else f"after iteration {finding.iteration}"
         for rank, share in enumerate(values.tolist(), start=1):
             left = rank - 0.4 + i * width
-            shapes.append(bar(frame, left, left + 0.92 * width, share, colour, f"rank {rank} {said}: {percent(share)}"))
-        legend.append(Series(said, colour, "bar"))
-        spoken.append(f"{said} gold comes first in {percent(values[0])} and last in {percent(values[-1])} of contexts")
+            shapes.append(bar(frame, left, left + 0.92 * width, share, colour, f"rank {rank} {when}: {percent(share)}"))
+        legend.append(Series(when, colour, "bar"))
+        spoken.append(f"{when} gold comes first in {percent(values[0])} and last in {percent(values[-1])} of contexts")
     shapes.append(level(frame, 1 / n_ranks))
     return figure(label(name), f"Gold's rank by {label(name)}: {'; '.join(spoken)}.", frame, shapes, legend)
 
@@ -206,6 +206,6 @@ def _iterations_chart(run: Run, title: str, label: str, lines: list[tuple[Series
     shapes = [wall(frame, first - 0.5) for first in first_iterations(run)[1:]]
     shapes += [line(frame, at, values, series.colour, series.mark) for series, values in lines]
     for i, iteration in enumerate(at.tolist()):
-        said = ", ".join(f"{s.name} {percent(v[i]) if shares else f'{v[i]:.2f}'}" for s, v in lines)
-        shapes.append(hover(frame, iteration, 1, f"iteration {iteration}: {said}"))
+        figures = ", ".join(f"{s.name} {percent(v[i]) if shares else f'{v[i]:.2f}'}" for s, v in lines)
+        shapes.append(hover(frame, iteration, 1, f"iteration {iteration}: {figures}"))
     return figure(title, label, frame, shapes, [series for series, _ in lines])

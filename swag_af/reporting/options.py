@@ -27,7 +27,7 @@ class ReportOptions:
     n_questions: int = 20
     """How many questions to show before and after."""
     verdicts: tuple[Path, ...] = ()
-    """What people said: files of `swag-af verify export` or `verify import`."""
+    """Verdicts of annotators: files of `swag-af verify export` or `verify import`."""
     judge: Literal["majority", "dawid-skene", "mace"] = "majority"
     """With --verdicts: how several verdicts on one item become one judgement, as in `swag-af release`."""
     screen: bool = True

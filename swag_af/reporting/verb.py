@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.summary import below_in_short, comparison_told, comparisons, took_part
+from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, took_part
 from swag_af.data.files import check_output, write_text
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import percent
@@ -62,7 +62,7 @@ def _header(subject: Subject, verified: Verification | None) -> dict[str, object
     """The values of the page's header: result in sentences, numbers, how to add verdicts that were collected."""
     run = subject.run
     return {
-        "summary": [*_results(subject), *([verified.line] if verified else [])],
+        "results": [*_results(subject), *([verified.line] if verified else [])],
         "tiles": _tiles(subject),
         "command_for_verdicts": None if verified else how_to_include(run.path),
     }
@@ -103,6 +103,6 @@ def _results(subject: Subject) -> list[str]:
         )
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
-            told = comparison_told(compared, words=True)
-            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {told}")
+            change = comparison_sentence(compared, words=True)
+            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {change}")
     return [*lines, *below_in_short(run, subject.findings, words=True)]

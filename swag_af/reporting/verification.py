@@ -204,7 +204,7 @@ def _annotators_chart(opinions: Opinions) -> str:
 
 
 def _about_model(agreement: Agreement) -> str:
-    """What stands beside the majority's figures, or why nothing does."""
+    """Which model is compared with the majority, or why none is."""
     if len(agreement.consensus) > 1:
         return "By the majority, and by a model of who can be trusted, which never learns what is gold."
     if not agreement.n_shared_items:

@@ -15,7 +15,7 @@ from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.summary import (
     BELOW_MEANS,
-    NOT_TOLD,
+    UNDECIDED,
     against_chance,
     audit_rows,
     below_lines,
@@ -109,7 +109,7 @@ def test_seeds_have_a_column_where_there_are_several(run: Run) -> None:
 # -------------------------------------------------------------------------------------------------------- chance
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [(0.21, 0.4, "above"), (0.1, 0.3, NOT_TOLD), (0.0, 0.19, "below")])
+@pytest.mark.parametrize(("low", "high", "said"), [(0.21, 0.4, "above"), (0.1, 0.3, UNDECIDED), (0.0, 0.19, "below")])
 def test_a_finding_is_told_from_chance_by_its_interval_alone(run: Run, low: float, high: float, said: str) -> None:
     one = replace(finding(run, 6, hits_of(len(run.pool), 12)), low=low, high=high)
     assert against_chance(one) == said

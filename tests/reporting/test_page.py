@@ -31,7 +31,7 @@ def test_a_missing_value_is_an_error() -> None:
 
 
 def test_the_style_sheet_stands_in_the_page() -> None:
-    header = {"summary": [], "tiles": {}, "command_for_verdicts": None}
+    header = {"results": [], "tiles": {}, "command_for_verdicts": None}
     html = page("title", header, {"one": "<p>part</p>\n"}, ["#222222"])
     assert (FOLDER / "static" / "report.css").read_text(encoding="utf-8") in html
     assert ".s0{--c:#222222}\n@media(prefers-color-scheme:dark){.s0{--c:#f2f2f2}}" in html
