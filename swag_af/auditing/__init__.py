@@ -1,12 +1,12 @@
-"""Audits: how well filters that took no part still find gold.
+"""Audits: how well filters that took no part in the filtering still find gold.
 
 Reading order (each file imports only those named before it):
 
     options   the options of `audit`
-    interval  how far a share and a paired difference may be from the truth
-    crossval  every question scored by a filter that never saw its group
+    interval  95 % intervals of an accuracy and of a paired difference
+    crossval  cross-validation over whole groups
     audit     audits of pools, questions and runs; the verb `audit`
-    summary   what audits come to, in rows and sentences
+    summary   audits as rows and sentences, before against after
 
 Importing this package loads nothing else.
 """

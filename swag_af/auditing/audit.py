@@ -1,20 +1,21 @@
-"""Held-out truth: how well fresh filters that took no part in the filtering still find gold.
+"""Audits: how well fresh filters that took no part in the filtering still find gold.
 
-The accuracy in a run's log is that of a filter whose likes have shaped the assignment; an *audit filter* has not. It
-is fitted and scored across folds of whole groups (`CandidatePool.groups`: videos, and rows that share texts), so every
-context is scored once by a filter that never saw its group, and its accuracy comes with a 95 % interval. An audit is a
-function of pool, assignment, filter with its settings, folds and seed alone: it can be made at any time, of any
-iteration, in any order, and leaves the run's own numbers alone.
+The accuracy in the log of a run is that of the filter that shaped the assignment; an *audit filter* is independent of
+it. It is fitted and scored across folds of whole groups (`CandidatePool.groups`: videos, and rows that share texts), so
+every context is scored once by a filter that never saw its group, and its accuracy comes with a 95 % interval. An audit
+depends only on pool, assignment, filter with its settings, folds and seed: it can be made at any time, of any
+iteration, in any order, and does not change the log of the run.
 
-    run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
+    run/audits.jsonl    one line per audit, by iteration, then filter; the same seed gives the same bytes
 
-Several seeds are several audits, each with folds and fits of its own; `over_seeds` brings them together. What audits
-come to, in rows and sentences, is told by `swag_af.auditing.summary`.
+Several seeds are several audits, each with its own folds and fits; `over_seeds` averages them. Rows and sentences
+about audits are in `swag_af.auditing.summary`.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,28 +34,34 @@ from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
 
 
-def run_audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
-    """The verb `audit`: the run and what each filter finds in it with each seed, kept with the run.
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """Which audits of a run to make: each of `filters`, after each of `iterations`, with each of `seeds`."""
 
-    Without an iteration: before the first one, and after the last.
+    iterations: Sequence[int]
+    filters: Sequence[str | Filter]
+    """Names or objects."""
+    n_folds: int = 5
+    """Parts that the groups are dealt into; as many as there are groups if those are fewer."""
+    seeds: Sequence[int] = (0,)
+    """Each deals folds of its own and seeds fits of its own."""
+    device: str | None = None
+    """Where filters with networks compute; their own setting when None."""
+
+
+def run_audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
+    """The verb `audit`: the run, and the finding of each filter with each seed, kept in the run folder.
+
+    Without an iteration in the options: before the first one, and after the last.
     """
     run = open_run(options.run)
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
-    run.assignment(iterations[-1])  # refuses an iteration that never was
+    run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = parse_names("--filters", options.filters)
     seed = int(read_manifest(options.run, "run")["options"]["seed"]) if options.seed is None else options.seed
-    with progress("audit", len(names) * len(iterations) * options.seeds, "audits") as advance:
-        found = audit_run(
-            run,
-            iterations,
-            names,
-            n_folds=options.folds,
-            seed=seed,
-            n_seeds=options.seeds,
-            device=options.device,
-            advance=advance,
-        )
-    return run, found
+    plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
+    with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
+        return run, audit_run(run, plan, advance=advance)
 
 
 def audit_pool(
@@ -65,11 +72,11 @@ def audit_pool(
     n_folds: int = 5,
     seed: int = 0,
 ) -> list[Finding]:
-    """What each of `filters` (names or objects) finds in `assignment` (N, A), by cross-validation over whole groups.
+    """The finding of each of `filters` (names or objects) in `assignment` (N, A), cross-validated over whole groups.
 
-    The interval is Wilson's at the effective number of contexts (`interval`). It speaks of other contexts of this
-    kind, not of other fits. The same seed gives the same folds and generators to every assignment and filter, so
-    that before and after compare. Raises InputError, before any fit, for a filter that cannot be had.
+    The interval is Wilson's at the effective number of contexts (`interval`). It covers the variation over other
+    contexts of this kind, not over other fits. The same seed gives the same folds and generators to every assignment
+    and filter, so that before and after are comparable. Raises InputError, before any fit, for an unavailable filter.
     """
     groups = pool.groups
     return audit_columns(pool, np.arange(len(pool)), assignment, groups, filters, n_folds=n_folds, seed=seed)
@@ -87,88 +94,94 @@ def audit_columns(
 ) -> list[Finding]:
     """`audit_pool` for any questions: candidates `columns` (n, m) of `rows` (n,), column 0 the answer.
 
-    Questions of one of `groups` (n,), numbered from 0, are fitted on or scored together; a row may come twice.
+    Questions of one of `groups` (n,), numbered from 0, stay together in one fold; a row may occur twice.
     """
     found = []
     for entry, one in zip(filters, usable_filters(pool, filters, groups), strict=True):
-        n_parts = min(n_folds, int(groups.max()) + 1)
+        n_parts = min(n_folds, _n_groups(groups))
         folds = deal(groups, n_parts, rng=audit_rng(seed), largest_first=False)
         scores = out_of_fold_scores(one, pool, columns, folds, rows=rows, seed=seed)  # (n, m)
         if not np.isfinite(scores).all():
             raise InputError(f"audit filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
-        ranks = rank_shares(scores)  # (n, m)
-        hits = ranks[:, 0]
-        low, high = interval(hits, groups)
-        found.append(
-            Finding(
-                iteration=None,
-                filter=_name_of(entry, one),
-                accuracy=round(float(hits.mean()), 6),
-                low=round(low, 6),
-                high=round(high, 6),
-                chance=round(1 / columns.shape[1], 6),
-                n=len(rows),
-                n_groups=int(groups.max()) + 1,
-                n_folds=min(n_folds, int(groups.max()) + 1),
-                seed=seed,
-                ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
-                settings=fingerprint(one),
-                hits=tuple(np.round(hits, 4).tolist()),
-            )
-        )
+        finding = _finding(scores, groups, n_folds=n_parts, seed=seed)
+        found.append(replace(finding, filter=_name_of(entry, one), settings=fingerprint(one)))
     return found
 
 
-def audit_run(
-    run: Run,
-    iterations: Iterable[int],
-    filters: Sequence[str | Filter],
-    *,
-    n_folds: int = 5,
-    seed: int = 0,
-    n_seeds: int = 1,
-    device: str | None = None,
-    forgiving: bool = False,
-    advance: Advance | None = None,
-) -> list[Finding]:
-    """Audit `run` after each of `iterations`, but for what its folder holds already; returns all that was asked for.
+def _finding(scores: np.ndarray, groups: np.ndarray, *, n_folds: int, seed: int) -> Finding:
+    """The finding of a filter, still without its name, whose `scores` (n, m) these are; questions are in `groups` (n,).
 
-    Each audit is made `n_seeds` times, with `seed` and those that follow it, and kept as soon as it is made. Only
-    filters that have something to find are checked, all of them before the first fit; a `forgiving` audit notes in the
-    file why one had to be left out, and goes on with the others.
+    Figures are rounded to what is kept in the file.
     """
-    groups = run.pool.groups
-    kept, folds = read_audits(run.path), min(n_folds, int(groups.max()) + 1)
-    asked = list(itertools.product(iterations, filters, range(seed, seed + n_seeds)))
+    ranks = rank_shares(scores)  # (n, m)
+    hits = ranks[:, 0]
+    low, high = interval(hits, groups)
+    return Finding(
+        iteration=None,
+        filter="",
+        accuracy=round(float(hits.mean()), 6),
+        low=round(low, 6),
+        high=round(high, 6),
+        chance=round(1 / scores.shape[1], 6),
+        n=len(scores),
+        n_groups=_n_groups(groups),
+        n_folds=n_folds,
+        seed=seed,
+        ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
+        hits=tuple(np.round(hits, 4).tolist()),
+    )
+
+
+def audit_run(run: Run, plan: AuditPlan, *, forgiving: bool = False, advance: Advance | None = None) -> list[Finding]:
+    """Audit `run` as planned, except for audits that its folder has already; returns all findings of the plan.
+
+    Each is kept as soon as it is made. Only filters with audits to make are checked, all of them before the first
+    fit; a `forgiving` audit instead notes in the file why a filter had to be left out, and goes on with the others.
+    """
+    kept, requests = read_audits(run.path), _requests(run, plan)
     if not forgiving:
-        missing = {id(entry): entry for at, entry, s in asked if _known(kept, at, entry, folds, s) is None}
-        usable_filters(run.pool, list(missing.values()), groups, device=device)
+        missing = {id(request.entry): request.entry for request in requests if _known(kept, request) is None}
+        usable_filters(run.pool, list(missing.values()), run.pool.groups, device=plan.device)
     found = []
-    for iteration, entry, one_seed in asked:
+    for request in requests:
         try:
-            finding = _known(kept, iteration, entry, folds, one_seed)
+            finding = _known(kept, request)
             if finding is None:
-                (one,) = usable_filters(run.pool, [entry], groups, device=device)
-                (made,) = audit_pool(run.pool, run.assignment(iteration), [one], n_folds=n_folds, seed=one_seed)
-                finding = replace(made, iteration=iteration, filter=_name_of(entry, one))
+                finding = _made(run, request, plan.device)
                 kept = keep(run.path, kept, finding=finding)
         except (SwagAfError, ImportError) as error:
             if not forgiving:
                 raise
-            name = entry if isinstance(entry, str) else entry.name
+            name = request.entry if isinstance(request.entry, str) else request.entry.name
             kept = keep(run.path, kept, left_out=(name, str(error)))
             continue
         found.append(finding)
         if advance is not None:
-            advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {iteration}")
+            advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}")
     return found
 
 
-def _known(kept: Audits, iteration: int, entry: str | Filter, n_folds: int, seed: int) -> Finding | None:
-    """The finding that was asked for, if it is there already; its filter need not be usable here any more.
+class _Request(NamedTuple):
+    """One audit of a plan."""
 
-    A line of an older file, which knows no settings, stands for a filter asked for by name: that has its defaults.
+    iteration: int
+    entry: str | Filter
+    n_folds: int
+    seed: int
+
+
+def _requests(run: Run, plan: AuditPlan) -> list[_Request]:
+    n_folds = min(plan.n_folds, _n_groups(run.pool.groups))
+    every = itertools.product(plan.iterations, plan.filters, plan.seeds)
+    return [_Request(iteration, entry, n_folds, seed) for iteration, entry, seed in every]
+
+
+def _known(kept: Audits, request: _Request) -> Finding | None:
+    """The finding that is asked for, if it is there already; its filter need not be usable here any more.
+
+    A line of an older file, which has no settings, counts for a filter asked for by name, which has its defaults.
     """
+    iteration, entry, n_folds, seed = request
     try:
         one = make_filter(entry) if isinstance(entry, str) else entry
     except InputError:
@@ -178,14 +191,21 @@ def _known(kept: Audits, iteration: int, entry: str | Filter, n_folds: int, seed
     return next((finding for finding in kept.findings if key_of(finding) in keys), None)
 
 
+def _made(run: Run, request: _Request, device: str | None) -> Finding:
+    iteration, entry, n_folds, seed = request
+    (one,) = usable_filters(run.pool, [entry], run.pool.groups, device=device)
+    (found,) = audit_pool(run.pool, run.assignment(iteration), [one], n_folds=n_folds, seed=seed)
+    return replace(found, iteration=iteration, filter=_name_of(entry, one))
+
+
 def fingerprint(filter: Filter) -> str:
-    """Twelve hexadecimal digits that stand for a filter's settings, but for where it computes; "" when it has none."""
+    """Twelve hexadecimal digits identifying a filter's settings, except for its device; "" when it has none."""
     settings = {name: value for name, value in settings_of(filter).items() if name != "device"}
     return sha256_json({name: repr(value) for name, value in settings.items()})[:12] if settings else ""
 
 
 def due_iterations(run: Run, every: int, *, ended: bool) -> list[int]:
-    """Iterations that `--audit-every` asks to audit by now: 0 and every n-th, and the last one once the run has ended.
+    """Iterations that `--audit-every` asks to audit by now: 0, every n-th, and the last one once the run has ended.
 
     With `every` 0: none until the end, then the first and the last.
     """
@@ -196,9 +216,10 @@ def due_iterations(run: Run, every: int, *, ended: bool) -> list[int]:
 def usable_filters(
     pool: CandidatePool, filters: Sequence[str | Filter], groups: np.ndarray, *, device: str | None = None
 ) -> list[Filter]:
-    """The filters, ready for `pool` (`prepare`), and two of `groups` (n,) at least to fit on and to score.
+    """The filters, ready for `pool` (`prepare`).
 
-    Raises InputError, naming every fault.
+    Raises InputError, naming every fault, for filters that cannot be used here, and where `groups` (n,) are all one: an
+    audit fits on some groups and scores others.
     """
     one_group = (
         "all contexts are of one group (video, or shared texts): an audit fits on some groups and scores others."
@@ -214,5 +235,10 @@ def usable_filters(
 
 
 def _name_of(entry: str | Filter, made: Filter) -> str:
-    """A filter's own name, with the brackets it was asked for with: `transformer[one]` is not `transformer[two]`."""
+    """A filter's own name, or the name with brackets that was asked for: `transformer[one]`."""
     return entry if isinstance(entry, str) and "[" in entry else made.name
+
+
+def _n_groups(groups: np.ndarray) -> int:
+    """`groups` (n,) are numbered from 0."""
+    return int(groups.max()) + 1

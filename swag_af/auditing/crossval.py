@@ -1,4 +1,4 @@
-"""Cross-validation over whole groups: every question scored once, by a filter that never saw its group."""
+"""Cross-validation over whole groups: every question is scored once, by a filter that never saw its group."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from swag_af.filters.contract import Filter, score_in_parts
 
 
 def rank_shares(scores: np.ndarray) -> np.ndarray:
-    """(N, A): how far gold (column 0 of `scores` (N, A)) stands at each rank, best first; rows sum to 1.
+    """(N, A): how much gold (column 0 of `scores` (N, A)) is at each rank, best first; rows sum to 1.
 
-    A tie over t candidates gives 1/t to each rank that they share; column 0 is what `loop.accuracy` averages.
+    A tie of t candidates gives 1/t to each rank that they share. The mean of column 0 is the accuracy.
     """
     above = (scores > scores[:, :1]).sum(axis=1, keepdims=True)  # (N, 1)
     tied = (scores == scores[:, :1]).sum(axis=1, keepdims=True)  # gold among them
@@ -26,9 +26,9 @@ def out_of_fold_scores(
     seed: int,
     rows: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(n, m) scores of `columns`, each row's by a filter fitted on the rows of the other `folds` (n,).
+    """(n, m) scores of the candidates `columns` (n, m), each row's by a filter fitted on the other `folds` (n,).
 
-    `rows` (n,) says which of the pool's they are; all of them, in order, when not given.
+    `rows` (n,) are their rows in the pool; all rows in order when not given.
     """
     rows = np.arange(len(columns)) if rows is None else rows
     scores = np.empty(columns.shape)
@@ -41,5 +41,5 @@ def out_of_fold_scores(
 
 
 def audit_rng(seed: int) -> np.random.Generator:
-    """A stream of its own, that no iteration of the loop draws from."""
+    """A random generator that is independent of those of the iterations."""
     return np.random.default_rng((seed, *b"audit"))

@@ -1,6 +1,6 @@
-"""How far a share, and a difference of two shares, would vary with other videos: 95 % intervals over clusters.
+"""95 % intervals of an accuracy, and of a paired difference of two, when contexts are clustered in groups (videos).
 
-Knows nothing of filters. All of it is Student's t with one degree less than there are groups (videos).
+Both use Student's t with one degree of freedom less than there are groups. Independent of filters and audits.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ class Difference:
     high: float
 
     @property
-    def is_told(self) -> bool:
-        """Whether the interval leaves out 0."""
+    def is_significant(self) -> bool:
+        """Whether the interval excludes 0."""
         return not self.low <= 0 <= self.high
 
 
 def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts of one of `groups` (N,) are alike.
+    """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts cluster in `groups` (N,).
 
     Wilson's interval at n divided by the design effect (the variance of the mean with whole videos drawn, over that
     with single contexts drawn; at least 1), and with Student's t at one less than the videos, as Dean and Pagano
     (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend.
-    Closed, and sound at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. Where every hit is
-    the same, a video counts as one context. A single video says nothing: 0 to 1.
+    A closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all
+    hits are equal, each video counts as one context. A single video gives the interval from 0 to 1.
     """
     n, n_groups, p = len(hits), int(groups.max()) + 1, float(hits.mean())
     if n_groups < 2:
@@ -45,12 +45,12 @@ def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
 
 
 def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray) -> Difference:
-    """How much higher `after` (N,) is than `before` (N,) of the same contexts, those of one of `groups` (N,) alike.
+    """How much higher `after` (N,) is than `before` (N,) of the same contexts, which cluster in `groups` (N,).
 
     The mean difference, and around it t standard errors with whole videos drawn, or with single contexts drawn where
-    that is more, as in `interval`. Where every difference is the same, d, nothing varies and that width would be 0;
-    but of n groups that are alike, a share of t² / (n + t²) may still be otherwise in truth (Wilson's bound when none
-    was seen), by -1 or 1 at worst: from d - share (1 + d) to d + share (1 - d). A single video says nothing: -1 to 1.
+    that is more, as in `interval`. If all differences equal d, that width would be 0; but although none of n groups
+    differs, a share of up to t² / (n + t²) of all groups may (Wilson's bound for none observed), at the extreme by -1
+    or 1: from d - share (1 + d) to d + share (1 - d). A single video gives the interval from -1 to 1.
     """
     differences = after - before  # (N,)
     n, n_groups, mean = len(differences), int(groups.max()) + 1, float(differences.mean())
@@ -67,14 +67,14 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
 
 
 def _variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
-    """Of the mean whose `residuals` (N,) these are, were other whole groups drawn."""
+    """The variance of the mean whose `residuals` (N,) these are, over samples of whole groups."""
     n_groups = int(groups.max()) + 1
     sums = np.bincount(groups, residuals)  # (groups,)
     return n_groups / (n_groups - 1) * float((sums**2).sum()) / len(residuals) ** 2
 
 
 def _t_quantile(df: int) -> float:
-    """The 0.975 quantile of Student's t: `scipy.stats.t.ppf`, without the half second that importing it takes."""
+    """The 0.975 quantile of Student's t: `scipy.stats.t.ppf`, without its import time of half a second."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, 0.975))

@@ -13,8 +13,8 @@ class AuditOptions:
     """Measure how well fresh filters still find gold, with filters that took no part in the filtering.
 
     Each filter is fitted and scored across folds of whole videos, before the filtering and after it; the table shows
-    accuracy with a 95 % interval, and below it stands the difference, paired by context. Kept in the run folder, where
-    the curve and the report find it; what is there already is not made again.
+    accuracy with a 95 % interval, and below it the difference, paired by context. Audits are kept in the run folder,
+    where the curve and the report read them; those that are there already are not repeated.
 
     Try:
       swag-af audit run
@@ -27,15 +27,15 @@ class AuditOptions:
     filters: str = ",".join(DEFAULT_AUDIT)
     """Filters to fit: NAME,NAME."""
     iteration: int | None = None
-    """Audit the assignment after this iteration alone (0: before any); before any and after the last when not given."""
+    """Audit only the assignment after this iteration (0: before any); before any and after the last when not given."""
     folds: int = 5
-    """Parts that the videos are dealt into; a filter is fitted on all but one, and scores that one."""
+    """Parts that the videos are divided into; a filter is fitted on all but one, and scores that one."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where filters with networks compute."""
+    """The device for filters with networks."""
     seed: int | None = None
-    """Deals the folds and seeds the fits; the run's own when not given."""
+    """Seed of the folds and the fits; that of the run when not given."""
     seeds: int = 1
-    """Repeat each audit with so many seeds, counted from --seed: other folds, other fits."""
+    """Repeat each audit with this many seeds, counted from --seed: other folds, other fits."""
 
     def __post_init__(self) -> None:
         check_faults(

@@ -1,7 +1,7 @@
-"""What audits come to, in rows and sentences: against chance, before against after, and over seeds.
+"""Audits as rows and sentences: against chance, before against after, and over seeds.
 
-The terminal, the report and the dataset card all speak from here, so that they say the same. `words` is how the page
-and the card's text put it: filters by their full names, shares in per cent. Fits nothing.
+The terminal, the report and the dataset card all use these, so that they agree. With `words`, as in the report and in
+the running text of the card, filters have their full names and shares are percentages. Fits nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from swag_af.filters.registry import LABELS
 
 Rows = list[tuple[str, ...]]
 
-NOT_TOLD = "not told from chance"
+UNDECIDED = "not told from chance"
 BELOW_MEANS = (
     "Below chance is a finding, and no better than above it: gold can be found by avoiding what the filter prefers. "
     "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
@@ -35,38 +35,38 @@ class Comparison:
 
     filter: str
     iteration: int
-    """After this one."""
+    """The later audit is of the assignment after this iteration."""
     before: float
     after: float
     difference: Difference | None
-    """Of each context's hits, averaged over the seeds; None where an older file kept no hits."""
+    """Paired by context, over hits averaged over the seeds; None if an older file has no hits."""
     n_groups: int
     by_seed: tuple[float, ...]
-    """The difference that each seed finds."""
+    """The difference of accuracies with each seed."""
 
 
 def against_chance(finding: Finding) -> str:
-    """`above`, `below`, or that the interval leaves it open."""
-    return "above" if finding.low > finding.chance else "below" if finding.high < finding.chance else NOT_TOLD
+    """`above` or `below` if the interval excludes chance, else `UNDECIDED`."""
+    return "above" if finding.low > finding.chance else "below" if finding.high < finding.chance else UNDECIDED
 
 
 def took_part(run: Run, name: str) -> bool:
-    """Whether an audit filter, or one of its kind (brackets aside), decided or was logged in the filtering."""
+    """Whether a filter of this name (without brackets) decided or was logged in the filtering."""
     return name.partition("[")[0] in {used for record in run.log for used in (record.filter, *record.accuracy)}
 
 
 def audit_rows(
     run: Run, findings: Sequence[Finding], *, words: bool = False, units: tuple[str, str] = ("contexts", "groups")
 ) -> Rows:
-    """A header, then each finding, those of several seeds as one; a filter that took part is marked, no fresh eye.
+    """A header, then each finding, averaged over its seeds; a filter that took part in the filtering is marked.
 
-    `units` are what was scored, and what was kept together.
+    `units` are the names of what was scored and of what was kept together.
     """
-    told = over_seeds(findings)
-    of_run, several = any(f.iteration is not None for f, _ in told), any(n > 1 for _, n in told)
+    averaged = over_seeds(findings)
+    of_run, several = any(f.iteration is not None for f, _ in averaged), any(n > 1 for _, n in averaged)
     header = ("audit filter", "after iteration", "finds gold" if words else "accuracy", "95 % interval")
     rows: Rows = [(*header, "against chance", *units, "seeds")]
-    for f, n_seeds in told:
+    for f, n_seeds in averaged:
         after = "-" if f.iteration is None else str(f.iteration)
         between = f"{share(f.low, words)} to {share(f.high, words)}"
         sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
@@ -77,7 +77,10 @@ def audit_rows(
 
 
 def comparisons(run: Run, findings: Sequence[Finding]) -> list[Comparison]:
-    """Every filter that was audited before the first iteration and after a later one: the latest of these."""
+    """Before against after, for every filter that was audited before the first iteration and after a later one.
+
+    Of several later ones, the last.
+    """
     alike: dict[tuple[Any, ...], dict[int, dict[int, Finding]]] = {}
     for f in findings:
         if f.iteration is not None:
@@ -93,7 +96,7 @@ def comparisons(run: Run, findings: Sequence[Finding]) -> list[Comparison]:
 
 
 def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -> Comparison:
-    """Of findings seed by seed."""
+    """`before` and `after` are findings by the same seeds in the same order."""
     assert after[0].iteration is not None
     difference = None
     if all(len(f.hits) == len(run.pool) for f in (*before, *after)):
@@ -110,8 +113,8 @@ def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -
     )
 
 
-def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
-    """`0.254 before, 0.208 after 36 iterations: difference -0.046 (...)`, and whether a change can be told."""
+def comparison_sentence(comparison: Comparison, *, words: bool = False) -> str:
+    """`0.254 before, 0.208 after 36 iterations: difference -0.046 (...)`, and whether that is a significant change."""
     c = comparison
     both = f"{share(c.before, words)} before, {share(c.after, words)} {_when(c.iteration)}"
     if c.difference is None:
@@ -124,17 +127,19 @@ def comparison_told(comparison: Comparison, *, words: bool = False) -> str:
         seeds = f"; {len(c.by_seed)} seeds: {lowest} to {highest}"
     return (
         f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
-        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_told else "; no change can be told.")
+        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_significant else "; no change can be told.")
     )
 
 
 def comparison_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
-    """A sentence a filter that was audited before and after."""
-    return [f"{marked(run, c.filter, words)}: {comparison_told(c, words=words)}" for c in comparisons(run, findings)]
+    """One sentence for each filter that was audited before and after."""
+    return [
+        f"{marked(run, c.filter, words)}: {comparison_sentence(c, words=words)}" for c in comparisons(run, findings)
+    ]
 
 
 def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
-    """A sentence a filter whose interval lies below chance, then what that means; empty where there is none."""
+    """One sentence for each filter whose interval is below chance, then what that means; empty if there is none."""
     below = _below(findings)
     lines = []
     for name, found in below.items():
@@ -148,13 +153,13 @@ def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -
 
 
 def below_in_short(run: Run, findings: Sequence[Finding], *, words: bool = False) -> list[str]:
-    """Which filters are below chance and what that means, as one text; empty where there is none."""
+    """Which filters are below chance and what that means, as one text; empty if there is none."""
     names = [marked(run, name, words) for name in _below(findings)]
     return [f"Below chance: {', '.join(names)}. {_below_means(run)}"] if names else []
 
 
 def _below(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """For every filter that is below chance somewhere, its findings there."""
+    """The findings that are below chance, by filter."""
     below: dict[str, list[Finding]] = {}
     for finding, _ in over_seeds(findings):
         if against_chance(finding) == "below":
@@ -167,7 +172,7 @@ def _below_means(run: Run) -> str:
 
 
 def _likely_cause(manifest: Mapping[str, Any]) -> str:
-    """What the pool's manifest knows of texts that rows share."""
+    """A sentence on texts that rows share, from the pool's manifest; empty if they share none."""
     shared = manifest.get("shared_texts") or {}
     n_rows, n_golds = shared.get("n_rows", 0), shared.get("n_golds_among_negatives", 0)
     if not n_rows and not n_golds:
@@ -179,18 +184,18 @@ def _likely_cause(manifest: Mapping[str, Any]) -> str:
 
 
 def marked(run: Run, name: str, words: bool = False) -> str:
-    """A filter's name, and whether it took part."""
+    """A filter's name, marked if it took part in the filtering."""
     shown = LABELS.get(name, name) if words else name
     return f"{shown} (took part)" if took_part(run, name) else shown
 
 
 def share(value: float, words: bool = False) -> str:
-    """`0.254`, or in words `25.4 %`, whose blank no line breaks at."""
+    """`0.254`, or with `words` `25.4 %` with a no-break space."""
     return f"{100 * value:.1f}\N{NO-BREAK SPACE}%" if words else f"{value:.3f}"
 
 
 def _change(value: float, words: bool) -> str:
-    """With its sign, in words a true minus; never one before nothing but noughts."""
+    """A number with its sign, with `words` a typographic minus; zero is always positive."""
     scaled, digits = (100 * value, 1) if words else (value, 3)
     written = f"{round(scaled, digits) + 0.0:+.{digits}f}"
     return written.replace("-", "\N{MINUS SIGN}") if words else written

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import FilterOptions, parse_schedule, with_policy
-from swag_af.auditing.audit import audit_run, due_iterations, usable_filters
+from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run
@@ -27,7 +27,8 @@ def run_filter(options: FilterOptions) -> Run:
 
     def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
         due = due_iterations(run, options.audit_every, ended=ended)
-        audit_run(run, due, audit_names, seed=af.seed, device=options.device, forgiving=True, advance=advance)
+        plan = AuditPlan(due, audit_names, seeds=[af.seed], device=options.device)
+        audit_run(run, plan, forgiving=True, advance=advance)
 
     def after_iteration(run: Run) -> None:
         if options.audit_every and run.n_finished % options.audit_every == 0:

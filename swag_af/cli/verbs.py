@@ -217,8 +217,8 @@ def audit(options: AuditOptions) -> None:
 
 def report(options: ReportOptions) -> None:
     """Say where the page is, and how to put into it what people said, if they were asked."""
-    from swag_af.reporting.people import how_to_include
     from swag_af.reporting.verb import run_report
+    from swag_af.reporting.verification import how_to_include
 
     _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
     if not options.verdicts and (command := how_to_include(options.run)):
@@ -230,7 +230,7 @@ def release(options: ReleaseOptions) -> None:
     from swag_af.judging.rules import LEFT_OUT
     from swag_af.releasing.card_style import style_lines
     from swag_af.releasing.dataset import shortfalls
-    from swag_af.releasing.tables import has_pyarrow
+    from swag_af.releasing.formats import has_pyarrow
     from swag_af.releasing.verb import release as make
 
     dataset = make(options)

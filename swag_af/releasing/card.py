@@ -1,10 +1,11 @@
-"""The dataset card, `README.md`: how the dataset was made and what is known of it, in numbers.
+"""The dataset card, `README.md`: how the dataset was made, and the numbers that are known about it.
 
-What only people can say (licence, citation, where the captions come from) is marked to be filled in.
+What only its publisher knows (licence, citation, source of the captions) is marked to be filled in.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.files import read_manifest
@@ -12,8 +13,8 @@ from swag_af.data.findings import read_audits
 from swag_af.data.run import Run
 from swag_af.data.text.surface import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
-from swag_af.releasing.card_people import people_lines
-from swag_af.releasing.card_style import style_section, style_summary
+from swag_af.releasing.card_style import style_in_short, style_section
+from swag_af.releasing.card_verification import verification_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
@@ -25,21 +26,21 @@ UNVERIFIED = "**No person has verified these distractors.** Some may be as good 
 
 
 def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
-    """The card, with this dataset's numbers."""
+    """The card of this dataset, as Markdown with a YAML header."""
     name = dataset.options.out.resolve().name
     sections = [
         header_lines(dataset, formats),
-        [f"# {name}", "", *_summary(dataset)],
+        [f"# {name}", "", *_introduction(dataset)],
         ["## What a question looks like", "", *_example(dataset)],
         ["## Files", "", *_files(dataset, formats)],
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
         ["## Filtering", "", *_filtering(dataset)],
         ["## What style gives away", "", *style_section(dataset)],
-        ["## Human verification", "", *(people_lines(dataset) if dataset.opinions else [UNVERIFIED])],
+        ["## Human verification", "", *(verification_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
         *([["## Scoring a model", "", *_scoring(dataset)]] if task_names(dataset) else []),
-        ["## For the publisher to fill in", "", *bullets([*_TO_FILL_IN, *(_OF_PEOPLE if dataset.opinions else ())])],
+        ["## For the publisher to fill in", "", *bullets(_TO_FILL_IN + (_IF_VERIFIED if dataset.opinions else ()))],
     ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
@@ -51,17 +52,17 @@ _TO_FILL_IN = (
     "**Citation** and address (`citeAs` and `url` in `croissant.json`):",
     "**Contact**, and how to have an entry removed:",
 )
-_OF_PEOPLE = ("**Annotators**: how they were found, instructed and paid:",)
+_IF_VERIFIED = ("**Annotators**: how they were found, instructed and paid:",)
 
 
-def _summary(dataset: Dataset) -> list[str]:
+def _introduction(dataset: Dataset) -> list[str]:
     n_choices = 1 + dataset.options.n_distractors
     lines = [
         f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
         "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
         "is meant to keep style alone from giving the right one away.",
         "",
-        style_summary(dataset.run, dataset.style),
+        style_in_short(dataset.run, dataset.style),
         "",
     ]
     if dataset.opinions is None:
@@ -80,30 +81,14 @@ def _example(dataset: Dataset) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it stands."""
+    """Text with its Markdown characters escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in text)
 
 
 def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
-    rows = [("file", "holds"), ("`train.csv`, `val.csv`", "SWAG's regular columns, answers shuffled")]
-    rows.append(("`test.csv`, `test_labels.csv`", "the same without `label`, and the labels by index"))
-    if dataset.opinions is not None:
-        rows.append(("`train_full.csv`, `val_full.csv`", "SWAG's full columns: answer apart, all distractors, ratings"))
-    if "jsonl" in formats:
-        rows.append(
-            ("`jsonl/`", "one object a question: `sent1`, `start`, `endings`, `label`; `swag-af pool` reads it")
-        )
-    if "parquet" in formats:
-        rows.append(("`data/`", "Parquet, the columns of the regular files; the label is -1 in test"))
-    if "parquet" in formats and dataset.opinions is not None:
-        rows.append(("`full/`", "Parquet, the columns of the full files"))
-    if task_names(dataset):
-        rows.append((f"`{FOLDER}/`", "tasks for EleutherAI's lm-evaluation-harness"))
     full = "" if dataset.opinions is None else '\nfull = load_dataset("path/of/this/folder", "full")'
-    rows.append(("`croissant.json`", "the files, hashes and columns for machines"))
-    rows.append(("`manifest.json`", "sizes, drops, options and hashes of all files"))
     return [
-        *markdown_table(rows),
+        *markdown_table(_file_rows(dataset, formats)),
         "",
         "`startphrase` is `sent1` and `sent2` together; `sent2` is the beginning of the second sentence, which an "
         "ending finishes. `fold-ind` is the number of the context in the pool. `gold-source` says whether the answer "
@@ -111,6 +96,26 @@ def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         "",
         f'```python\nfrom datasets import load_dataset\n\nquestions = load_dataset("path/of/this/folder"){full}\n```',
     ]
+
+
+def _file_rows(dataset: Dataset, formats: Sequence[str]) -> list[tuple[str, str]]:
+    """A header, then each file or folder and what it holds."""
+    is_judged, parquet = dataset.opinions is not None, "parquet" in formats
+    full = "SWAG's full columns: answer apart, all distractors, ratings"
+    jsonl = "one object a question: `sent1`, `start`, `endings`, `label`; `swag-af pool` reads it"
+    rows = (
+        (True, "file", "holds"),
+        (True, "`train.csv`, `val.csv`", "SWAG's regular columns, answers shuffled"),
+        (True, "`test.csv`, `test_labels.csv`", "the same without `label`, and the labels by index"),
+        (is_judged, "`train_full.csv`, `val_full.csv`", full),
+        ("jsonl" in formats, "`jsonl/`", jsonl),
+        (parquet, "`data/`", "Parquet, the columns of the regular files; the label is -1 in test"),
+        (parquet and is_judged, "`full/`", "Parquet, the columns of the full files"),
+        (bool(task_names(dataset)), f"`{FOLDER}/`", "tasks for EleutherAI's lm-evaluation-harness"),
+        (True, "`croissant.json`", "the files, hashes and columns for machines"),
+        (True, "`manifest.json`", "sizes, drops, options and hashes of all files"),
+    )
+    return [(name, holds) for is_there, name, holds in rows if is_there]
 
 
 def _splits(dataset: Dataset) -> list[str]:
@@ -137,41 +142,46 @@ def _construction(run: Run) -> list[str]:
     manifest = run.pool.manifest
     lines = [
         f"{len(run.pool):,} contexts with {run.pool.n_candidates - 1:,} candidate negatives each (at most, "
-        "where rows are ragged)."
+        "where rows are ragged).",
+        *_drop_sentences(manifest),
+        *_perplexity_sentences(manifest),
     ]
-    drops = manifest.get("contexts")
-    if drops:
-        reasons = drop_reasons(drops)
-        lines.append(
-            f"From {drops['pairs']:,} pairs of consecutive captions, {drops['kept']:,} kept; dropped: "
-            f"{reasons or 'none'}."
-        )
-    if manifest.get("drops"):
-        lines.append(f"Contexts left out when candidates were made: {drop_reasons(manifest['drops'])}.")
-    if any(manifest.get("rejected_draws", {}).values()):
-        lines.append(f"Sampled endings that did not count: {drop_reasons(manifest['rejected_draws'])}.")
-    if any(manifest.get("dropped_negatives", {}).values()):
-        lines.append(f"Negatives left out: {drop_reasons(manifest['dropped_negatives'])}.")
-    for fold, report in sorted(manifest.get("lms", {}).items()):
-        p = report["fold_perplexity"]
-        lines.append(
-            f"Language model of fold {fold}: token perplexity on that fold, which it did not learn from, "
-            f"{p['forward']:.1f} forward, {p['backward']:.1f} backward."
-        )
     if shared := manifest.get("shared_texts", {}).get("n_golds_among_negatives"):
         lines.append(f"{shared:,} candidate negatives are the gold of another context.")
-    warned = warning_lines(
-        manifest.get("surface", []), normalised=(manifest.get("made_by") or {}).get("normalise", False)
-    )
+    is_normalised = (manifest.get("made_by") or {}).get("normalise", False)
+    warned = warning_lines(manifest.get("surface", []), normalised=is_normalised)
     lines += [f"Warned of before filtering: {line}" for line in warned[:-1]]
     if "tagger" in manifest:
         lines.append(f"Tags: {manifest['tagger']}.")
     return lines
 
 
+def _drop_sentences(manifest: Mapping[str, Any]) -> list[str]:
+    """How many pairs, contexts and candidates were dropped on the way to the pool, and why."""
+    lines = []
+    if drops := manifest.get("contexts"):
+        reasons = drop_reasons(drops) or "none"
+        lines.append(
+            f"From {drops['pairs']:,} pairs of consecutive captions, {drops['kept']:,} kept; dropped: {reasons}."
+        )
+    if manifest.get("drops"):
+        lines.append(f"Contexts left out when candidates were made: {drop_reasons(manifest['drops'])}.")
+    titles = {"rejected_draws": "Sampled endings that did not count", "dropped_negatives": "Negatives left out"}
+    counts = {title: manifest.get(key, {}) for key, title in titles.items()}
+    return [*lines, *(f"{title}: {drop_reasons(some)}." for title, some in counts.items() if any(some.values()))]
+
+
+def _perplexity_sentences(manifest: Mapping[str, Any]) -> list[str]:
+    return [
+        f"Language model of fold {fold}: token perplexity on that fold, which it did not learn from, "
+        f"{report['fold_perplexity']['forward']:.1f} forward, {report['fold_perplexity']['backward']:.1f} backward."
+        for fold, report in sorted(manifest.get("lms", {}).items())
+    ]
+
+
 def _filtering(dataset: Dataset) -> list[str]:
     run = dataset.run
-    lines = [
+    return [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {run.n_finished} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
         "finding gold in held-out contexts, means of five iterations or of all where there are fewer. The filters "
@@ -184,15 +194,20 @@ def _filtering(dataset: Dataset) -> list[str]:
         "",
         "### Audit",
         "",
+        *_audit(dataset),
     ]
+
+
+def _audit(dataset: Dataset) -> list[str]:
+    """The audits of the run, of the released iteration and those before."""
+    run = dataset.run
     findings = [f for f in read_audits(run.path).findings if f.iteration is None or f.iteration <= dataset.iteration]
     if not findings:
-        return [*lines, "No fresh filters have been tried on the run (`swag-af audit`)."]
+        return ["No fresh filters have been tried on the run (`swag-af audit`)."]
     compared, below = comparison_lines(run, findings), below_lines(run, findings)
     n_assigned, n_choices = run.start.shape[1], 1 + dataset.options.n_distractors
     others = "" if n_assigned == n_choices else f", not the {n_choices} that are released"
     return [
-        *lines,
         f"What fresh filters find among the {n_assigned} endings that the run assigns{others}; fitted and scored on "
         "different groups:",
         "",
@@ -203,7 +218,7 @@ def _filtering(dataset: Dataset) -> list[str]:
 
 
 def _phases(run: Run) -> str:
-    """The schedule in a sentence; a run in memory has none to tell."""
+    """The schedule in a sentence; empty for a run in memory, whose schedule is not known."""
     if run.path is None:
         return ""
     manifest = read_manifest(run.path, "run")
@@ -237,12 +252,12 @@ def _reason_rows(title: str, counts: Mapping[str, int], reasons: Mapping[str, st
 
 def _scoring(dataset: Dataset) -> list[str]:
     *tasks, group = task_names(dataset)
-    told = {
+    shows = {
         "full": "shows context and endings",
         "ending_only": "the endings alone",
         "shuffled_context": "the context of a question about another video",
     }
-    variants = [f"`{task}` {told[name]}" for task in tasks for name in VARIANTS if task.endswith(name)]
+    variants = [f"`{task}` {shows[name]}" for task in tasks for name in VARIANTS if task.endswith(name)]
     return [
         f"```\nlm_eval --include_path path/of/this/folder/{FOLDER} --tasks {group} --model hf --model_args "
         "pretrained=MODEL\n```",

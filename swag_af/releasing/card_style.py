@@ -1,11 +1,10 @@
-"""What is said of style: what fresh filters find in the released questions, what that means, and what nobody asked.
-
-The card and the terminal both speak from here. Claims nothing that was not measured.
+"""The text about style, for the card and the terminal: what fresh filters find in the released questions, what that
+means, and what was not measured.
 """
 
 from collections.abc import Sequence
 
-from swag_af.auditing.summary import NOT_TOLD, Rows, against_chance, audit_rows, below_lines, marked, share
+from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows, below_lines, marked, share
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
 from swag_af.releasing.dataset import Dataset
@@ -16,15 +15,15 @@ from swag_af.reporting.text import table
 NOBODY = "Nobody has measured how much style gives away in these questions"
 
 
-def style_summary(run: Run, style: Style) -> str:
-    """What was found in a sentence or two, for the head of the card."""
+def style_in_short(run: Run, style: Style) -> str:
+    """The findings in a sentence or two, for the beginning of the card."""
     if not style.findings:
         return f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."
     chance = share(style.findings[0].chance, words=True)
     figures = ", ".join(_figure(run, f) for f in style.findings)
     return (
         "Fresh filters, fitted on some of these very questions and scored on others, find the right ending this often: "
-        f"{figures}; chance is {chance}. {_verdict(style.findings)}"
+        f"{figures}; chance is {chance}. {_conclusion(style.findings)}"
     )
 
 
@@ -34,25 +33,27 @@ def _figure(run: Run, finding: Finding) -> str:
     return f"{marked(run, f.filter, words=True)} {share(f.accuracy, words=True)} ({low} to {high})"
 
 
-def _verdict(findings: Sequence[Finding]) -> str:
+def _conclusion(findings: Sequence[Finding]) -> str:
     against = {against_chance(f) for f in findings}
-    said = []
+    sentences = []
     if "above" in against:
-        said.append("So style still gives some of the answers away.")
+        sentences.append("So style still gives some of the answers away.")
     if "below" in against:
-        said.append("Below chance is a finding too: the right ending can be found by avoiding what the filter prefers.")
-    if against == {NOT_TOLD}:
-        said.append("So these filters cannot be told from guessing, and no more than that is known.")
-    return " ".join(said)
+        sentences.append(
+            "Below chance is a finding too: the right ending can be found by avoiding what the filter prefers."
+        )
+    if against == {UNDECIDED}:
+        sentences.append("So these filters cannot be told from guessing, and no more than that is known.")
+    return " ".join(sentences)
 
 
 def style_rows(run: Run, style: Style) -> Rows:
-    """A header, then each filter."""
+    """A header, then a row for each filter."""
     return audit_rows(run, style.findings, units=("questions", "groups"))
 
 
 def style_section(dataset: Dataset) -> list[str]:
-    """The part of the card: figures, what they mean, what was not asked."""
+    """The section of the card: figures, what they mean, what was not measured."""
     run, style = dataset.run, dataset.style
     lines = [f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."]
     if style.findings:
@@ -84,10 +85,10 @@ def _not_asked(dataset: Dataset) -> list[str]:
 
 
 def style_lines(run: Run, style: Style) -> list[str]:
-    """The same as text for the terminal."""
+    """The same as lines for the terminal."""
     left_out = [f"audit filter {name} was left out: {why}" for name, why in style.left_out]
     if not style.findings:
-        return [style_summary(run, style), *left_out]
+        return [style_in_short(run, style), *left_out]
     below = below_lines(run, style.findings)
     return [
         "What style gives away in these questions:",

@@ -1,7 +1,7 @@
-"""`croissant.json`: the files, their hashes and their columns, as ML Commons' Croissant format 1.0 describes a dataset.
+"""`croissant.json`: the files, their hashes and their columns, in the dataset format Croissant 1.0 of ML Commons.
 
-Written by hand, so that it needs no library; the tests hold it against `mlcroissant`. Licence, citation and address are
-the publisher's to add.
+Made without a library; the tests check it with `mlcroissant`. Licence, citation and address are left for the publisher
+to add.
 """
 
 from collections.abc import Sequence
@@ -36,16 +36,16 @@ _CONTEXT: dict[str, Any] = {
         )
     },
 }
-"""The terms of Croissant 1.0, as every file of it must begin."""
+"""The terms of Croissant 1.0, with which every such file must begin."""
 
 
 def write_croissant(folder: Path, dataset: Dataset) -> None:
-    """Describe the CSV files that stand in `folder`."""
+    """Write `croissant.json`, which describes the CSV files in `folder`."""
     write_json(folder / CROISSANT, croissant(folder, dataset))
 
 
 def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
-    """The JSON-LD value."""
+    """The content of the file, as JSON-LD."""
     columns_of = _columns_of_files(dataset)
     return {
         "@context": _CONTEXT,
@@ -63,7 +63,7 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
 
 
 def _columns_of_files(dataset: Dataset) -> dict[str, Sequence[str]]:
-    """The CSV files that have rows, and their named columns."""
+    """The named columns of each CSV file that has rows."""
     regular = regular_columns(1 + dataset.options.n_distractors)
     splits = [split for split in SPLITS if dataset.sizes[split]]
     found: dict[str, Sequence[str]] = {f"{split}.csv": regular[:-1] if split == "test" else regular for split in splits}

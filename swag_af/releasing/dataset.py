@@ -1,6 +1,7 @@
-"""A dataset before it is written: questions, splits, what was left out and why, and what is to be told of it."""
+"""A dataset before it is written: questions, splits, reasons why contexts were left out, and figures for the card."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,29 +19,32 @@ from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_q
 from swag_af.releasing.style import Style
 from swag_af.reporting.text import drop_reasons
 
+Found = Sequence[tuple[Example, Judgement | None]]
+"""Examples whose answer is gold, at most one per context, each with its judgement where there are verdicts."""
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """All that the writers need."""
+    """Everything that the writers need."""
 
     run: Run
     options: ReleaseOptions
     iteration: int
     """The assignment after this iteration is released."""
     questions: list[Question]
-    """In order of the pool's rows, a second example after its first."""
+    """In the order of the pool's rows, a second example after its first."""
     left_out: dict[str, int]
-    """Contexts that make no question, by every reason of `rules.LEFT_OUT`; empty where nobody judged."""
+    """Number of contexts that make no question, by each reason in `rules.LEFT_OUT`; empty without verdicts."""
     second_left_out: dict[str, int]
-    """Second examples left out, by every reason of `rules.SECOND_LEFT_OUT`; likewise."""
+    """Number of second examples left out, by each reason in `rules.SECOND_LEFT_OUT`; empty without verdicts."""
     opinions: Opinions | None
-    """None where nobody judged."""
+    """None without verdicts."""
     group_sizes: tuple[int, ...]
-    """Contexts in each group that must share a split, the largest first."""
+    """Sizes of the groups of contexts that must share a split, the largest first."""
     groups: tuple[int, ...]
     """The number of each question's group, from 0."""
     style: Style = field(default_factory=Style)
-    """What fresh filters find in the questions, once that was measured."""
+    """What fresh filters find in the questions; empty until it is measured."""
 
     def of_split(self, split: str) -> list[Question]:
         """The questions of one split."""
@@ -54,78 +58,82 @@ class Dataset:
 
     @property
     def n_videos(self) -> int:
-        """Videos that have questions."""
+        """Number of videos that have questions."""
         return len({question.video for question in self.questions})
 
     @property
     def n_generated(self) -> int:
-        """Second examples, whose answer is generated."""
+        """Number of second examples, whose answer is generated."""
         return sum(question.example.is_generated for question in self.questions)
 
 
 def assemble(run: Run, options: ReleaseOptions) -> Dataset:
-    """Apply the rules to what people said, or draw distractors where nobody was asked; split and shuffle.
+    """Apply the rules to the verdicts, or draw distractors where there are none; split and shuffle.
 
     Raises InputError for verdicts that do not fit the run, and when no question is left.
     """
     iteration = run.n_finished if options.iteration is None else options.iteration
     assignment = run.assignment(iteration)  # (N, A)
-    opinions = (
-        opinions_of(
-            run, assignment, JudgingOptions(options.run, options.verdicts, options.judge, options.screen, options.seed)
-        )
-        if options.verdicts
-        else None
+    opinions = _opinions(run, assignment, options)
+    found, left_out = _found(run, assignment, opinions, options)
+    groups = _groups(run, found, options)  # (found,)
+    split_of_row = _split(found, groups, options)
+    second, counts = second_examples(found, split_of_row)
+    examples = sorted([*(example for example, _ in found), *second], key=lambda one: (one.row, one.is_generated))
+    group_of_row = {example.row: int(group) for (example, _), group in zip(found, groups, strict=True)}
+    return Dataset(
+        run=run,
+        options=options,
+        iteration=iteration,
+        questions=_questions(run, examples, split_of_row, options),
+        left_out=left_out,
+        second_left_out={reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions else {},
+        opinions=opinions,
+        group_sizes=tuple(sorted(np.bincount(groups).tolist(), reverse=True)),
+        groups=tuple(group_of_row[example.row] for example in examples),
     )
-    found: list[tuple[Example, Judgement | None]]
-    left_out: dict[str, int] = {}
+
+
+def _opinions(run: Run, assignment: np.ndarray, options: ReleaseOptions) -> Opinions | None:
+    if not options.verdicts:
+        return None
+    judging = JudgingOptions(options.run, options.verdicts, options.judge, options.screen, options.seed)
+    return opinions_of(run, assignment, judging)
+
+
+def _found(
+    run: Run, assignment: np.ndarray, opinions: Opinions | None, options: ReleaseOptions
+) -> tuple[Found, dict[str, int]]:
+    """Examples whose answer is gold, and the number of contexts left out by reason."""
     if opinions is None:
         _check_enough(run, options)
         rng = np.random.default_rng((options.seed, 0))
-        found = [(example, None) for example in drawn_examples(assignment, options.n_distractors, rng=rng)]
-    else:
-        judged, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors)
-        found, left_out = [*judged], {reason: counts[reason] for reason in LEFT_OUT}
-        _check_some(found, left_out, options)
+        return [(example, None) for example in drawn_examples(assignment, options.n_distractors, rng=rng)], {}
+    found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors)
+    left_out = {reason: counts[reason] for reason in LEFT_OUT}
+    _check_some(found, left_out, options)
+    return [*found], left_out
+
+
+def _groups(run: Run, found: Found, options: ReleaseOptions) -> np.ndarray:
+    """(found,) numbers of the groups that must share a split: those of the pool, joined by near-duplicates."""
     rows = np.array([example.row for example, _ in found], dtype=np.int64)
     _, of_pool = np.unique(run.pool.groups[rows], return_inverse=True)
-    groups = join_near_duplicates(of_pool, [run.pool.contexts[row] for row in rows], options.near_duplicates)
-    split_of_row = _split(found, groups, options)
-    second, counts = second_examples(found, split_of_row)
-    second_left_out = {reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions else {}
-    examples = sorted([*(example for example, _ in found), *second], key=lambda one: (one.row, one.is_generated))
-    questions = make_questions(
-        run,
-        [(example, split_of_row[example.row]) for example in examples],
-        options.n_distractors,
-        rng=np.random.default_rng((options.seed, 2)),
-    )
-    sizes = tuple(sorted(np.bincount(groups).tolist(), reverse=True))
-    group_of_row = {example.row: int(group) for (example, _), group in zip(found, groups, strict=True)}
-    of_question = tuple(group_of_row[example.row] for example in examples)
-    return Dataset(run, options, iteration, questions, left_out, second_left_out, opinions, sizes, of_question)
+    return join_near_duplicates(of_pool, [run.pool.contexts[row] for row in rows], options.near_duplicates)
 
 
-def shortfalls(dataset: Dataset) -> list[str]:
-    """A sentence for each split that has less than half of what was asked for."""
-    n_found = len(dataset.questions) - dataset.n_generated
-    asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
-    return [
-        f"{split} has {dataset.sizes[split]:,} questions where {asked[split]:,.0f} were asked for: "
-        f"{dataset.group_sizes[0]:,} of {n_found:,} contexts must stay together, for their videos or near-duplicates. "
-        "Raise --near-duplicates, or add videos."
-        for split in asked
-        if asked[split] >= 1 and dataset.sizes[split] < asked[split] / 2
-    ]
-
-
-def _split(
-    found: list[tuple[Example, Judgement | None]], groups: np.ndarray, options: ReleaseOptions
-) -> dict[int, str]:
+def _split(found: Found, groups: np.ndarray, options: ReleaseOptions) -> dict[int, str]:
     """The split of every row that makes a question."""
     rng = np.random.default_rng((options.seed, 1))
     splits = fill_shares(groups, {"test": options.test_share, "val": options.val_share}, "train", rng=rng)
     return {example.row: split for (example, _), split in zip(found, splits, strict=True)}
+
+
+def _questions(
+    run: Run, examples: list[Example], split_of_row: dict[int, str], options: ReleaseOptions
+) -> list[Question]:
+    placed = [(example, split_of_row[example.row]) for example in examples]
+    return make_questions(run, placed, options.n_distractors, rng=np.random.default_rng((options.seed, 2)))
 
 
 def _check_enough(run: Run, options: ReleaseOptions) -> None:
@@ -136,11 +144,22 @@ def _check_enough(run: Run, options: ReleaseOptions) -> None:
         )
 
 
-def _check_some(
-    found: list[tuple[Example, Judgement | None]], left_out: dict[str, int], options: ReleaseOptions
-) -> None:
+def _check_some(found: Found, left_out: dict[str, int], options: ReleaseOptions) -> None:
     if not found:
         raise InputError(
             f"{', '.join(map(str, options.verdicts))}: not one of {sum(left_out.values()):,} contexts makes a question "
             f"({drop_reasons(left_out)}). Collect more verdicts, or ask for fewer --n-distractors."
         )
+
+
+def shortfalls(dataset: Dataset) -> list[str]:
+    """A sentence for each split that has less than half of the questions asked for."""
+    n_found = len(dataset.questions) - dataset.n_generated
+    asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
+    return [
+        f"{split} has {dataset.sizes[split]:,} questions where {asked[split]:,.0f} were asked for: "
+        f"{dataset.group_sizes[0]:,} of {n_found:,} contexts must stay together, for their videos or near-duplicates. "
+        "Raise --near-duplicates, or add videos."
+        for split in asked
+        if asked[split] >= 1 and dataset.sizes[split] < asked[split] / 2
+    ]

@@ -2,11 +2,11 @@
 
     NAME_full               context and endings
     NAME_ending_only        the endings alone: what style gives away
-    NAME_shuffled_context   the context of another video's question: what any context gives away
+    NAME_shuffled_context   the context of a question about another video: what any context gives away
     NAME_variants           the group of all three
 
-A copy of `lm_eval_utils` does the loading. The validation split is scored, because test may be published without its
-labels; shots are drawn from train.
+The tasks load the questions by a copy of `lm_eval_utils`. The validation split is scored, because test may be published
+without its labels; few-shot examples are drawn from train.
 """
 
 import inspect
@@ -24,7 +24,7 @@ VARIANTS = {
     "ending_only": 'doc_to_text: ""',
     "shuffled_context": "doc_to_text: query\nprocess_docs: !function utils.with_shuffled_contexts",
 }
-"""What each variant says beyond `_COMMON`."""
+"""The lines that each variant adds to `_COMMON`."""
 
 _COMMON = """task: {task}
 custom_dataset: !function utils.load
@@ -48,9 +48,9 @@ metadata:
 
 
 def task_names(dataset: Dataset) -> list[str]:
-    """The tasks that can be made, the group last; none without validation questions.
+    """The names of the tasks, the group last; none without validation questions.
 
-    Contexts are shuffled only where no video has more than half of the questions.
+    The variant with shuffled contexts exists only where no video has more than half of the questions.
     """
     videos = [question.video for question in dataset.of_split("val")]
     if not videos:
@@ -63,7 +63,7 @@ def task_names(dataset: Dataset) -> list[str]:
 
 
 def write_harness(folder: Path, dataset: Dataset) -> None:
-    """The folder, or none without validation questions."""
+    """Write the folder `lm_eval`; nothing without validation questions."""
     if not task_names(dataset):
         return
     (folder / FOLDER).mkdir()

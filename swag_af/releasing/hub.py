@@ -1,21 +1,21 @@
-"""The head of the dataset card, by which the Hugging Face hub and `datasets.load_dataset` find and type the files."""
+"""The YAML header of the dataset card, from which the Hugging Face hub and `datasets.load_dataset` know the files."""
 
 import json
 from collections.abc import Sequence
 
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.formats import HUB_NAMES
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
-from swag_af.releasing.tables import HUB_NAMES
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
 def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
-    """YAML between two lines of dashes: what kind of dataset, which files each configuration has, which features.
+    """YAML between two lines of dashes: the kind of dataset, and the files and features of each configuration.
 
-    The configurations are of Parquet files, or of CSV files where there are none; those have no declared features,
-    because their first column has no name.
+    The files are Parquet, or CSV where there is no Parquet; features are declared for Parquet only, because the first
+    column of the CSV files has no name.
     """
     judged = dataset.opinions is not None
     annotators = "- crowdsourced\n- machine-generated" if judged else "- machine-generated"
@@ -39,7 +39,7 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
 
 
 def size_category(n: int) -> str:
-    """The hub's name for so many rows."""
+    """The hub's size category for `n` rows."""
     return next((name for limit, name in _SIZES if n < limit), "n>10M")
 
 

@@ -10,13 +10,13 @@ from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """Make a multiple-choice dataset of a run, and of what people said of its endings if they were asked.
+    """Make a multiple-choice dataset from a run, and from what people said about its endings if they were asked.
 
     Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
     With --verdicts, questions are made by the rules of Zellers et al. 2018 (3.5 and A.4), and every context left out
     is counted by reason. Without, distractors are drawn from each context's assigned negatives, and the card says that
-    nobody has verified them. No video and no near-duplicates stand in two splits. Fresh filters measure how much style
-    gives away in these very questions, and the card says what they found.
+    nobody has verified them. No video and no near-duplicates are in two splits. Fresh filters measure how much style
+    gives away in exactly these questions, and the card states what they find.
 
     Try:
       swag-af release run --out dataset
@@ -30,7 +30,7 @@ class ReleaseOptions:
     out: Path = Path("dataset")
     """The folder for the dataset."""
     verdicts: tuple[Path, ...] = ()
-    """What people said: files of `swag-af verify export` or `verify import`."""
+    """Verdicts of annotators: files of `swag-af verify export` or `verify import`."""
     judge: Literal["majority", "dawid-skene", "mace"] = "majority"
     """How several verdicts on one item become one judgement (the models need the extra verify)."""
     screen: bool = True
@@ -40,20 +40,20 @@ class ReleaseOptions:
     """Release the assignment after this iteration, which must be the one that people were shown; the last when not
     given."""
     n_distractors: int = 3
-    """Distractors a question."""
+    """Distractors per question."""
     val_share: float = 0.18
     """Share of the contexts for validation (SWAG: 20k of 113k)."""
     test_share: float = 0.18
     """Share of the contexts for testing (SWAG: 20k of 113k)."""
     near_duplicates: float = 0.7
-    """Contexts this alike share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
+    """Contexts this similar share a split: Jaccard similarity of token 3-grams, over 0; 1 joins equal ones only."""
     audit: str = ",".join(DEFAULT_AUDIT)
-    """Fresh filters that say how much style gives away in the released questions, fitted and scored across folds of
-    them: NAME,NAME, or none."""
+    """Fresh filters that measure how much style gives away in the released questions, fitted and scored across folds
+    of them: NAME,NAME, or none."""
     formats: str = "auto"
     """Written beside CSV: jsonl,parquet, or none; auto is both, but Parquet only where pyarrow is installed."""
     seed: int = 0
-    """Draws splits, distractors and the order of answers, and breaks ties in what people said."""
+    """Seed of splits, distractors and the order of answers; also breaks ties between verdicts."""
     force: bool = False
     """Replace an existing dataset folder."""
 

@@ -1,6 +1,6 @@
 """Questions as they are released: text, shuffled answers, labels as even as their number allows.
 
-Writing them to files happens elsewhere.
+Writes no files.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ class Question:
 
     context: Context
     sent1: str
-    """As released: detokenised, with a capital at its beginning."""
+    """The first sentence, detokenised, with a capital at its beginning."""
     start: str
-    """Likewise."""
+    """The beginning of the second sentence, detokenised too."""
     answer: str
     distractors: tuple[str, ...]
-    """All of them, least likely first where people judged; more than `n_choices` - 1, maybe."""
+    """Least likely first where there are verdicts; possibly more than the `n_choices` - 1 that are shown."""
     example: Example
     n_choices: int
     split: str
@@ -34,13 +34,13 @@ class Question:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The `n_choices` endings that one chooses from, the answer at its label."""
+        """The `n_choices` endings to choose from, with the answer at index `label`."""
         chosen = self.distractors[: self.n_choices - 1]
         return (*chosen[: self.label], self.answer, *chosen[self.label :])
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The candidates that `endings` shows, the answer first."""
+        """The pool's candidates behind `endings`, the answer first."""
         return (self.example.answer, *self.example.distractors[: self.n_choices - 1])
 
     @property
@@ -50,12 +50,12 @@ class Question:
 
     @property
     def id(self) -> str:
-        """Unique in the dataset: the context's, marked for a second example."""
+        """The id of the context, with a suffix for a second example; unique in the dataset."""
         return f"{self.context.id}-gen" if self.example.is_generated else self.context.id
 
     @property
     def video(self) -> str:
-        """The context's video; one of its own where it has none."""
+        """The context's video, or its id where it has none."""
         return self.context.video or self.context.id
 
     @property
@@ -67,7 +67,7 @@ class Question:
 def make_questions(
     run: Run, examples: Sequence[tuple[Example, str]], n_distractors: int, *, rng: np.random.Generator
 ) -> list[Question]:
-    """A question an example and its split, in the order given; labels uniform in each split."""
+    """A question for each example, which comes with its split; in the same order, labels uniform in each split."""
     shown: dict[int, tuple[str, str]] = {}
     questions = []
     for example, split in examples:
@@ -81,7 +81,7 @@ def make_questions(
 
 
 def drawn_examples(assignment: np.ndarray, n_distractors: int, *, rng: np.random.Generator) -> list[Example]:
-    """Where nobody judged: an example a row of `assignment` (N, A), its distractors drawn from those assigned."""
+    """Without verdicts: an example for each row of `assignment` (N, A), distractors drawn from the assigned ones."""
     return [
         Example(row, 0, tuple(int(column) for column in rng.permutation(columns[1:])[:n_distractors]), "gold")
         for row, columns in enumerate(assignment)
@@ -89,7 +89,7 @@ def drawn_examples(assignment: np.ndarray, n_distractors: int, *, rng: np.random
 
 
 def with_even_labels(questions: Sequence[Question], *, rng: np.random.Generator) -> list[Question]:
-    """The questions with labels drawn anew: in each split every label as often as any other, or once more."""
+    """The questions with new random labels: in each split, the counts of any two labels differ by at most 1."""
     labelled = list(questions)
     for split in SPLITS:
         of_split = [i for i, question in enumerate(questions) if question.split == split]

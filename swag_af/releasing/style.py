@@ -1,6 +1,6 @@
-"""How much style gives away in the questions that are released: audits of these very endings, not of the run's.
+"""How much style gives away in the released questions: audits of exactly these endings, not of those of the run.
 
-Fits and scores; what comes of it is told by `card_style`.
+Fits and scores only; `card_style` puts the findings into words.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import Question
 
 FEWEST_GROUPS, FEWEST_QUESTIONS = 5, 20
-"""Below these, five folds of whole groups are none, or too small to fit on."""
+"""With fewer, five folds of whole groups are impossible, or too small to fit on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class Style:
     """What fresh filters find in the released questions."""
 
     findings: tuple[Finding, ...] = ()
-    """Of the questions, `n_groups` their groups; `iteration` is None."""
+    """`n` counts questions, `n_groups` their groups; `iteration` is None."""
     left_out: tuple[tuple[str, str], ...] = ()
-    """Filters that could not be had here, and why."""
+    """Filters that are not available here, and why."""
     why_none: str = ""
-    """Why nothing was measured at all."""
+    """Why nothing was measured; empty if something was."""
 
     def as_record(self) -> dict[str, Any]:
-        """For the dataset's manifest: findings without each question's hit."""
+        """The value for the dataset's manifest: findings without the hits of single questions."""
         unsaid = ("iteration", "hits")
         return {
             "findings": [{k: v for k, v in record_of(f).items() if k not in unsaid} for f in self.findings],
@@ -45,7 +45,10 @@ class Style:
 
 
 def style_filters(run: Run, options: ReleaseOptions) -> tuple[str, ...]:
-    """The names asked for; InputError, before any work, for one that was named by hand and cannot be had."""
+    """The filters that `--audit` names; raises InputError, before any work, if one of them is not available.
+
+    The default filters are not checked: those that are not available are left out.
+    """
     names = parse_names("--audit", options.audit)
     if names != DEFAULT_AUDIT:
         prepare(names, run.pool)
@@ -55,9 +58,9 @@ def style_filters(run: Run, options: ReleaseOptions) -> tuple[str, ...]:
 def measure_style(
     run: Run, questions: Sequence[Question], groups: np.ndarray, names: Sequence[str], *, seed: int, advance: Advance
 ) -> Style:
-    """Each filter fitted and scored across five folds of the questions; those of one of `groups` (n,) stay together.
+    """Fit and score each filter across five folds of the questions; those of one of `groups` (n,) stay together.
 
-    A default filter that cannot be had is noted; so is a set too small for it.
+    A default filter that is not available is noted as left out; with too few questions nothing is measured.
     """
     n_groups = int(groups.max()) + 1
     if not names:

@@ -1,8 +1,8 @@
-"""SWAG's own files: the regular ones that models are trained and scored on, and the full ones that say who judged what.
+"""SWAG's own CSV files: the regular ones for training and scoring models, and the full ones with all ratings.
 
     train.csv, val.csv              an index, then `regular_record`; `test.csv` lacks the label, and
     test_labels.csv                 has it, by index
-    train_full.csv, val_full.csv    `full_record`, without an index; only where people judged
+    train_full.csv, val_full.csv    `full_record`, without an index; only with verdicts
 
 The columns, their order, and which files have an index are SWAG's (Zellers et al. 2018, the released data).
 """
@@ -20,7 +20,7 @@ FULL_SPLITS = ("train", "val")
 
 
 def write_regular(folder: Path, questions: Sequence[Question]) -> None:
-    """The files with shuffled endings."""
+    """Write the files with shuffled endings."""
     for split in SPLITS:
         of_split = [question for question in questions if question.split == split]
         records = ({"": i, **regular_record(question)} for i, question in enumerate(of_split))
@@ -32,7 +32,7 @@ def write_regular(folder: Path, questions: Sequence[Question]) -> None:
 
 
 def write_full(folder: Path, questions: Sequence[Question]) -> None:
-    """The files with the answer apart, every distractor, and how they were rated."""
+    """Write the files that have the answer in a column of its own, every distractor, and their ratings."""
     n_distractors = full_width(questions)
     for split in FULL_SPLITS:
         records = (full_record(question, n_distractors) for question in questions if question.split == split)
@@ -60,7 +60,7 @@ def regular_record(question: Question) -> dict[str, Any]:
 
 
 def full_width(questions: Sequence[Question]) -> int:
-    """Distractors that a row of the full files has room for: one more than a question needs (A.4), or what there is."""
+    """Number of distractor columns in the full files: one more than a question needs (A.4), or more if one has."""
     return max(_n_choices(questions), *(len(question.distractors) for question in questions))
 
 
@@ -72,7 +72,7 @@ def full_columns(n_distractors: int) -> list[str]:
 
 
 def full_record(question: Question, n_distractors: int) -> dict[str, str]:
-    """A row of `train_full.csv`; a distractor that is not there is an empty text, and so is its type."""
+    """A row of `train_full.csv`; a missing distractor is an empty text, and so is its type."""
     example = question.example
     texts = [*question.distractors, *[""] * n_distractors][:n_distractors]
     ratings = [*example.distractor_ratings, *[""] * n_distractors][:n_distractors]

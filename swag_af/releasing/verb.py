@@ -1,4 +1,4 @@
-"""The verb `release`: a run, and what people said of its endings if they were asked, to a dataset.
+"""The verb `release`: makes a dataset of a run, and of the verdicts on its endings if there are any.
 
 Writes a folder whole or not at all: SWAG's CSV files always, JSONL and Parquet beside them, a dataset card, Croissant
 metadata, tasks for lm-evaluation-harness, and a manifest with the hash of every file.
@@ -6,6 +6,7 @@ metadata, tasks for lm-evaluation-harness, and a manifest with the hash of every
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +23,19 @@ from swag_af.data.progress import progress
 from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_names
 from swag_af.releasing.card import dataset_card
-from swag_af.releasing.card_style import style_summary
+from swag_af.releasing.card_style import style_in_short
 from swag_af.releasing.croissant import write_croissant
 from swag_af.releasing.dataset import Dataset, assemble
+from swag_af.releasing.formats import formats_wanted, write_parquet, write_questions_jsonl
 from swag_af.releasing.harness import task_names, write_harness
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.style import measure_style, style_filters
 from swag_af.releasing.swag_csv import write_full, write_regular
-from swag_af.releasing.tables import formats_wanted, write_parquet, write_questions_jsonl
 from swag_af.reporting.plot import plot_run
 
 
 def release(options: ReleaseOptions) -> Dataset:
-    """Apply the rules, split, shuffle, measure style and write; returns what was written."""
+    """Apply the rules, split, shuffle, measure style and write; returns the dataset that was written."""
     _check_replaceable(options.out, options.force)
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
@@ -48,59 +49,69 @@ def release(options: ReleaseOptions) -> Dataset:
         dataset = replace(dataset, style=style)
         advance(0, note="writing the questions")
         folder.mkdir(parents=True)
-        write_regular(folder, dataset.questions)
-        if dataset.opinions is not None:
-            write_full(folder, dataset.questions)
-        if "jsonl" in formats:
-            write_questions_jsonl(folder, dataset.questions)
-        if "parquet" in formats:
-            write_parquet(folder, dataset.questions, full=dataset.opinions is not None)
+        _write_questions(folder, dataset, formats)
         advance(1, note="writing the card")
-        write_harness(folder, dataset)
-        write_croissant(folder, dataset)
-        plot_run(run, folder)
-        write_text(folder / "README.md", dataset_card(dataset, formats))
-        _write_manifest(folder, dataset, formats)
+        _write_about(folder, dataset, formats)
         advance(1)
     return dataset
 
 
 def _check_replaceable(out: Path, force: bool) -> None:
-    """With --force only a dataset gives way to a dataset."""
+    """Even --force replaces a dataset only, never another folder."""
     check_output(out, force=force)
     if out.exists():
         read_manifest(out, "dataset")
 
 
-def _write_manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
-    opinions, options = dataset.opinions, dataset.options
+def _write_questions(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
+    write_regular(folder, dataset.questions)
+    if dataset.opinions is not None:
+        write_full(folder, dataset.questions)
+    if "jsonl" in formats:
+        write_questions_jsonl(folder, dataset.questions)
+    if "parquet" in formats:
+        write_parquet(folder, dataset.questions, full=dataset.opinions is not None)
+
+
+def _write_about(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
+    """Everything beside the questions; the manifest last, because it has the hashes of all other files."""
+    write_harness(folder, dataset)
+    write_croissant(folder, dataset)
+    plot_run(dataset.run, folder)
+    write_text(folder / "README.md", dataset_card(dataset, formats))
+    write_manifest(folder, "dataset", _manifest(folder, dataset, formats))
+
+
+def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[str, Any]:
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    write_manifest(
-        folder,
-        "dataset",
-        {
-            "n_questions": len(dataset.questions),
-            "splits": dataset.sizes,
-            "n_choices": 1 + options.n_distractors,
-            "iteration": dataset.iteration,
-            "pool_identity": dataset.run.pool.identity,
-            "human_verdicts": None
-            if opinions is None
-            else {
-                "n_verdicts": len(opinions.verdicts),
-                "n_annotators": opinions.n_annotators,
-                "n_annotators_dropped": len(opinions.dropped),
-                "judge": options.judge,
-                "sha256": [sha256_file(path) for path in options.verdicts],
-            },
-            "n_generated_answers": dataset.n_generated,
-            "left_out": dataset.left_out,
-            "second_left_out": dataset.second_left_out,
-            "n_groups": len(dataset.group_sizes),
-            "audits": {"summary": style_summary(dataset.run, dataset.style), **dataset.style.as_record()},
-            "formats": ["csv", *formats],
-            "harness_tasks": task_names(dataset),
-            "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},
-            "made_by": {"verb": "release", "options": asdict(options)},
-        },
-    )
+    return {
+        "n_questions": len(dataset.questions),
+        "splits": dataset.sizes,
+        "n_choices": 1 + dataset.options.n_distractors,
+        "iteration": dataset.iteration,
+        "pool_identity": dataset.run.pool.identity,
+        "human_verdicts": _verdicts_record(dataset),
+        "n_generated_answers": dataset.n_generated,
+        "left_out": dataset.left_out,
+        "second_left_out": dataset.second_left_out,
+        "n_groups": len(dataset.group_sizes),
+        "audits": {"summary": style_in_short(dataset.run, dataset.style), **dataset.style.as_record()},
+        "formats": ["csv", *formats],
+        "harness_tasks": task_names(dataset),
+        "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},
+        "made_by": {"verb": "release", "options": asdict(dataset.options)},
+    }
+
+
+def _verdicts_record(dataset: Dataset) -> dict[str, Any] | None:
+    """Numbers and hashes of the verdicts; None without any."""
+    opinions = dataset.opinions
+    if opinions is None:
+        return None
+    return {
+        "n_verdicts": len(opinions.verdicts),
+        "n_annotators": opinions.n_annotators,
+        "n_annotators_dropped": len(opinions.dropped),
+        "judge": dataset.options.judge,
+        "sha256": [sha256_file(path) for path in dataset.options.verdicts],
+    }

@@ -1,18 +1,18 @@
-"""A run told to people: the curve, tables for the terminal, one HTML page.
+"""A run presented to people: the accuracy curve, tables for the terminal, and one HTML page.
 
 Reading order (each file imports only those named before it):
 
-    options   the options of `report`
-    charts    the charts of a report
-    page      the page around them
-    plot      curves as PNG and SVG
-    text      numbers and tables of runs, as text
-    subject   what a report tells of, read once
-    curves    curve, audits and work by iteration
-    contents  endings and questions before and after
-    people    what people said, where they were asked
-    making    command, options, hashes, versions, seconds
-    verb      the verb `report`
+    options       the options of `report`
+    charts        inline SVG charts
+    page          the HTML page: templates and style sheet
+    plot          the curve as PNG and SVG files
+    text          tables and figures of runs, as text
+    subject       the run that a report is about, read once
+    iterations    sections: curve, audits, and work by iteration
+    endings       sections: gold against distractors, example questions
+    verification  section: what annotators judged, if there are verdicts
+    provenance    sections: command, options, hashes, versions, seconds
+    verb          the verb `report`
 
 Importing this package loads nothing else.
 """

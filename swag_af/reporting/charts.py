@@ -1,8 +1,8 @@
-"""Charts of a report: shapes as inline SVG that stretches with the page, words around it as HTML.
+"""Charts of a report: shapes as inline SVG that stretches with the page, the text around it as HTML.
 
 Every SVG is 1000 by 1000 units, stretched to its frame, with strokes that keep their width; so the same chart fills a
-desktop and a telephone while its labels stay the size of the text. Colours come from the page's style sheet, by the
-classes `s0`, `s1`, ... of the series. Knows nothing of runs.
+desktop and a phone while its labels stay the size of the text. Colours come from the page's style sheet, by the classes
+`s0`, `s1`, ... of the series. Independent of runs and pools.
 """
 
 import html
@@ -17,18 +17,18 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-
 
 
 def escape(text: object) -> str:
-    """Any text as HTML: markup escaped, and what no HTML file may hold shown as a replacement character."""
+    """Any text as HTML: markup is escaped, and characters that HTML forbids become replacement characters."""
     return html.escape(_CONTROL.sub("\ufffd", str(text)), quote=True)
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """`0.1234` as `12.3 %`, the blank one that no line breaks at."""
+    """`0.1234` as `12.3 %`, with a no-break space."""
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 @dataclass(frozen=True)
 class Series:
-    """Something drawn, with its name in the legend and the number of its colour."""
+    """An entry of the legend: name, number of the colour, and how it is drawn."""
 
     name: str
     colour: int
@@ -37,7 +37,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Frame:
-    """The plane of a chart: its ends, its ticks, and what they mean."""
+    """The axes of a chart: ranges, names and ticks."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -47,7 +47,7 @@ class Frame:
     y_ticks: Sequence[tuple[float, str]]
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point stands in the SVG, with one decimal; what lies outside is put on the edge."""
+        """The position of a point in the SVG, with one decimal; points outside are moved to the edge."""
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         up = (y - self.y[0]) / (self.y[1] - self.y[0])
         return round(1000 * min(1.0, max(0.0, across)), 1), round(1000 * (1 - min(1.0, max(0.0, up))), 1)
@@ -63,7 +63,7 @@ def figure(
     note: str = "",
     size: str = "",
 ) -> str:
-    """A whole chart: caption and note, plane with ticks and shapes, legend. `label` says in words what can be seen."""
+    """A whole chart: caption and note, axes with ticks and shapes, legend. `label` describes it for screen readers."""
     ys = "".join(f'<span style="top:{frame.at(frame.x[0], v)[1] / 10:g}%">{escape(t)}</span>' for v, t in frame.y_ticks)
     xs = "".join(f'<span style="left:{frame.at(v, 0)[0] / 10:g}%">{escape(t)}</span>' for v, t in frame.x_ticks)
     grid = "".join(f"M0 {frame.at(0, v)[1]:g}H1000" for v, _ in frame.y_ticks)
@@ -83,7 +83,7 @@ def figure(
 
 
 def line(frame: Frame, xs: np.ndarray, ys: np.ndarray, colour: int, kind: str = "line") -> str:
-    """A line through the points; `kind` is line, thin or dash."""
+    """A line through the points; `kind` is line, thin or dash. A single point is a dot."""
     if len(xs) == 1:
         return dot(frame, float(xs[0]), float(ys[0]), colour, hollow=False) if kind == "line" else ""
     points = [frame.at(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
@@ -91,7 +91,7 @@ def line(frame: Frame, xs: np.ndarray, ys: np.ndarray, colour: int, kind: str = 
 
 
 def steps(frame: Frame, edges: np.ndarray, heights: np.ndarray, colour: int, kind: str = "line") -> str:
-    """A histogram's outline over `edges` (b + 1,), or with `kind` area its filled shape."""
+    """The outline of a histogram over `edges` (b + 1,), or with `kind` area its filled shape."""
     base = frame.at(float(edges[0]), 0)
     path = f"M{base[0]:g} {base[1]:g}"
     for left, right, height in zip(edges[:-1].tolist(), edges[1:].tolist(), heights.tolist(), strict=True):
@@ -101,7 +101,7 @@ def steps(frame: Frame, edges: np.ndarray, heights: np.ndarray, colour: int, kin
 
 
 def bar(frame: Frame, left: float, right: float, height: float, colour: int, title: str) -> str:
-    """A bar from 0 to `height` that says `title` when pointed at."""
+    """A bar from 0 to `height` with the tooltip `title`."""
     (x0, y), (x1, floor) = frame.at(left, height), frame.at(right, 0)
     return (
         f'<rect class="bar s{colour}" x="{x0:g}" y="{y:g}" width="{x1 - x0:.1f}" height="{floor - y:.1f}">'
@@ -110,7 +110,7 @@ def bar(frame: Frame, left: float, right: float, height: float, colour: int, tit
 
 
 def dot(frame: Frame, x: float, y: float, colour: int, *, hollow: bool, title: str = "") -> str:
-    """A round point, whatever the stretching."""
+    """A point that stays round however the chart is stretched."""
     at = "M{:g} {:g}h.01".format(*frame.at(x, y))
     parts = [f'<path class="halo" d="{at}"/>', f'<path class="dot s{colour}" d="{at}"/>']
     parts += [f'<path class="hole" d="{at}"/>'] if hollow else []
@@ -118,23 +118,23 @@ def dot(frame: Frame, x: float, y: float, colour: int, *, hollow: bool, title: s
 
 
 def whisker(frame: Frame, x: float, low: float, high: float, colour: int) -> str:
-    """An interval, upright."""
+    """A vertical line for an interval."""
     (at, bottom), (_, top) = frame.at(x, low), frame.at(x, high)
     return f'<path class="whisker s{colour}" d="M{at:g} {bottom:g}V{top:g}"/>'
 
 
 def level(frame: Frame, y: float) -> str:
-    """A dashed level across the plane: chance."""
+    """A dotted horizontal line across the chart, for chance."""
     return f'<path class="level" d="M0 {frame.at(0, y)[1]:g}H1000"/>'
 
 
 def wall(frame: Frame, x: float) -> str:
-    """An upright line: a phase begins."""
+    """A vertical line where a phase begins."""
     return f'<path class="wall" d="M{frame.at(x, 0)[0]:g} 0V1000"/>'
 
 
 def hover(frame: Frame, x: float, width: float, title: str) -> str:
-    """An invisible strip that says `title` when pointed at."""
+    """An invisible strip with the tooltip `title`."""
     x0, x1 = frame.at(x - width / 2, 0)[0], frame.at(x + width / 2, 0)[0]
     place = f'x="{x0:g}" y="0" width="{x1 - x0:.1f}" height="1000"'
     return f'<rect class="hover" {place}><title>{escape(title)}</title></rect>'
@@ -150,10 +150,10 @@ def ticks(low: float, high: float, n: int = 5) -> np.ndarray:
 
 
 def plain_ticks(low: float, high: float, n: int = 5) -> list[tuple[float, str]]:
-    """Ticks as they are written: `0.5`, `20`."""
+    """Ticks with their values as labels: `0.5`, `20`."""
     return [(float(v), f"{v:g}") for v in ticks(low, high, n)]
 
 
 def percent_ticks(high: float, n: int = 5) -> list[tuple[float, str]]:
-    """Ticks of a share from 0 to `high`, in per cent."""
+    """Ticks of a share from 0 to `high`, with percentages as labels."""
     return [(float(v) / 100, f"{v:g}\N{NO-BREAK SPACE}%") for v in ticks(0, 100 * high, n)]

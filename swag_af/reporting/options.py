@@ -11,8 +11,8 @@ from swag_af.data.errors import check_faults
 class ReportOptions:
     """Write a run as one HTML file: curve, audits, distributions and questions before and after, options and hashes.
 
-    The file needs no network and no script. `swag-af filter` leaves one in the run folder; this makes it anew,
-    and without --out the curve beside it. With --verdicts it says what people said of the endings too.
+    The file needs no network and no script. `swag-af filter` writes one into the run folder; this writes it again,
+    and without --out the curve beside it. With --verdicts it also shows what people said about the endings.
 
     Try:
       swag-af report run
@@ -27,15 +27,15 @@ class ReportOptions:
     n_questions: int = 20
     """How many questions to show before and after."""
     verdicts: tuple[Path, ...] = ()
-    """What people said: files of `swag-af verify export` or `verify import`."""
+    """Verdicts of annotators: files of `swag-af verify export` or `verify import`."""
     judge: Literal["majority", "dawid-skene", "mace"] = "majority"
     """With --verdicts: how several verdicts on one item become one judgement, as in `swag-af release`."""
     screen: bool = True
-    """With --verdicts: drop annotators who seldom rank gold among their two best, as `swag-af release` does."""
+    """With --verdicts: drop annotators who rarely rank gold among their two best, as `swag-af release` does."""
     iteration: int | None = None
     """With --verdicts: the iteration whose assignment people were shown; the last when not given."""
     force: bool = False
-    """Replace an existing file elsewhere than in the run folder."""
+    """Replace an existing file outside the run folder."""
 
     def __post_init__(self) -> None:
         alone = not self.verdicts

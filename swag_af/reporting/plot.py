@@ -1,6 +1,6 @@
 """The accuracy curve of a run, as Figure 2 of Zellers et al. 2018 draws it: every head, and chance.
 
-Audits stand beside it as points with their 95 % intervals.
+Audits are drawn beside it as points with their 95 % intervals.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ COLOURS = {
     "fasttext": "#ee7733",
     "chars": "#66ccee",
 }
-"""One colour a filter, told apart in print and by the colour-blind (Paul Tol's bright and vibrant schemes)."""
+"""One colour per filter, safe for print and colour blindness (Paul Tol's bright and vibrant schemes)."""
 
 OTHER_COLOURS = ("#997700", "#009988", "#bb5566", "#332288")
-"""For filters that the house does not know, in order."""
+"""For any other filters, in order."""
 
 
 MARKERS = "DsoP^v"
-"""One shape an audit filter, in order."""
+"""One shape per audit filter, in order."""
 
 
 def plot_run(run: Run, folder: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
 
 
 def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """For every head the iterations at which it was measured and its held-out accuracies."""
+    """For every head, the iterations at which it was measured and its held-out accuracies."""
     found: dict[str, list[tuple[int, float]]] = {}
     for record in run.log:
         for head, value in record.accuracy.items():
@@ -72,9 +72,9 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
-    """For every audit filter its findings among those `kept`, by iteration, as far as this run has them.
+    """For every audit filter its findings among those `kept`, by iteration, up to the run's last one.
 
-    Those of several seeds are one, their mean.
+    Findings of several seeds are averaged.
     """
     found: dict[str, list[Finding]] = {}
     for finding, _ in over_seeds(kept.findings):
@@ -84,13 +84,14 @@ def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
 
 
 AUDITS_APART = 0.014
-"""How far audits of one iteration stand apart, as a share of the iterations."""
+"""Distance between audits of one iteration, as a share of the iterations."""
 
 
 def audit_places(run: Run, audits: dict[str, list[Finding]]) -> list[tuple[Finding, int, float]]:
-    """Every audit to be drawn, the number of its filter, and where: beside its iteration, clear of the curves.
+    """Every audit to be drawn, the number of its filter, and its x: beside its iteration, clear of the curves.
 
-    `audits` are `audit_points`. Those of one iteration stand side by side; before iteration 0, and behind any other.
+    `audits` are `audit_points`. Those of one iteration are side by side: to the left of iteration 0, to the right of
+    any other.
     """
     apart = AUDITS_APART * max(2, run.n_finished)
     places = []
@@ -103,19 +104,19 @@ def audit_places(run: Run, audits: dict[str, list[Finding]]) -> list[tuple[Findi
 
 
 def room_for_audits(run: Run, audits: dict[str, list[Finding]]) -> float:
-    """Iterations that `audit_places` needs before the first and behind the last."""
+    """The margin, in iterations, that `audit_places` needs before the first iteration and after the last."""
     return AUDITS_APART * (1 + len(audits)) * max(2, run.n_finished)
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each of `names`, ours first; unknown ones take the others in turn."""
+    """A colour for each of `names`: its own in `COLOURS`, or else the next of `OTHER_COLOURS`."""
     unknown = [name for name in dict.fromkeys(names) if name not in COLOURS]
     others = {name: OTHER_COLOURS[i % len(OTHER_COLOURS)] for i, name in enumerate(unknown)}
     return {name: COLOURS.get(name) or others[name] for name in names}
 
 
 def first_iterations(run: Run) -> list[int]:
-    """The iterations at which a phase begins: the first, and wherever another filter takes over."""
+    """The iterations at which a phase begins: the first, and every one with another filter than the one before."""
     filters = [record.filter for record in run.log]
     return [i + 1 for i in range(len(filters)) if i == 0 or filters[i] != filters[i - 1]]
 
@@ -185,6 +186,6 @@ def _draw_audits(run: Run, axes: object, audits: dict[str, list[Finding]], colou
 
 
 def within_phases(iterations: np.ndarray, phases: list[int]) -> list[slice]:
-    """Slices of a head's points, one a phase: no average reaches from one phase into another."""
+    """Slices of a head's points, one per phase, so that averages do not cross phases."""
     breaks = np.searchsorted(iterations, [*phases, np.inf]).tolist()
     return [slice(begin, end) for begin, end in pairwise(breaks) if end > begin]

@@ -1,4 +1,4 @@
-"""What a report tells of: a run, its manifest and its audits, read once, with the names and colours of its filters.
+"""The subject of a report: a run, its manifest and its audits, read once, with the names and colours of its filters.
 
 Writes nothing.
 """
@@ -13,29 +13,29 @@ from swag_af.filters.registry import LABELS
 from swag_af.reporting.plot import audit_points, colours, curves
 
 GOLD, BEFORE, AFTER, FIRST_FILTER = 0, 1, 2, 3
-"""Numbers of the colours that are always there; the filters' come behind."""
+"""Numbers of the colours that are the same in every report; those of the filters follow."""
 FIXED_COLOURS = ("#b07d00", "#7d8590", "#2563c9")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A run, and what its sections share."""
+    """A run, and the data that several sections of its report share."""
 
     run: Run
     manifest: dict[str, Any]
     """Empty for a run in memory."""
     findings: tuple[Finding, ...]
-    """Every audit, as far as the run has its iteration."""
+    """Every audit of an iteration that the run has."""
     audits: dict[str, list[Finding]]
-    """For every audit filter its findings, by iteration; those of several seeds are one, their mean."""
+    """For every audit filter its findings, by iteration; findings of several seeds are averaged."""
     left_out: tuple[tuple[str, str], ...]
-    """Audit filters that could not be had, and why."""
+    """Audit filters that were not available, and why."""
     filters: tuple[str, ...]
     """Every head and audit filter that has a colour, in order."""
 
     @property
     def colours(self) -> list[str]:
-        """Those of the page, by number."""
+        """The colours of the page, by number."""
         return [*FIXED_COLOURS, *colours(self.filters).values()]
 
     def colour(self, name: str) -> int:
@@ -44,7 +44,7 @@ class Subject:
 
 
 def subject_of(run: Run) -> Subject:
-    """What there is to tell of `run`, which may be unfinished, and in memory."""
+    """The subject for `run`, which may be unfinished, and in memory."""
     there = run.path is not None and (run.path / MANIFEST).exists()
     manifest = read_manifest(run.path, "run") if run.path is not None and there else {}
     kept = read_audits(run.path)
@@ -54,5 +54,5 @@ def subject_of(run: Run) -> Subject:
 
 
 def label(name: str) -> str:
-    """How a filter is called on the page."""
+    """The name of a filter on the page."""
     return LABELS.get(name, name)

@@ -1,4 +1,4 @@
-"""What is told of runs, models and questions, in one place: tables as text for the terminal, rows for the card."""
+"""Runs, models and questions as text: aligned tables for the terminal, rows for the dataset card."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as aligned columns, the first one a header; first column to the left, the others to the right."""
+    """Rows as aligned columns, the first row a header; the first column is left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -26,7 +26,7 @@ def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def drop_lines(drops: Mapping[str, int]) -> list[str]:
-    """The drop table as text, with shares of all pairs; reasons that no pair was dropped for are left out."""
+    """The counts of dropped pairs as a table, with shares of all pairs; reasons with a count of 0 are left out."""
     rows: Rows = [
         (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %")
         for name, n in drops.items()
@@ -36,14 +36,14 @@ def drop_lines(drops: Mapping[str, int]) -> list[str]:
 
 
 def drop_reasons(drops: Mapping[str, int]) -> str:
-    """The counts that are not zero, in a line."""
+    """The counts that are not zero, on one line."""
     return ", ".join(
         f"{n:,} {name.replace('_', ' ')}" for name, n in drops.items() if n and name not in ("pairs", "kept")
     )
 
 
 def estimate_lines(estimate: "Estimate") -> list[str]:
-    """What a `generate` would take, as text."""
+    """The time, memory and disk space that `generate` would take, as text."""
     e = estimate
     lines = [
         f"{e.n_contexts:,} contexts in {e.n_shards} shards",
@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
 
 
 def accuracy_rows(run: Run) -> Rows:
-    """A header, then each head: iterations, mean held-out accuracy of its first five and of its last five."""
+    """A header, then a row for each head: iterations, mean held-out accuracy of its first five and its last five."""
     rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
     for head, (_, values) in curves(run).items():
         rows.append((head, str(len(values)), f"{values[:5].mean():.3f}", f"{values[-5:].mean():.3f}"))
@@ -77,7 +77,7 @@ def accuracy_rows(run: Run) -> Rows:
 
 
 def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
-    """Findings as text, with what they come to: before against after, and what is below chance; empty without any."""
+    """Findings as text: a table, before against after, and filters below chance; empty without findings."""
     if not findings:
         return []
     compared, below = comparison_lines(run, findings), below_lines(run, findings)
@@ -94,7 +94,7 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
 
 
 def run_lines(run: Run) -> list[str]:
-    """Accuracies, iterations, seconds and share scored; then the audits that stand in the run's folder."""
+    """Accuracies, iterations, seconds and share of candidates scored; then the audits in the run folder."""
     seconds = sum(t.seconds for t in run.timing)
     audits = read_audits(run.path)
     audited = audit_lines(run, audits.findings)
@@ -110,7 +110,7 @@ def run_lines(run: Run) -> list[str]:
 
 
 def perplexity_rows(reports: Sequence[Mapping[str, Any]]) -> Rows:
-    """A header, then each fold: best epoch and token perplexities."""
+    """A header, then a row for each fold: best epoch and token perplexities."""
     rows: Rows = [("fold", "best epoch", "held-out forward", "backward", "own fold forward", "backward")]
     for report in reports:
         values = [
@@ -121,6 +121,6 @@ def perplexity_rows(reports: Sequence[Mapping[str, Any]]) -> Rows:
 
 
 def question_lines(phrase: str, endings: Sequence[str], label: int) -> list[str]:
-    """One question as a person would like to read it, gold marked with a star."""
+    """One question with lettered endings, gold marked with a star."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     return [phrase, *(f"  {'*' if i == label else ' '} {letters[i % 26]}) {text}" for i, text in enumerate(endings))]

@@ -1,48 +1,47 @@
 """The report of a run: one HTML file with its curve, audits, distributions, questions, options and hashes.
 
-Fits nothing: what fresh filters say was found by `audit` and kept with the run. The same run gives the same bytes, but
-for the section `timing`, as long as the versions that are installed stay the same: the page names them.
+Fits nothing: audits are made by `swag_af.auditing` and read from the run folder. The same run gives the same bytes,
+except for the section `timing`, as long as the installed versions, which the page lists, stay the same.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.summary import below_in_short, comparison_told, comparisons, took_part
+from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, took_part
 from swag_af.data.files import check_output, write_text
 from swag_af.data.run import Run, open_run
-from swag_af.reporting.charts import escape, percent
-from swag_af.reporting.contents import distributions, questions
-from swag_af.reporting.curves import audits, curve, work
-from swag_af.reporting.making import making, timing
+from swag_af.reporting.charts import percent
+from swag_af.reporting.endings import distributions, questions
+from swag_af.reporting.iterations import audits, curve, work
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.page import facts, page, paragraph
-from swag_af.reporting.people import People, how_to_include, people, people_of
+from swag_af.reporting.page import page
 from swag_af.reporting.plot import first_iterations, plot_run
+from swag_af.reporting.provenance import provenance, timing
 from swag_af.reporting.subject import Subject, label, subject_of
+from swag_af.reporting.verification import Verification, how_to_include, verification, verification_of
 
 REPORT = "report.html"
 
 
 def run_report(options: ReportOptions) -> Path:
-    """The verb `report`: write it, and say where; in the run's own folder, draw the curve anew too."""
+    """The verb `report`: write the page and return its path; in the run's own folder, redraw the curve too."""
     run = open_run(options.run)
     if options.out is not None:
         check_output(options.out, force=options.force)
-    said = people_of(run, options)
+    verified = verification_of(run, options)
     if options.out is None:
         plot_run(run, options.run)
     path = options.out or options.run / REPORT
-    write_report(run, path, n_questions=options.n_questions, said=said)
+    write_report(run, path, n_questions=options.n_questions, verified=verified)
     return path
 
 
-def write_report(run: Run, path: Path | str, *, n_questions: int = 20, said: People | None = None) -> None:
+def write_report(run: Run, path: Path | str, *, n_questions: int = 20, verified: Verification | None = None) -> None:
     """Write `path`: a page that needs no network and no script. The run may be unfinished, and in memory.
 
-    `said` is what people said of its endings (`report_people.people_of`), where they were asked.
+    `verified` is what annotators judged of its endings, if there are verdicts (`verification_of`).
     """
     subject = subject_of(run)
     sections = {
@@ -51,16 +50,25 @@ def write_report(run: Run, path: Path | str, *, n_questions: int = 20, said: Peo
         "work": work(run),
         "distributions": distributions(run),
         "questions": questions(subject, n_questions),
-        **({"people": people(subject, said)} if said else {}),
-        "making": making(subject),
+        **({"people": verification(subject, verified)} if verified else {}),
+        "making": provenance(subject),
         "timing": timing(run),
     }
     title = f"Adversarial Filtering of {len(run.pool):,} contexts"
-    body = _summary(subject, said, list(sections)) + "".join(sections.values())
-    write_text(Path(path), page(title, body, subject.colours))
+    write_text(Path(path), page(title, _header(subject, verified), sections, subject.colours))
 
 
-def _summary(subject: Subject, said: People | None, places: Sequence[str]) -> str:
+def _header(subject: Subject, verified: Verification | None) -> dict[str, object]:
+    """The values of the page's header: result in sentences, numbers, how to add verdicts that were collected."""
+    run = subject.run
+    return {
+        "results": [*_results(subject), *([verified.line] if verified else [])],
+        "tiles": _tiles(subject),
+        "command_for_verdicts": None if verified else how_to_include(run.path),
+    }
+
+
+def _tiles(subject: Subject) -> dict[str, str]:
     run = subject.run
     planned = subject.manifest.get("n_planned", run.n_finished)
     done = f"{run.n_finished:,}" if planned <= run.n_finished else f"{run.n_finished:,} of {planned:,}"
@@ -73,20 +81,11 @@ def _summary(subject: Subject, said: People | None, places: Sequence[str]) -> st
     }
     if run.log:
         tiles["candidates met that were scored"] = percent(run.scored_share)
-    links = "".join(f'<li><a href="#{place}">{place}</a></li>' for place in places)
-    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in [*_verdict(subject), *([said.line] if said else [])])
-    command = None if said else how_to_include(run.path)
-    asked = "People have been asked to judge these endings. To say here what they said:"
-    hint = f"{paragraph(asked)}<pre><code>{escape(command)}</code></pre>\n" if command else ""
-    return (
-        f"<header>\n<h1>Adversarial Filtering of {len(run.pool):,} contexts</h1>\n"
-        f'<ul class="lede">{lines}</ul>\n{hint}{facts(tiles, kind="tiles")}'
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n</header>\n'
-    )
+    return tiles
 
 
-def _verdict(subject: Subject) -> list[str]:
-    """What happened, a line a phase and a line an audit filter."""
+def _results(subject: Subject) -> list[str]:
+    """The result: a sentence for each phase, and one for each audit filter that took no part in the filtering."""
     run = subject.run
     if not run.log:
         return ["No iteration is finished yet: every distractor is still one drawn at random."]
@@ -104,6 +103,6 @@ def _verdict(subject: Subject) -> list[str]:
         )
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
-            told = comparison_told(compared, words=True)
-            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {told}")
+            change = comparison_sentence(compared, words=True)
+            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {change}")
     return [*lines, *below_in_short(run, subject.findings, words=True)]

@@ -13,7 +13,7 @@ from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import audit_columns, audit_pool, audit_run, due_iterations, run_audit
+from swag_af.auditing.audit import AuditPlan, audit_columns, audit_pool, audit_run, due_iterations, run_audit
 from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.summary import audit_rows
@@ -189,7 +189,7 @@ def test_the_same_seed_finds_the_same_and_another_deals_other_folds(pool: Candid
 def test_one_filter_with_two_arguments_is_two_filters(pool: CandidatePool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:HashOf")
     run = filter_pool(pool, HashFilter(), SIX)
-    found = audit_run(run, [6], ["hash[one]", "hash[two]"])
+    found = audit_run(run, AuditPlan([6], ["hash[one]", "hash[two]"]))
     assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
     assert all("took part" in row[0] for row in audit_rows(run, found)[1:])
 
@@ -395,7 +395,7 @@ def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> 
 
 def test_a_run_in_memory_is_audited_and_nothing_is_written(pool: CandidatePool) -> None:
     run = filter_pool(pool, HashFilter(), SIX)
-    found = audit_run(run, [0, 6], [FeatureFilter()], n_folds=3)
+    found = audit_run(run, AuditPlan([0, 6], [FeatureFilter()], n_folds=3))
     assert [f.iteration for f in found] == [0, 6]
 
 
@@ -423,7 +423,7 @@ def test_what_was_found_already_is_told_by_who_can_no_longer_find_it(
 ) -> None:
     whole = (straight.path / AUDITS).read_bytes()
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:Packageless")
-    audit_run(straight, [0, 2, 4, 6], ["feature", "hash"], seed=SIX.seed, forgiving=True)
+    audit_run(straight, AuditPlan([0, 2, 4, 6], ["feature", "hash"], seeds=[SIX.seed]), forgiving=True)
     _, found = run_audit(AuditOptions(straight.path, filters="hash"))
     assert [(f.iteration, f.filter) for f in found] == [(0, "hash"), (6, "hash")]
     assert (straight.path / AUDITS).read_bytes() == whole
@@ -454,16 +454,16 @@ class Shifted(HashFilter):
 
 
 def test_a_finding_of_other_settings_is_no_answer(straight: Run) -> None:
-    (one,) = audit_run(straight, [6], [Shifted(shift=1.0)])
-    (two,) = audit_run(straight, [6], [Shifted(shift=2.0)])
+    (one,) = audit_run(straight, AuditPlan([6], [Shifted(shift=1.0)]))
+    (two,) = audit_run(straight, AuditPlan([6], [Shifted(shift=2.0)]))
     assert one.ranks != two.ranks
-    assert audit_run(straight, [6], [Shifted(shift=1.0)]) == [one]
+    assert audit_run(straight, AuditPlan([6], [Shifted(shift=1.0)])) == [one]
     assert keys(straight.path).count((6, "shifted")) == 2
 
 
 def test_where_a_filter_computes_makes_no_other_finding(straight: Run) -> None:
-    audit_run(straight, [6], [Shifted(device="auto")])
-    audit_run(straight, [6], [Shifted(device="cpu")])
+    audit_run(straight, AuditPlan([6], [Shifted(device="auto")]))
+    audit_run(straight, AuditPlan([6], [Shifted(device="cpu")]))
     assert keys(straight.path).count((6, "shifted")) == 1
 
 
@@ -471,13 +471,13 @@ def test_a_line_that_knows_no_settings_is_that_of_the_filter_as_named(
     straight: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry.FILTERS, "shifted", "test_audit:Shifted")
-    audit_run(straight, [6], ["shifted"], seed=SIX.seed)
+    audit_run(straight, AuditPlan([6], ["shifted"], seeds=[SIX.seed]))
     lines = [json.loads(line) for line in (straight.path / AUDITS).read_text().splitlines()]
     assert any(line.pop("settings") for line in lines)
     (straight.path / AUDITS).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    audit_run(straight, [6], ["shifted"], seed=SIX.seed)
+    audit_run(straight, AuditPlan([6], ["shifted"], seeds=[SIX.seed]))
     assert keys(straight.path).count((6, "shifted")) == 1
-    audit_run(straight, [6], [Shifted(shift=1.0)], seed=SIX.seed)
+    audit_run(straight, AuditPlan([6], [Shifted(shift=1.0)], seeds=[SIX.seed]))
     assert keys(straight.path).count((6, "shifted")) == 2
 
 

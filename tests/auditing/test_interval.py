@@ -104,7 +104,7 @@ def test_pairing_tells_a_change_that_two_intervals_would_not() -> None:
     after[:40:4] = 0  # ten contexts that were found are lost, and nothing else changes
     groups = np.arange(len(before))
     assert interval(after, groups)[1] > interval(before, groups)[0]
-    assert paired_difference(before, after, groups).is_told
+    assert paired_difference(before, after, groups).is_significant
 
 
 @pytest.mark.parametrize("value", [-1.0, -0.2, 0.0, 1.0])
@@ -113,7 +113,7 @@ def test_where_every_difference_is_the_same_its_interval_has_a_width(value: floa
     found = paired_difference(np.zeros(40), np.full(40, value), groups)
     assert -1 <= found.low <= value <= found.high <= 1
     assert 0.1 < found.high - found.low < 0.4
-    assert found.is_told == (abs(value) == 1)
+    assert found.is_significant == (abs(value) == 1)
 
 
 def test_that_width_holds_a_change_too_rare_to_be_seen() -> None:

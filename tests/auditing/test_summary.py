@@ -11,11 +11,11 @@ from conftest import HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.auditing.audit import audit_run
+from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.summary import (
     BELOW_MEANS,
-    NOT_TOLD,
+    UNDECIDED,
     against_chance,
     audit_rows,
     below_lines,
@@ -109,7 +109,7 @@ def test_seeds_have_a_column_where_there_are_several(run: Run) -> None:
 # -------------------------------------------------------------------------------------------------------- chance
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [(0.21, 0.4, "above"), (0.1, 0.3, NOT_TOLD), (0.0, 0.19, "below")])
+@pytest.mark.parametrize(("low", "high", "said"), [(0.21, 0.4, "above"), (0.1, 0.3, UNDECIDED), (0.0, 0.19, "below")])
 def test_a_finding_is_told_from_chance_by_its_interval_alone(run: Run, low: float, high: float, said: str) -> None:
     one = replace(finding(run, 6, hits_of(len(run.pool), 12)), low=low, high=high)
     assert against_chance(one) == said
@@ -145,12 +145,12 @@ def avoided(tmp_path_factory: pytest.TempPathFactory) -> Run:
     pytest.importorskip("sklearn")
     options = AFOptions(iterations=2, n_negatives=4)
     made = filter_pool(recycled(), HashFilter(), options, out=tmp_path_factory.mktemp("runs") / "run")
-    audit_run(made, [0, 2], ["ngrams"], n_seeds=2)
+    audit_run(made, AuditPlan([0, 2], ["ngrams"], seeds=range(2)))
     return made
 
 
 def test_golds_that_are_negatives_elsewhere_teach_a_fit_to_avoid_them(avoided: Run) -> None:
-    found = over_seeds(audit_run(avoided, [0, 2], ["ngrams"], n_seeds=2))
+    found = over_seeds(audit_run(avoided, AuditPlan([0, 2], ["ngrams"], seeds=range(2))))
     assert [against_chance(one) for one, _ in found] == ["below", "below"]
 
 
@@ -179,7 +179,7 @@ def test_the_card_names_what_is_below_chance(avoided: Run, tmp_path: Path, monke
 
 
 def test_every_place_says_the_same_of_before_and_after(avoided: Run, tmp_path: Path) -> None:
-    found = audit_run(avoided, [0, 2], ["ngrams"], n_seeds=2)
+    found = audit_run(avoided, AuditPlan([0, 2], ["ngrams"], seeds=range(2)))
     write_report(avoided, tmp_path / "page.html")
     page = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert comparison_lines(avoided, found)[0] in audit_lines(avoided, found)

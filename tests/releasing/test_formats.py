@@ -188,7 +188,7 @@ def test_sizes_have_the_names_of_the_hub(n: int, name: str) -> None:
 
 
 def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swag_af.releasing.tables.has_pyarrow", lambda: False)
+    monkeypatch.setattr("swag_af.releasing.formats.has_pyarrow", lambda: False)
 
 
 def test_without_pyarrow_the_default_leaves_parquet_out(

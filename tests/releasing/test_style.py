@@ -20,7 +20,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.filters import registry
 from swag_af.filters.registry import DEFAULT_AUDIT
-from swag_af.releasing.card_style import NOBODY, style_lines, style_summary
+from swag_af.releasing.card_style import NOBODY, style_in_short, style_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.style import FEWEST_GROUPS, Style
@@ -85,7 +85,7 @@ def test_card_manifest_terminal_and_show_say_the_same(run: Run, tmp_path: Path) 
     kept = read_manifest(tmp_path / "dataset", "dataset")["audits"]
     assert [one["filter"] for one in kept["findings"]] == ["feature", "hash"]
     assert "hits" not in json.dumps(kept)
-    assert kept["summary"] == style_summary(run, dataset.style)
+    assert kept["summary"] == style_in_short(run, dataset.style)
     assert kept["summary"] in card
     assert kept["summary"] in show(ShowOptions(tmp_path / "dataset"))
     for one in kept["findings"]:
@@ -118,7 +118,7 @@ CASES = {
 
 @pytest.mark.parametrize(("found", "said"), CASES.values(), ids=CASES.keys())
 def test_the_summary_says_what_was_found_and_not_the_others(run: Run, found: tuple[float, ...], said: str) -> None:
-    summary = style_summary(run, Style(tuple(map(of_accuracy, found))))
+    summary = style_in_short(run, Style(tuple(map(of_accuracy, found))))
     assert said in summary
     assert not [other for _, other in CASES.values() if other != said and other in summary]
 

@@ -16,7 +16,7 @@ from judged import judged_options
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import audit_run
+from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import parse
 from swag_af.data.context import Context
@@ -26,11 +26,11 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
-from swag_af.reporting.contents import N_OPEN
-from swag_af.reporting.making import command_of
+from swag_af.reporting.endings import N_OPEN
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.people import people_of
+from swag_af.reporting.provenance import command_of
 from swag_af.reporting.verb import REPORT, run_report, write_report
+from swag_af.reporting.verification import verification_of
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "rect"}
@@ -85,7 +85,7 @@ def page_of(run: Run, path: Path, **options) -> Page:
 def audited(pool: CandidatePool, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Two phases on disk, with audits of one fresh filter and of one that took part."""
     run = filter_pool(pool, [(HashFilter(), 3), (Longest(), 3)], SIX, out=tmp_path_factory.mktemp("runs") / "run")
-    audit_run(run, [0, 3, 6], [FeatureFilter(), HashFilter()], n_folds=3)
+    audit_run(run, AuditPlan([0, 3, 6], [FeatureFilter(), HashFilter()], n_folds=3))
     return run
 
 
@@ -160,7 +160,7 @@ def any_page(request: pytest.FixtureRequest, tmp_path: Path, audited: Run) -> Pa
     if request.param == "judged":
         options = judged_options(audited, tmp_path)
         return page_of(
-            audited, tmp_path, said=people_of(audited, ReportOptions(audited.path, verdicts=options.verdicts))
+            audited, tmp_path, verified=verification_of(audited, ReportOptions(audited.path, verdicts=options.verdicts))
         )
     run = audited if request.param == "audited" else RUNS[request.param](tmp_path / "made")
     return page_of(run, tmp_path)
@@ -239,7 +239,7 @@ def evil(tmp_path: Path) -> Run:
     ]
     pool = CandidatePool.from_texts(contexts, [EVIL] * 12, tagger="rules")
     run = filter_pool(pool, Evil(), AFOptions(iterations=3, n_negatives=2), out=tmp_path / "run")
-    audit_run(run, [0, 3], [Evil()])
+    audit_run(run, AuditPlan([0, 3], [Evil()]))
     return run
 
 
@@ -307,9 +307,9 @@ def test_a_filter_that_took_part_is_no_fresh_eye(page: Page) -> None:
 def test_two_audits_of_one_iteration_are_not_before_and_after(tmp_path: Path) -> None:
     run = in_memory(out=tmp_path / "run")
     for n_folds in (2, 3):
-        audit_run(run, [0], [FeatureFilter()], n_folds=n_folds)
+        audit_run(run, AuditPlan([0], [FeatureFilter()], n_folds=n_folds))
     assert legend_of_ranks(run, tmp_path) == ["before filtering"]
-    audit_run(run, [6], [FeatureFilter()], n_folds=2)
+    audit_run(run, AuditPlan([6], [FeatureFilter()], n_folds=2))
     assert legend_of_ranks(run, tmp_path) == ["before filtering", "after iteration 6"]
 
 
@@ -379,7 +379,7 @@ def test_the_same_run_gives_the_same_bytes_but_for_its_timing(pool: CandidatePoo
     texts = []
     for name in ("one", "two"):
         run = filter_pool(pool, HashFilter(), SIX, out=tmp_path / name)
-        audit_run(run, [0, 6], [FeatureFilter()])
+        audit_run(run, AuditPlan([0, 6], [FeatureFilter()]))
         run.timing[0] = replace(run.timing[0], seconds=run.timing[0].seconds + len(texts))
         write_report(run, tmp_path / f"{name}.html")
         text = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
@@ -406,7 +406,7 @@ def test_only_what_is_assigned_is_read(audited: Run, tmp_path: Path, monkeypatch
 
 def test_rows_read_some_at_a_time_make_the_same_page(audited: Run, tmp_path: Path, monkeypatch) -> None:
     write_report(audited, tmp_path / "one.html")
-    monkeypatch.setattr("swag_af.reporting.contents.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("swag_af.reporting.endings.ROWS_AT_ONCE", 7)
     write_report(audited, tmp_path / "two.html")
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 

@@ -1,13 +1,12 @@
-"""The section of a report that says what people said: labels, agreement, annotators, what becomes of the contexts.
+"""The section of a report about human verification: labels, agreement, annotators, and the resulting questions.
 
-Verdicts are read, checked, screened and judged as `release` does it; annotators are counted and drawn, never named.
-Nothing is collected here (`swag_af.verify`), and no dataset is made (`swag_af.release`).
+Verdicts are read, checked, screened and judged as in `release`; annotators are counted and plotted, never named.
+Collecting verdicts is up to `swag_af.verify`, and making a dataset to `swag_af.releasing`.
 """
 
 import importlib.util
 import shlex
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,46 +37,46 @@ from swag_af.judging.rules import (
     why_not_found,
 )
 from swag_af.judging.verdicts import RATINGS, Judgement, rank_endings
-from swag_af.reporting.charts import Frame, Series, bar, dot, escape, figure, level, percent, percent_ticks, ticks
+from swag_af.reporting.charts import Frame, Series, bar, dot, figure, level, percent, percent_ticks, ticks
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.page import facts, paragraph, section, table
+from swag_af.reporting.page import render
 from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject
 
 N_JUDGED = 12
-"""Judged questions that are shown, at most."""
+"""The largest number of judged questions that are shown."""
 JUDGES: dict[str, str] = {"majority": "the majority", "dawid-skene": "Dawid and Skene's model", "mace": "MACE"}
 
 
 @dataclass(frozen=True)
-class People:
-    """What people said of a run's endings, and what it comes to by the rules of `release`."""
+class Verification:
+    """The verdicts on a run's endings, and the questions that result by the rules of `release`."""
 
     opinions: Opinions
     agreement: Agreement
     """Of the verdicts that count."""
     judge: Method
     questions: dict[str, int]
-    """Questions by their answer, in words; the second ones of all contexts, whatever split they would come to."""
+    """Questions by their answer, in words; second questions of all contexts, whichever split they would be in."""
     left_out: dict[str, int]
-    """Contexts, and at last second questions, that are left out, by the reason in words."""
+    """Contexts, and finally second questions, that are left out, by the reason in words."""
 
     @property
     def line(self) -> str:
-        """The most important, for the head of the page."""
-        said, gold = self.opinions, self.agreement.figures["gold_in_top2"].value
+        """The main result, for the header of the page."""
+        opinions, gold = self.opinions, self.agreement.figures["gold_in_top2"].value
         assert gold is not None
-        n_items = len({verdict.item for verdict in said.verdicts})
+        n_items = len({verdict.item for verdict in opinions.verdicts})
         return (
-            f"{_counted(said.n_annotators, 'person', 'people')} judged {_counted(n_items, 'item')}: "
+            f"{_counted(opinions.n_annotators, 'person', 'people')} judged {_counted(n_items, 'item')}: "
             f"gold is among the best two in {percent(gold)} of the verdicts that count "
             f"({percent(PAPER['gold_in_top2'])} in the paper)."
         )
 
 
-def people_of(run: Run, options: ReportOptions) -> People | None:
-    """Verdicts read, checked, screened, judged and measured; None where none are given. Raises as `opinions_of`.
+def verification_of(run: Run, options: ReportOptions) -> Verification | None:
+    """The verdicts of `options`, read, checked, screened, judged and measured; None where none are given.
 
-    Ties are broken as by a release with its default seed.
+    Ties are broken as by a release with its default seed. Raises InputError for verdicts that do not fit the run.
     """
     if not options.verdicts:
         return None
@@ -87,11 +86,11 @@ def people_of(run: Run, options: ReportOptions) -> People | None:
     shared = len({verdict.item for verdict in opinions.counted}) < len(opinions.counted)
     beside = model if shared and importlib.util.find_spec("crowdkit") else "majority"
     agreement = measure(opinions.counted, model=beside)
-    return People(opinions, agreement, options.judge, *_outcomes(opinions, len(run.pool), N_DISTRACTORS))
+    return Verification(opinions, agreement, options.judge, *_outcomes(opinions, len(run.pool), N_DISTRACTORS))
 
 
 def how_to_include(run_path: Path | None) -> str | None:
-    """The commands that put collected answers into the report; None where `verify serve` has collected none here."""
+    """The commands that add collected answers to the report; None where `verify serve` has collected none."""
     if run_path is None or not (run_path / "verification" / "answers.db").exists():
         return None
     run = shlex.quote(str(run_path))
@@ -102,7 +101,7 @@ def how_to_include(run_path: Path | None) -> str | None:
 
 
 def _outcomes(opinions: Opinions, n_rows: int, n_distractors: int) -> tuple[dict[str, int], dict[str, int]]:
-    """`People.questions` and `People.left_out`, by the rules of `release`."""
+    """`Verification.questions` and `Verification.left_out`, by the rules of `release`."""
     found, left_out = found_examples(opinions.judgements, n_rows, n_distractors)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
@@ -117,39 +116,39 @@ def _outcomes(opinions: Opinions, n_rows: int, n_distractors: int) -> tuple[dict
     return questions, reasons | {f"second question: {SECOND_LEFT_OUT[gibberish]}": second_left_out[gibberish]}
 
 
-def people(subject: Subject, said: People) -> str:
+def verification(subject: Subject, verified: Verification) -> str:
     """The whole section."""
-    opinions, agreement = said.opinions, said.agreement
-    n_dropped = len(opinions.dropped)
-    tiles = {
+    agreement, judgements = verified.agreement, _drawn(subject, verified)
+    return render(
+        "verification",
+        tiles=_tiles(verified),
+        charts=[_labels_chart(agreement), _annotators_chart(verified.opinions)],
+        distribution=distribution_rows(agreement),
+        agreement=agreement_rows(agreement),
+        consensus=consensus_rows(agreement),
+        about_model=_about_model(agreement),
+        judge=JUDGES[verified.judge],
+        questions=[(source, f"{n:,}") for source, n in verified.questions.items()],
+        left_out=[(reason, f"{n:,}") for reason, n in verified.left_out.items()],
+        n_judged=_counted(len(judgements), "item"),
+        judged=[_judged_item(subject.run, judgement) for judgement in judgements],
+    )
+
+
+def _tiles(verified: Verification) -> dict[str, str]:
+    opinions, agreement = verified.opinions, verified.agreement
+    return {
         "verdicts": f"{len(opinions.verdicts):,}",
         "annotators": f"{opinions.n_annotators:,}",
-        "of them screened out": f"{n_dropped:,}",
+        "of them screened out": f"{len(opinions.dropped):,}",
         "verdicts that count": f"{len(opinions.counted):,}",
         "items they judge": f"{agreement.n_items:,}",
         "judged twice or more": f"{agreement.n_shared_items:,}",
     }
-    told = paragraph(
-        "Each item is a context with gold and other assigned endings in random order. Every ending was rated likely, "
-        "unlikely or gibberish, and the best and the second best were picked. The figures are of the verdicts that "
-        "count, beside those of Zellers et al. 2018."
-    )
-    charts = _labels_chart(agreement) + _annotators_chart(opinions)
-    return section(
-        "people",
-        "What people said",
-        told,
-        facts(tiles, kind="tiles"),
-        f'<div class="charts">{charts}</div>\n',
-        _rows("Labels by type of ending, and Table 2 of the paper", distribution_rows(agreement)),
-        _pair(_rows("How far annotators agree", agreement_rows(agreement)), _consensus(agreement)),
-        _becomes(said),
-        _judged(subject, said),
-    )
 
 
 def _labels_chart(agreement: Agreement) -> str:
-    """Bars of how often found and generated endings are given each label, the paper's shares as rings."""
+    """Bars of how often found and generated endings get each label; rings show the shares in the paper."""
     labels = (*RANKS, *RATINGS)
     kinds = ((agreement.found, PAPER_FOUND, GOLD, "found"), (agreement.generated, PAPER_GENERATED, BEFORE, "generated"))
     shares = [value.value or 0.0 for figures, _, _, _ in kinds for value in figures.values()]
@@ -177,7 +176,7 @@ def _labels_chart(agreement: Agreement) -> str:
 
 
 def _annotators_chart(opinions: Opinions) -> str:
-    """A bar an annotator, the highest share of items with gold among the best two first; those screened out in grey."""
+    """One bar per annotator: the share of items with gold among the best two, highest first; grey if screened out."""
     n_items = Counter(verdict.annotator for verdict in opinions.verdicts)
     n_gold = Counter(verdict.annotator for verdict in opinions.verdicts if verdict.gold_in_top2)
     names = sorted(n_items, key=lambda name: (-n_gold[name] / n_items[name], -n_items[name], name))
@@ -204,75 +203,58 @@ def _annotators_chart(opinions: Opinions) -> str:
     return figure("Each annotator: gold among the best two", spoken, frame, shapes, legend, note=note)
 
 
-def _rows(title: str, rows: Sequence[Sequence[str]]) -> str:
-    """Rows whose first is the header."""
-    return f"<h3>{escape(title)}</h3>\n" + table(rows[0], rows[1:])
-
-
-def _consensus(agreement: Agreement) -> str:
-    rows = _rows("What the items come to", consensus_rows(agreement))
+def _about_model(agreement: Agreement) -> str:
+    """Which model is compared with the majority, or why none is."""
     if len(agreement.consensus) > 1:
-        return rows + paragraph(
-            "By the majority, and by a model of who can be trusted, which never learns what is gold."
-        )
+        return "By the majority, and by a model of who can be trusted, which never learns what is gold."
     if not agreement.n_shared_items:
-        return rows + paragraph("No item was judged twice: a model of who can be trusted would say the same.")
+        return "No item was judged twice: a model of who can be trusted would say the same."
     install = "pip install 'swag-af[verify]'"
-    return rows + paragraph(f"A model of who can be trusted stands here too where crowd-kit is installed: {install}.")
+    return f"A model of who can be trusted stands here too where crowd-kit is installed: {install}."
 
 
-def _becomes(said: People) -> str:
-    told = paragraph(
-        f"By {JUDGES[said.judge]} and the rules of the paper (3.5, A.4), as swag-af release applies them. Second "
-        "questions, whose answer is generated, are for training: it leaves out those of contexts in val and test."
-    )
-    made, left_out = (
-        table((name, "number"), [(why, f"{n:,}") for why, n in counts.items()])
-        for name, counts in (("answer of a question", said.questions), ("left out because", said.left_out))
-    )
-    return "<h3>What becomes of the contexts</h3>\n" + told + _pair(made, left_out)
-
-
-def _pair(one: str, other: str) -> str:
-    """Two things side by side, where there is room."""
-    return f'<div class="pair"><div>{one}</div><div>{other}</div></div>\n'
-
-
-def _judged(subject: Subject, said: People) -> str:
-    """Some judged items, drawn at random, their endings from the best to the least likely."""
-    judgements, seed = said.opinions.judgements, int(subject.manifest.get("options", {}).get("seed", 0))
+def _drawn(subject: Subject, verified: Verification) -> list[Judgement]:
+    """Some judged items, drawn at random."""
+    judgements, seed = verified.opinions.judgements, int(subject.manifest.get("options", {}).get("seed", 0))
     drawn = np.random.default_rng((seed, *b"people")).permutation(len(judgements))[:N_JUDGED]
-    shown = "".join(_judged_item(subject.run, judgements[i]) for i in drawn.tolist())
-    told = paragraph(f"{_counted(len(drawn), 'item')} drawn at random, as {JUDGES[said.judge]} judges. ★ gold.")
-    return f'<h3>Judged questions</h3>\n{told}<div class="judged">\n{shown}</div>\n'
+    return [judgements[i] for i in drawn.tolist()]
 
 
-def _judged_item(run: Run, judgement: Judgement) -> str:
+def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
+    """The texts of an item, its endings from the most to the least likely."""
     item = judgement.item
     likeliest_first = rank_endings(item, judgement.likelihoods, seed=judgement.seed)
     order = sorted(likeliest_first, key=lambda place: _rank(judgement, place))
-    rows = "".join(_judged_ending(run, judgement, place) for place in order)
-    phrase = " ".join(display(run.pool.contexts[item.row]))
-    reason = why_not_found(judgement, N_DISTRACTORS)
-    second = reason is None and generated_is_preferred(judgement) and not item.round
-    fate = f"left out: {LEFT_OUT[reason]}" if reason else "makes two questions" if second else "makes a question"
     by = _counted(judgement.n_annotators, "person", "people") + (", after a refill" if item.round else "")
-    head, foot = f"<h4><bdi>{escape(phrase)}</bdi></h4>", f"<p>{escape(f'{by}; {fate}')}</p>"
-    return f"<article>\n{head}\n<ol>\n{rows}</ol>\n{foot}</article>\n"
+    return {
+        "phrase": " ".join(display(run.pool.contexts[item.row])),
+        "endings": [_judged_ending(run, judgement, place) for place in order],
+        "outcome": f"{by}; {_outcome(judgement)}",
+    }
 
 
-def _judged_ending(run: Run, judgement: Judgement, place: int) -> str:
-    rating = judgement.ratings[place]
-    rank = RANKS[_rank(judgement, place)]
-    said = rating if rank == "neither" else f"{'best' if rank == 'best' else 'second best'}, {rating}"
-    is_gold = ' class="gold"' if place == 0 else ""
-    unseen = '<span class="unseen">gold: </span>' if place == 0 else ""
-    text = escape(run.pool.text(judgement.item.row, judgement.item.columns[place]))
-    return f'<li{is_gold}>{unseen}<bdi>{text}</bdi><span class="said {rating}">{said}</span></li>\n'
+def _outcome(judgement: Judgement) -> str:
+    """Whether an item makes questions, or why it does not."""
+    reason = why_not_found(judgement, N_DISTRACTORS)
+    if reason:
+        return f"left out: {LEFT_OUT[reason]}"
+    second = generated_is_preferred(judgement) and not judgement.item.round
+    return "makes two questions" if second else "makes a question"
+
+
+def _judged_ending(run: Run, judgement: Judgement, place: int) -> dict[str, object]:
+    rating, rank = judgement.ratings[place], RANKS[_rank(judgement, place)]
+    words = {"best": f"best, {rating}", "neither": rating}
+    return {
+        "text": run.pool.text(judgement.item.row, judgement.item.columns[place]),
+        "is_gold": place == 0,
+        "rating": rating,
+        "judgement": words.get(rank, f"second best, {rating}"),
+    }
 
 
 def _rank(judgement: Judgement, place: int) -> int:
-    """Place in RANKS."""
+    """Index in RANKS."""
     return 0 if place == judgement.best else 1 if place == judgement.second else 2
 
 

@@ -1,4 +1,4 @@
-"""The sections of a report that say how the run was made: command, options, hashes, versions, seconds."""
+"""The sections of a report about how the run was made: command, options, hashes, versions, seconds."""
 
 import hashlib
 import platform
@@ -12,42 +12,32 @@ import numpy as np
 
 from swag_af.af.options import FilterOptions
 from swag_af.data.run import Run
-from swag_af.reporting.charts import escape
-from swag_af.reporting.page import facts, folded, paragraph, section
+from swag_af.reporting.page import render
 from swag_af.reporting.subject import Subject
 from swag_af.reporting.text import duration
 
 
-def making(subject: Subject) -> str:
-    """The exact command, options, hashes and versions."""
-    run, manifest = subject.run, subject.manifest
+def provenance(subject: Subject) -> str:
+    """The exact command, the options, hashes and versions."""
+    manifest = subject.manifest
     made_by = manifest.get("made_by") or {}
-    if made_by.get("verb") == "filter":
-        how = f"<pre><code>{escape(command_of(FilterOptions, 'filter', made_by['options']))}</code></pre>\n"
-    else:
-        how = paragraph("Made in Python by swag_af.filter_pool with these options.")
     phases = ", ".join(f"{name} from iteration {first}" for name, first in manifest.get("phases", []))
     options = {"phases": phases or "-", **manifest.get("options", {})}
-    filters = {
-        name: ", ".join(f"{key} {value}" for key, value in settings.items()) or "-"
-        for name, settings in manifest.get("filters", {}).items()
-    }
-    return section(
-        "making",
-        "How it was made",
-        how,
-        "<h3>Options</h3>\n",
-        facts({name.replace("_", " "): value for name, value in options.items()}),
-        "<h3>Hashes (SHA-256)</h3>\n",
-        facts(_hashes(run)),
-        "<h3>Versions that wrote this page</h3>\n",
-        facts(_versions()),
-        folded("Settings of the filters", facts(filters)) if filters else "",
+    return render(
+        "provenance",
+        command=command_of(FilterOptions, "filter", made_by["options"]) if made_by.get("verb") == "filter" else "",
+        options={name.replace("_", " "): value for name, value in options.items()},
+        hashes=_hashes(subject.run),
+        versions=_versions(),
+        filters={
+            name: ", ".join(f"{key} {value}" for key, value in settings.items()) or "-"
+            for name, settings in manifest.get("filters", {}).items()
+        },
     )
 
 
 def command_of(dataclass: type, verb: str, options: Mapping[str, Any]) -> str:
-    """The command line that says `options`, as `asdict` gives them; what has its default value is not said."""
+    """The command line for `options`, which are as `asdict` gives them; options at their defaults are left out."""
     words = ["swag-af", verb]
     for name, value, default in _flat(dataclass, options):
         flag = f"--{name.replace('_', '-')}"
@@ -61,7 +51,7 @@ def command_of(dataclass: type, verb: str, options: Mapping[str, Any]) -> str:
 
 
 def _flat(dataclass: type, options: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Name, value and default of every option, those of nested dataclasses among them."""
+    """Name, value and default of every option, including those of nested dataclasses."""
     found: list[tuple[str, Any, Any]] = []
     for field in fields(dataclass):
         if field.name not in options:
@@ -85,7 +75,7 @@ def _hashes(run: Run) -> dict[str, object]:
 
 
 def _sha256(assignment: np.ndarray) -> str:
-    """Of the values as little-endian int32, row by row."""
+    """The hash of the values as little-endian int32, row by row."""
     return hashlib.sha256(np.ascontiguousarray(assignment, dtype="<i4").tobytes()).hexdigest()
 
 
@@ -100,9 +90,9 @@ def _versions() -> dict[str, object]:
 
 
 def timing(run: Run) -> str:
-    """All that differs from one making of the same run to the next."""
+    """Everything that differs when the same run is made again."""
     if not run.timing:
-        return section("timing", "Timing", paragraph("Nothing has been timed yet."))
+        return render("timing", values={})
     seconds = [t.seconds for t in run.timing]
     values = {
         "all iterations": duration(sum(seconds)),
@@ -110,4 +100,4 @@ def timing(run: Run) -> str:
         "of it fitting, in all": duration(sum(t.fit_seconds for t in run.timing)),
         "peak memory": f"{max(t.peak_memory_gb for t in run.timing):.2f} GB",
     }
-    return section("timing", "Timing", facts(values, kind="tiles"), paragraph("Audits are not counted in."))
+    return render("timing", values=values)

@@ -1,10 +1,10 @@
-"""The same questions as JSONL and as Parquet, for those who would rather not read CSV.
+"""The questions in further formats beside CSV: JSONL and Parquet.
 
     jsonl/train.jsonl ...                            what `swag-af pool` reads: sent1, start, endings, label, id, video
     data/train-00000-of-00001.parquet ...            the regular files' columns; the label of test is -1
     full/train-00000-of-00001.parquet ...            the full files' columns, where people judged
 
-Parquet has the names that the Hugging Face hub expects; `swag_af.releasing.hub` tells it so in the card.
+Parquet files are named as the Hugging Face hub expects; `swag_af.releasing.hub` declares them in the card.
 """
 
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ HUB_NAMES = {"train": "train", "val": "validation", "test": "test"}
 """The hub's names of the splits."""
 
 NO_LABEL = -1
-"""The label of a test question in Parquet: kept apart, as SWAG does on the hub."""
+"""The label of a test question in Parquet, where the true one is withheld, as in SWAG on the hub."""
 
 
 def formats_wanted(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The formats of `--formats`; `auto` is all of them, Parquet only where pyarrow is installed.
+    """The formats that `--formats` names; `auto` is all of them, but Parquet only where pyarrow is installed.
 
-    InputError for a name that is none, and for Parquet by name without pyarrow.
+    Raises InputError for an unknown name, and for `parquet` where pyarrow is not installed.
     """
     if names == ("auto",):
         return FORMATS if has_pyarrow() else ("jsonl",)
@@ -54,12 +54,12 @@ def formats_wanted(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def has_pyarrow() -> bool:
-    """Whether Parquet can be written here."""
+    """Whether Parquet can be written: pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 
 def write_questions_jsonl(folder: Path, questions: Sequence[Question]) -> None:
-    """`jsonl/SPLIT.jsonl`, without what gives the answer away in test."""
+    """Write `jsonl/SPLIT.jsonl`; test has neither labels nor the source of the answer."""
     (folder / "jsonl").mkdir()
     for split in SPLITS:
         records = (_json_record(question) for question in questions if question.split == split)
@@ -67,7 +67,7 @@ def write_questions_jsonl(folder: Path, questions: Sequence[Question]) -> None:
 
 
 def write_parquet(folder: Path, questions: Sequence[Question], *, full: bool) -> None:
-    """`data/` and, with `full`, `full/`; a split without questions has a file without rows."""
+    """Write `data/` and, with `full`, `full/`; a split without questions gets a file without rows."""
     columns = regular_columns(questions[0].n_choices)
     for split in SPLITS:
         records: list[dict[str, Any]] = [regular_record(q) for q in questions if q.split == split]
@@ -82,7 +82,7 @@ def write_parquet(folder: Path, questions: Sequence[Question], *, full: bool) ->
 
 
 def parquet_path(folder: Path, kind: str, split: str) -> Path:
-    """Where a split is, by the hub's custom."""
+    """The path of a split's file, by the convention of the hub."""
     return folder / kind / f"{HUB_NAMES[split]}-00000-of-00001.parquet"
 
 

@@ -1,4 +1,4 @@
-"""The part of the dataset card about the people who judged: how many, how far they agree, what they said of endings."""
+"""The section of the dataset card about human verification: rules, annotators, agreement, distribution of labels."""
 
 from collections import Counter
 
@@ -21,26 +21,18 @@ RULES = (
 )
 
 
-def people_lines(dataset: Dataset) -> list[str]:
+def verification_lines(dataset: Dataset) -> list[str]:
     """Rules, numbers, agreement and distribution of labels; figures are of the verdicts that count."""
-    opinions = dataset.opinions
-    assert opinions is not None
-    counted = opinions.counted
-    n_items = len({verdict.item for verdict in counted})
-    n_again = len({verdict.item for verdict in counted if verdict.item.round})
+    assert dataset.opinions is not None
+    found = measure(dataset.opinions.counted)
     sources = Counter(question.example.source for question in dataset.questions)
-    found = measure(counted)
+    rows = [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
     return [
         RULES,
         "",
-        f"Verdicts: {len(opinions.verdicts):,}, annotators: {opinions.n_annotators:,}; {_screening(dataset)}. "
-        f"The verdicts that count are on {n_items:,} items, {len(counted) / n_items:.1f} on each; {n_again:,} of the "
-        "items were second showings with fresh endings. Several verdicts on one item are brought together by "
-        f"{_JUDGES[dataset.options.judge]}.",
+        _numbers(dataset),
         "",
-        *markdown_table(
-            [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
-        ),
+        *markdown_table(rows),
         "",
         "`gold0` was ranked best, `gold1` second; `orig` at the first showing, `reannot` after bad endings were "
         "replaced; `gen` is a generated answer.",
@@ -53,6 +45,20 @@ def people_lines(dataset: Dataset) -> list[str]:
         "",
         *markdown_table(distribution_rows(found)),
     ]
+
+
+def _numbers(dataset: Dataset) -> str:
+    """Verdicts, annotators, screening and items in a paragraph."""
+    opinions = dataset.opinions
+    assert opinions is not None
+    n_items = len({verdict.item for verdict in opinions.counted})
+    n_again = len({verdict.item for verdict in opinions.counted if verdict.item.round})
+    return (
+        f"Verdicts: {len(opinions.verdicts):,}, annotators: {opinions.n_annotators:,}; {_screening(dataset)}. "
+        f"The verdicts that count are on {n_items:,} items, {len(opinions.counted) / n_items:.1f} on each; "
+        f"{n_again:,} of the items were second showings with fresh endings. Several verdicts on one item are brought "
+        f"together by {_JUDGES[dataset.options.judge]}."
+    )
 
 
 def _screening(dataset: Dataset) -> str:

@@ -1,6 +1,6 @@
-"""The sections of a report that look at the endings: gold against distractors, and questions, before and after.
+"""The sections of a report about the endings: gold against distractors, and example questions, before and after.
 
-Reads of the pool's tables only what is assigned, so that memory does not grow with K.
+Reads only the assigned candidates from the pool's tables, so that memory does not grow with K.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
-from swag_af.reporting.charts import Frame, Series, escape, figure, percent, percent_ticks, plain_ticks, steps
-from swag_af.reporting.page import folded, paragraph, section
+from swag_af.reporting.charts import Frame, Series, figure, percent, percent_ticks, plain_ticks, steps
+from swag_af.reporting.page import render
 from swag_af.reporting.subject import AFTER, BEFORE, GOLD, Subject
 
 FEATURE_TITLES = {
@@ -25,15 +25,15 @@ FEATURE_TITLES = {
 }
 N_BINS = 24
 MOST_FEATURES = 12
-"""Charts of features, at most, for pools with features of their own."""
+"""The largest number of charts of features, for pools with features of their own."""
 N_OPEN = 5
-"""Questions that are seen at once; the others unfold."""
+"""Questions that are visible at once; the others can be unfolded."""
 ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something measured of every assigned candidate: gold's (N,), the distractors' (N, A - 1) before and after."""
+    """A measurement of every assigned candidate: gold's (N,), and the distractors' (N, A - 1) before and after."""
 
     title: str
     gold: np.ndarray
@@ -43,20 +43,19 @@ class Quantity:
 
 
 def distributions(run: Run) -> str:
-    """Lengths and features of gold and of its distractors, before and after."""
-    quantities = [_lengths(run)]
+    """Histograms of the lengths and features of gold and of its distractors, before and after."""
+    quantities, why_no_features = [_lengths(run)], ""
     try:
         quantities += _features(run)
-        note = "" if len(quantities) > 1 else "The pool has no features, so there are no perplexities to compare. "
     except InputError as error:
-        note = f"Perplexities are left out: {error} "
-    told = paragraph(
-        f"{note}Gold against its distractors, before filtering and after iteration {run.n_finished}. The percentages "
-        "say how often gold has the lower value than a distractor of its own context, a tie counted half: at "
-        "50\N{NO-BREAK SPACE}%, the value alone does not tell them apart."
+        why_no_features = str(error)
+    return render(
+        "distributions",
+        iteration=run.n_finished,
+        has_features=len(quantities) > 1,
+        why_no_features=why_no_features,
+        charts=[_distribution_chart(quantity) for quantity in quantities],
     )
-    charts = "".join(_distribution_chart(quantity) for quantity in quantities)
-    return section("distributions", "Gold against distractors", told, f'<div class="charts">{charts}</div>')
 
 
 def _lengths(run: Run) -> Quantity:
@@ -65,9 +64,9 @@ def _lengths(run: Run) -> Quantity:
 
 
 def _features(run: Run) -> list[Quantity]:
-    """Every feature that differs within a row; those of context and start alone do not, and lengths are shown already.
+    """Every feature that differs within a row; features of the context alone do not, and lengths are shown already.
 
-    Raises InputError where features were left for later and cannot be computed here.
+    Raises InputError where features are computed on demand and cannot be computed here.
     """
     if "features" not in run.pool.tables:
         return []
@@ -86,7 +85,7 @@ def _features(run: Run) -> list[Quantity]:
 
 
 def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray) -> np.ndarray:
-    """`table` at `assignment` (N, A), read some rows at a time."""
+    """The values of `table` at `assignment` (N, A), read a block of rows at a time."""
     starts = range(0, len(assignment), ROWS_AT_ONCE)
     rows = [np.arange(at, min(at + ROWS_AT_ONCE, len(assignment))) for at in starts]
     return np.concatenate([pool.gather(table, some, assignment[some]) for some in rows])
@@ -114,7 +113,7 @@ def _distribution_chart(quantity: Quantity) -> str:
 
 
 def _edges(values: np.ndarray, *, is_count: bool) -> np.ndarray:
-    """Bin edges from the 0.5th to the 99.5th percentile; what lies outside is counted in the last bins."""
+    """Bin edges from the 0.5th to the 99.5th percentile; values outside are counted in the first or last bin."""
     low, high = np.quantile(values, [0.005, 0.995]).tolist()
     if is_count and high - low < 60:
         return np.arange(low, high + 2) - 0.5
@@ -127,36 +126,20 @@ def _gold_lower(gold: np.ndarray, others: np.ndarray) -> float:
 
 
 def questions(subject: Subject, n: int) -> str:
-    """`n` contexts drawn at random, with what left and what came."""
+    """`n` contexts drawn at random, with the distractors that were replaced and their replacements."""
     run, seed = subject.run, int(subject.manifest.get("options", {}).get("seed", 0))
     rows = np.random.default_rng((seed, *b"report")).permutation(len(run.pool))[:n]
     after = run.assignment()
-    articles = [_question(run, int(row), run.start[row], after[row]) for row in rows]
-    shown, others = "".join(articles[:N_OPEN]), "".join(articles[N_OPEN:])
-    more = folded(f"{len(articles) - N_OPEN} more", others) if others else ""
-    told = paragraph(
-        f"{len(rows)} contexts drawn at random, as first assigned and after iteration {run.n_finished}. ★ gold; "
-        "− left, and + came in its place; = stayed. On a wide page the one that left stands beside its successor."
-    )
-    return section("questions", "Questions before and after", told, shown, more)
+    shown = [_question(run, int(row), run.start[row], after[row]) for row in rows]
+    return render("questions", questions=shown, n_open=N_OPEN, iteration=run.n_finished)
 
 
-def _question(run: Run, row: int, before: np.ndarray, after: np.ndarray) -> str:
-    def item(kind: str, said: str, column: int, tag: str = "li") -> str:
-        text = escape(run.pool.text(row, column))
-        return f'<{tag} class="{kind}"><span class="unseen">{said}: </span><bdi>{text}</bdi></{tag}>\n'
-
-    context = run.pool.contexts[row]
-    items = [item("gold", "gold", int(before[0]))]
-    places = sorted(range(1, len(before)), key=lambda place: before[place] == after[place])  # those that changed first
-    for place in places:
-        old, new = int(before[place]), int(after[place])
-        if old == new:
-            items.append(item("stays", "stayed", old))
-        else:
-            pair = item("left", "left", old, "div") + item("came", "came", new, "div")
-            items.append(f'<li class="swap">{pair}</li>\n')
-    phrase = " ".join(display(context))
-    return (
-        f'<article class="question">\n<h3><bdi>{escape(phrase)}</bdi></h3>\n<ol>\n{"".join(items)}</ol>\n</article>\n'
-    )
+def _question(run: Run, row: int, before: np.ndarray, after: np.ndarray) -> dict[str, object]:
+    """The texts of a context and its endings; `before` and `after` (A,) are its assigned candidates."""
+    pairs = list(zip(before[1:].tolist(), after[1:].tolist(), strict=True))
+    return {
+        "phrase": " ".join(display(run.pool.contexts[row])),
+        "gold": run.pool.text(row, int(before[0])),
+        "replaced": [(run.pool.text(row, old), run.pool.text(row, new)) for old, new in pairs if old != new],
+        "stayed": [run.pool.text(row, old) for old, new in pairs if old == new],
+    }

@@ -22,8 +22,8 @@ from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, 
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.people import N_JUDGED, how_to_include, people_of
 from swag_af.reporting.verb import run_report
+from swag_af.reporting.verification import N_JUDGED, how_to_include, verification_of
 
 
 @pytest.fixture(scope="module")
@@ -126,10 +126,10 @@ def test_every_annotator_has_a_bar_with_items_and_gold_the_highest_first(run: Ru
 def test_what_becomes_of_the_contexts_is_what_release_makes_of_them(run: Run, tmp_path: Path, judge_name) -> None:
     refilled = [replace(v, item=replace(v.item, round=1)) for v in crowd(run)[:5]]
     path = written(tmp_path / "verdicts.jsonl", run, [*crowd(run), *refilled])
-    said = people_of(run, ReportOptions(run.path, verdicts=(path,), judge=judge_name))
+    verified = verification_of(run, ReportOptions(run.path, verdicts=(path,), judge=judge_name))
     dataset = assemble(run, ReleaseOptions(run.path, verdicts=(path,), judge=judge_name, val_share=0.4, test_share=0.2))
-    *found, generated = said.questions.values()
-    *left_out, gibberish = said.left_out.values()
+    *found, generated = verified.questions.values()
+    *left_out, gibberish = verified.left_out.values()
     assert sum(found) == len(dataset.questions) - dataset.n_generated
     assert left_out == list(dataset.left_out.values())
     assert generated + gibberish == dataset.n_generated + sum(dataset.second_left_out.values())
