@@ -2,7 +2,7 @@
 
 Reading order (each file imports only those named before it):
 
-    scenes   its word tables
+    scenes   its word tables, loaded from scenes.toml
     trees    trees, inflection, and what a tree says
     grammar  seeded captions with gold trees and tags
 
