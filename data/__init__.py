@@ -5,6 +5,7 @@ Reading order (each file or folder imports only those named before it):
     errors      what a user can mend, in one line
     files       atomic writes, JSON with good errors, manifests, hashes
     progress    bars on a terminal, lines in a log
+    scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    names to what makes a thing: filters, taggers, splitters, generators
     sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
     splits      which rows belong together, and dealing them into folds, held-out rows and splits
