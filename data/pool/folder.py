@@ -47,8 +47,15 @@ FEATURES = (
     "start_length",
     "sent1_length",
 )
-"""The `F` = 8 columns of the `features` table (Zellers et al. 2018, A.3): five negative log-likelihoods per
-token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
+"""The `F` = 8 features that language models give (Zellers et al. 2018, A.3): five negative log-likelihoods per
+token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens.
+
+A pool records the names of its own columns (`CandidatePool.feature_names`): its owner may have given other features."""
+
+
+def numbered_features(n: int) -> tuple[str, ...]:
+    """Names for `n` features whose owner gave them none."""
+    return tuple(f"feature_{i}" for i in range(1, n + 1))
 
 
 CONTEXT_TAGS = ("start_tags", "tags")
@@ -213,22 +220,28 @@ NEXT_VOCABULARY = "vocabulary.next.tsv"
 def finish_pool(
     folder: Path, vocabulary: Vocabulary, entries: Sequence[Mapping[str, Any]], made_by: Mapping[str, Any]
 ) -> None:
-    """Write the vocabulary and the manifest that makes the shards a pool."""
+    """Write the vocabulary and the manifest that makes the shards a pool; `made_by` is added to the manifest.
+
+    A `features` table has the columns `FEATURES`, unless `made_by` lists other `feature_names`.
+    """
     remove_leftovers(folder / SHARDS)
     vocabulary.save(folder / VOCABULARY)
-    write_manifest(
-        folder,
-        "pool",
-        {
-            "complete": True,
-            "n_rows": sum(int(entry["n_rows"]) for entry in entries),
-            "n_candidates": entries[0]["n_candidates"],
-            "tables": entries[0]["tables"],
-            "vocabulary_sha256": vocabulary.sha256,
-            "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
-            **made_by,
-        },
-    )
+    manifest = {
+        "complete": True,
+        "n_rows": sum(int(entry["n_rows"]) for entry in entries),
+        "n_candidates": entries[0]["n_candidates"],
+        "tables": entries[0]["tables"],
+        "vocabulary_sha256": vocabulary.sha256,
+        "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
+        **made_by,
+    }
+    write_manifest(folder, "pool", with_feature_names(manifest, manifest.get("feature_names", FEATURES)))
+
+
+def with_feature_names(manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """`manifest` with the names of its feature columns, if it lists a `features` table; without any otherwise."""
+    others = {key: value for key, value in manifest.items() if key != "feature_names"}
+    return others | ({"feature_names": list(names)} if "features" in manifest["tables"] else {})
 
 
 def vocabulary_path(folder: Path, sha256: str) -> Path:

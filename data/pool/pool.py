@@ -28,9 +28,11 @@ from swag_af.data.pool.folder import (
     Shard,
     check_finite,
     finish_pool,
+    numbered_features,
     pool_identity,
     shard_hash,
     vocabulary_path,
+    with_feature_names,
     write_shard,
 )
 from swag_af.data.registry import Registry
@@ -99,6 +101,7 @@ class CandidatePool:
         negatives: Sequence[Sequence[str]],
         *,
         features: Sequence[np.ndarray] | None = None,
+        feature_names: Sequence[str] | None = None,
         tagger: str = "auto",
         flag: Callable[[Context, str], bool] | None = None,
         normalise: bool = False,
@@ -108,7 +111,8 @@ class CandidatePool:
         Rows may have different numbers of negatives. Left out and counted by reason in
         `manifest["dropped_negatives"]`: blank negatives, those with the words of gold or of an earlier negative
         (`swag_af.data.pool.guard.comparable`), and those for which `flag(context, negative)` is true. `features`, if
-        given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. `tagger` is a name that
+        given, has one (1 + len(negatives[i]), F) array for each row, gold first, finite; F is your choice, the same in
+        every row, and `feature_names` are the names of the F columns (numbered if not given). `tagger` is a name that
         `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be
         used, such as those without negatives. Files of any size: `swag-af pool`.
 
@@ -119,7 +123,7 @@ class CandidatePool:
         from swag_af.data.pool.assembly import parts_from_texts
         from swag_af.data.text.surface import SurfaceWarning, warning_lines
 
-        parts = parts_from_texts(contexts, negatives, features, tagger, flag, normalise)
+        parts = parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise)
         pool = cls(*parts, None)
         if pool.manifest["surface"]:
             told = warning_lines(pool.manifest["surface"], normalised=normalise)
@@ -161,6 +165,21 @@ class CandidatePool:
     def tables(self) -> tuple[str, ...]:
         """The names of the tables at hand."""
         return tuple(self.manifest["tables"])
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the F columns of the `features` table, in order; none without the table.
+
+        Pools made before names were recorded: those of `FEATURES`, or numbered ones where the owner of the texts gave
+        the features.
+        """
+        if "features" not in self.tables:
+            return ()
+        if "feature_names" in self.manifest:
+            return tuple(self.manifest["feature_names"])
+        is_of_texts = "dropped_negatives" in self.manifest and "features_by" not in self.manifest
+        n = self._shards[0].load("features").shape[2]
+        return numbered_features(n) if is_of_texts or n != len(FEATURES) else FEATURES
 
     @property
     def lazy_features(self) -> tuple[str, ...]:
@@ -249,7 +268,7 @@ class CandidatePool:
             )
         pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
         values = self.filler(self, pairs[:, 0], pairs[:, 1])
-        which = [FEATURES.index(name) for name in self.lazy_features]
+        which = [self.feature_names.index(name) for name in self.lazy_features]
         shard_of = np.searchsorted(self._offsets, pairs[:, 0], side="right") - 1
         for i in np.unique(shard_of):
             here = shard_of == i
@@ -280,11 +299,14 @@ class CandidatePool:
     def with_tables(self, tables: Sequence[str], changes: Mapping[str, Any]) -> "CandidatePool":
         """The pool on disk with these tables, whose files stand in its shards already; `changes` to its manifest.
 
-        Other tables make it another pool. Killed before the end, it stays the old one.
+        Other tables make it another pool. Killed before the end, it stays the old one. A new `features` table has the
+        columns `FEATURES`, unless `changes` lists other `feature_names`.
         """
         assert self.path is not None
         entries = self.shard_entries(tables)
-        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": list(tables), "shards": entries})
+        manifest = {**self.manifest, **changes, "tables": list(tables), "shards": entries}
+        names = changes.get("feature_names") or self.feature_names or FEATURES
+        write_json(self.path / MANIFEST, with_feature_names(manifest, names))
         return CandidatePool.open(self.path)
 
     def shard_entries(self, tables: Sequence[str]) -> list[dict[str, Any]]:
@@ -312,6 +334,7 @@ class CandidatePool:
                 for number, shard in enumerate(self._shards)
             ]
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool
                 made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
             finish_pool(temporary, self.vocabulary, entries, made_by)

@@ -18,6 +18,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, replacing, write_jsonl
+from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import SurfaceCounts
@@ -92,13 +93,16 @@ class RowMaker:
     With `normalise` all candidates have one surface form before anybody compares them.
     """
 
-    def __init__(self, flag: Flag | None = None, *, normalise: bool = False) -> None:
+    def __init__(
+        self, flag: Flag | None = None, *, normalise: bool = False, feature_names: Sequence[str] | None = None
+    ) -> None:
         self.flag = flag
         self.normalise = normalise
         self.surface = SurfaceCounts()
         """What tells gold from the negatives that stay, words aside."""
         self.dropped: Counter[str] = Counter()
         """Negatives left out so far, by reason."""
+        self._names = feature_names
         self._n_features: int | None = None
 
     def make(self, number: int, context: Context, negatives: Sequence[str], features: object = None) -> Row:
@@ -110,32 +114,48 @@ class RowMaker:
         """
         named = replace(context, id=context.id or f"row-{number}")
         named = replace(named, video=named.video or named.id)
-        for what, text in (("sent1", named.sent1), ("start", named.start), ("gold", named.gold)):
-            _check_text(what, text)
-        for i, text in enumerate(negatives):
-            _check_text(f"negative {i}", text)
+        _check_texts(named, negatives)
         if self.normalise:
             named, negatives = replace(named, gold=normalise(named.gold)), [normalise(text) for text in negatives]
         if not comparable(named.gold):
             raise RowError("has an empty gold ending")
-        values = None if features is None else _checked_features(features, 1 + len(negatives))
-        width = 0 if values is None else values.shape[1]
-        if self._n_features not in (None, width):
-            raise RowError(f"has {width} features a candidate, and the rows before it have {self._n_features}")
+        values = self._checked_features(features, 1 + len(negatives))
         dropped: Counter[str] = Counter()
         kept = kept_candidates(named, negatives, flag=self.flag, dropped=dropped)
         if len(kept) < 2:
             raise EmptyRowError("has no negatives that differ from gold" if negatives else "has no negatives")
-        self._n_features = width
+        self._n_features = 0 if values is None else values.shape[1]
         self.dropped.update(dropped)
         every = (named.gold, *negatives)
         texts = tuple(every[i] for i in kept)
         self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # their case is not shown
         return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features: those given, otherwise numbered; none where rows have no features."""
+        return tuple(self._names) if self._names is not None else numbered_features(self._n_features or 0)
+
+    def _checked_features(self, features: object, n: int) -> np.ndarray | None:
+        """`features` as (n, F) float32, or None; raises RowError when they do not fit names or earlier rows."""
+        values = None if features is None else _as_features(features, n)
+        width = 0 if values is None else values.shape[1]
+        if self._names is not None and width != len(self._names):
+            raise RowError(f"has {width} features a candidate, and {len(self._names)} feature names are given")
+        if self._n_features not in (None, width):
+            raise RowError(f"has {width} features a candidate, and the rows before it have {self._n_features}")
+        return values
+
     def dropped_negatives(self) -> dict[str, int]:
         """A count for every reason of the guard, those of zero too."""
         return {reason: self.dropped[reason] for reason in DROPPED_NEGATIVES}
+
+
+def _check_texts(context: Context, negatives: Sequence[str]) -> None:
+    for what, text in (("sent1", context.sent1), ("start", context.start), ("gold", context.gold)):
+        _check_text(what, text)
+    for i, text in enumerate(negatives):
+        _check_text(f"negative {i}", text)
 
 
 def _check_text(what: str, text: object) -> None:
@@ -147,7 +167,7 @@ def _check_text(what: str, text: object) -> None:
         raise RowError(f"has half a surrogate pair under {what}, which is no text") from None
 
 
-def _checked_features(features: object, n: int) -> np.ndarray:
+def _as_features(features: object, n: int) -> np.ndarray:
     try:
         values = np.asarray(features, np.float32)
     except (TypeError, ValueError):
@@ -249,47 +269,65 @@ class Block:
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as columns:
             return cls(contexts, {name: columns[name] for name in _COLUMNS})
 
-    def tables(self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes) -> dict:
+    def tables(
+        self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes
+    ) -> dict[str, np.ndarray]:
         """The tables of rows `begin` to `end`, as `swag_af.data.pool.pool` describes them.
 
         `final_ids` maps the numbers of first meeting to ids of `vocabulary`.
         """
-        n, K = end - begin, sizes.n_candidates
+        n, K, L, S = end - begin, sizes.n_candidates, sizes.n_tokens, sizes.n_start_tokens
         counts = self.column("counts").astype(np.int64)
         first, last = (int(counts[:at].sum()) for at in (begin, end))  # candidates
         counts = counts[begin:end]
         present = np.arange(K) < counts[:, None]  # (n, K)
-        lengths = np.zeros((n, K), np.min_scalar_type(max(sizes.n_tokens, 1)))
+        lengths = np.zeros((n, K), np.min_scalar_type(max(L, 1)))
         lengths[present] = self.column("lengths")[first:last]
-        tokens = np.zeros((n, K, sizes.n_tokens), vocabulary.id_dtype)
-        tokens[np.arange(sizes.n_tokens) < lengths[:, :, None]] = final_ids[self._run("ids", "lengths", first, last)]
         start_lengths = self.column("start_lengths")[begin:end]
-        starts = np.zeros((n, sizes.n_start_tokens), vocabulary.id_dtype)
-        own_starts = self._run("start_ids", "start_lengths", begin, end)
-        starts[np.arange(sizes.n_start_tokens) < start_lengths[:, None]] = final_ids[own_starts]
-        made = {
-            "tokens": tokens,  # (n, K, L)
+        return {
+            "tokens": _padded(final_ids[self._run("ids", "lengths", first, last)], lengths, L, vocabulary),  # (n, K, L)
             "lengths": lengths,  # (n, K)
-            "starts": starts,  # (n, S)
+            "starts": _padded(
+                final_ids[self._run("start_ids", "start_lengths", begin, end)], start_lengths, S, vocabulary
+            ),  # (n, S)
             "start_lengths": start_lengths.astype(np.uint16),
             "counts": counts.astype(np.uint32),
+            **self._texts(present, first, last),
+            **self._features(present, first, last),
         }
-        if len(self.column("text_lengths")):
-            text_lengths = np.zeros((n, K), np.int64)
-            text_lengths[present] = self.column("text_lengths")[first:last]
-            made["text"] = self._run("text", "text_lengths", first, last)
-            made["text_ends"] = np.cumsum(text_lengths).reshape(n, K)
-        if len(self.column("features")):
-            features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
-            made["features"] = np.zeros((n, K, features.shape[1]), np.float32)
-            made["features"][present] = features[first:last]
-        return made
+
+    def _texts(self, present: np.ndarray, first: int, last: int) -> dict[str, np.ndarray]:
+        """`text` and `text_ends` (n, K) of candidates `first` to `last`, where texts are kept."""
+        if not len(self.column("text_lengths")):
+            return {}
+        lengths = np.zeros(present.shape, np.int64)
+        lengths[present] = self.column("text_lengths")[first:last]
+        return {
+            "text": self._run("text", "text_lengths", first, last),
+            "text_ends": np.cumsum(lengths).reshape(present.shape),
+        }
+
+    def _features(self, present: np.ndarray, first: int, last: int) -> dict[str, np.ndarray]:
+        """`features` (n, K, F) of candidates `first` to `last`, where there are any."""
+        if not len(self.column("features")):
+            return {}
+        features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
+        table = np.zeros((*present.shape, features.shape[1]), np.float32)
+        table[present] = features[first:last]
+        return {"features": table}
 
     def _run(self, name: str, lengths: str, first: int, last: int) -> np.ndarray:
         """The entries of `name` that belong to items `first` to `last`, of as many entries as `lengths` says."""
         sizes = self.column(lengths)
         begin = int(sizes[:first].sum(dtype=np.int64))
         return self.column(name)[begin : begin + int(sizes[first:last].sum(dtype=np.int64))]
+
+
+def _padded(ids: np.ndarray, lengths: np.ndarray, width: int, vocabulary: Vocabulary) -> np.ndarray:
+    """(..., width) the runs of `ids` that `lengths` (...) gives the lengths of, 0 beyond each."""
+    table = np.zeros((*lengths.shape, width), vocabulary.id_dtype)
+    table[np.arange(width) < lengths[..., None]] = ids
+    return table
 
 
 def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:

@@ -39,11 +39,11 @@ from swag_af.data.pool.rows import (
     fill_blocks,
     final_ids,
 )
-from swag_af.data.pool.sharing import RowKeys, sharing
+from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source, open_source
 from swag_af.data.splits import deal
-from swag_af.data.tags import load_tagger
+from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 READ = "read_by_all_models"
@@ -61,42 +61,16 @@ def pool(options: PoolOptions) -> CandidatePool:
     rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
     used, before anything stands in `options.out`.
     """
-    if not options.sources:
-        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
-    _check_out(options)
-    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
-    flag = load_flag(options.flag) if options.flag else None
-    sources = [open_source(path, options.format) for path in options.sources]
-    layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    inputs = _opened(options)
     remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None
-        reading = _Reading(options, RowMaker(flag, normalise=options.normalise), read_by)
-        n_expected = sum(source.n_rows for source in sources)
-        with progress("pool: reading", n_expected, "rows") as advance:
-            rows = reading.rows(sources, layouts, advance)
-            met, keys = dict[str, int](), RowKeys()
-            vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, spool.keep), min_count=1)
-        if not spool.n_rows:
-            raise _nothing_left(reading)
-        _check_ids(reading.ids, spool, options)
-        ids = final_ids(met, vocabulary)
-        del met
-        vocabulary, shared = tagged(vocabulary, tagger), sharing(keys, spool.blocks())
-        with progress("pool: writing", spool.n_rows, "rows") as advance:
-            known = _Known(ids, vocabulary, shared.groups)
-            entries = _write_shards(folder, spool, known, reading, advance)
+        reading = _Reading(options, RowMaker(inputs.flag, normalise=options.normalise), read_by)
+        known = _read(reading, inputs, spool)
+        entries = _write_shards(folder, spool, known, reading)
         shutil.rmtree(spool.folder)
-        notes = {
-            "tagger": tagger.name if tagger else NO_TAGGER,
-            "dropped_negatives": reading.maker.dropped_negatives(),
-            "surface": reading.maker.surface.records(),
-            "drops": reading.drops(),
-            "shared_texts": shared.counts,
-            "made_by": _made_by(options, sources, layouts),
-        }
-        finish_pool(folder, vocabulary, entries, notes)
+        finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
     return CandidatePool.open(options.out)
 
 
@@ -145,6 +119,27 @@ def _module_of(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What the options name, opened and checked; nothing is written yet."""
+
+    tagger: Tagger | None
+    flag: Flag | None
+    sources: list[Source]
+    layouts: list[Layout]
+    """One for each source."""
+
+
+def _opened(options: PoolOptions) -> _Inputs:
+    if not options.sources:
+        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
+    _check_out(options)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    flag = load_flag(options.flag) if options.flag else None
+    sources = [open_source(path, options.format) for path in options.sources]
+    return _Inputs(tagger, flag, sources, [layout_of(source, options.layout, options.columns) for source in sources])
 
 
 def _check_out(options: PoolOptions) -> None:
@@ -247,6 +242,36 @@ class _Spool:
         return self.folder / f"{number:06d}"
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known once every row has been read."""
+
+    ids: np.ndarray
+    """(token types,) the id in the vocabulary of each type, by the order in which types were first seen."""
+    vocabulary: Vocabulary
+    shared: Sharing
+
+
+def _read(reading: _Reading, inputs: _Inputs, spool: _Spool) -> _Known:
+    """Read every row into the spool; raises InputError where none is left, or two have one id."""
+    n_expected = sum(source.n_rows for source in inputs.sources)
+    types, keys = dict[str, int](), RowKeys()
+    with progress("pool: reading", n_expected, "rows") as advance:
+        rows = reading.rows(inputs.sources, inputs.layouts, advance)
+        vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, spool.keep), min_count=1)
+    if not spool.n_rows:
+        raise _nothing_left(reading)
+    _check_ids(reading.ids, spool, reading.options)
+    ids = final_ids(types, vocabulary)
+    del types
+    return _Known(ids, tagged(vocabulary, inputs.tagger), sharing(keys, spool.blocks()))
+
+
+def _nothing_left(reading: _Reading) -> ExhaustedError:
+    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
+    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+
+
 def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
     """Raise InputError when two rows have one id."""
     pairs = ids.repeats()
@@ -263,36 +288,25 @@ def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is known once every row has been read."""
-
-    ids: np.ndarray
-    """(types met,) the id of each type in the vocabulary."""
-    vocabulary: Vocabulary
-    groups: np.ndarray
-    """(N,)"""
-
-
-def _write_shards(
-    folder: Path, spool: _Spool, known: _Known, reading: _Reading, advance: Advance
-) -> list[dict[str, Any]]:
+def _write_shards(folder: Path, spool: _Spool, known: _Known, reading: _Reading) -> list[dict[str, Any]]:
     """Every block as one shard or several of bounded size."""
     sizes = spool.sizes
     row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
     _check_disk(folder, spool.n_rows * row_bytes, sizes)
     n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
-    dealt = deal(known.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
+    groups = known.shared.groups
+    dealt = deal(groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
     entries: list[dict[str, Any]] = []
-    for block in spool.blocks():
-        for begin in range(0, len(block), n_rows):
-            end = min(begin + n_rows, len(block))
-            here = slice(first + begin, first + end)
-            contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
-            tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": known.groups[here]}
-            entries.append(write_shard(folder, len(entries), contexts, tables))
-            advance(end - begin)
-        first += len(block)
+    with progress("pool: writing", spool.n_rows, "rows") as advance:
+        for block in spool.blocks():
+            for begin in range(0, len(block), n_rows):
+                end = min(begin + n_rows, len(block))
+                here = slice(first + begin, first + end)
+                contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
+                tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": groups[here]}
+                entries.append(write_shard(folder, len(entries), contexts, tables))
+                advance(end - begin)
+            first += len(block)
     return entries
 
 
@@ -307,9 +321,17 @@ def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
         )
 
 
-def _nothing_left(reading: _Reading) -> ExhaustedError:
-    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
-    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+def _notes(reading: _Reading, inputs: _Inputs, known: _Known) -> dict[str, Any]:
+    """What the manifest says beside the shards."""
+    return {
+        "tagger": inputs.tagger.name if inputs.tagger else NO_TAGGER,
+        "dropped_negatives": reading.maker.dropped_negatives(),
+        "surface": reading.maker.surface.records(),
+        "drops": reading.drops(),
+        "shared_texts": known.shared.counts,
+        "made_by": _made_by(reading.options, inputs.sources, inputs.layouts),
+        "feature_names": reading.maker.feature_names,
+    }
 
 
 def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:
