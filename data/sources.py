@@ -6,7 +6,7 @@ columns mean is the business of `choices`.
 """
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -158,6 +158,21 @@ def _open_parquet(path: Path) -> Source:
 def _open_datasets(path: Path) -> Source:
     """What `datasets.save_to_disk` wrote: `state.json` names files of Arrow record batches."""
     ipc = _pyarrow("pyarrow.ipc", path)
+    files = _files_of_state(path)
+
+    def batches() -> Iterator[Any]:
+        for file in files:
+            with _arrow_errors(file), _memory_map(file) as mapped, ipc.open_stream(mapped) as stream:
+                yield from stream
+
+    first = next(batches(), None)
+    names = () if first is None else tuple(first.schema.names)
+    n_rows = sum(len(batch) for batch in batches())
+    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns))
+
+
+def _files_of_state(path: Path) -> list[Path]:
+    """The files that `state.json` lists; raises InputError where they are not all rows in order."""
     if (path / "dataset_dict.json").exists():
         splits = read_json(path / "dataset_dict.json").get("splits", [])
         named = " or ".join(str(path / split) for split in splits)
@@ -170,25 +185,17 @@ def _open_datasets(path: Path) -> Source:
     state = read_json(path / "state.json")
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")
-    files = [path / entry["filename"] for entry in state.get("_data_files", [])]
+    return [path / entry["filename"] for entry in state.get("_data_files", [])]
 
-    def batches() -> Iterator[Any]:
-        for file in files:
-            with _arrow_errors(file), _memory_map(file) as mapped, ipc.open_stream(mapped) as stream:
-                yield from stream
 
-    def read(columns: Sequence[str]) -> Records:
-        number = 0
-        for batch in batches():
-            chosen = batch.select([name for name in columns if name in batch.schema.names])
-            for at in range(0, len(batch), _BATCH_ROWS):
-                for record in chosen.slice(at, _BATCH_ROWS).to_pylist():
-                    yield f"row {number}", record
-                    number += 1
-
-    first = next(batches(), None)
-    names = () if first is None else tuple(first.schema.names)
-    return Source(path, "datasets", names, sum(len(batch) for batch in batches()), read)
+def _rows_of(batches: Iterable[Any], columns: Sequence[str]) -> Records:
+    number = 0
+    for batch in batches:
+        chosen = batch.select([name for name in columns if name in batch.schema.names])
+        for at in range(0, len(batch), _BATCH_ROWS):
+            for record in chosen.slice(at, _BATCH_ROWS).to_pylist():
+                yield f"row {number}", record
+                number += 1
 
 
 def _memory_map(file: Path) -> Any:
