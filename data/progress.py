@@ -16,7 +16,7 @@ _SECONDS_BETWEEN_LINES = 20.0
 
 
 def note(line: str) -> None:
-    """Say something on standard error that a user should know, and that stops nothing."""
+    """Print something to standard error that a user should know and that is no error."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -74,7 +74,7 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         moment = time.perf_counter()
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
-        rate = (now - at_last) / (moment - last)  # of late: a later phase may be slower than an earlier one
+        rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
         last, at_last = moment, now
         line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {(total - now) / rate:.0f} s left  {shown_note}"
         print(line.rstrip(), file=sys.stderr, flush=True)

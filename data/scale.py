@@ -1,13 +1,13 @@
 """Where work runs: here, in processes of this machine, or as one of several runs that share a folder.
 
-A job does blocks of work: it is small and picklable (paths and names, not tables or models), and opens what it needs
-in the process that uses it. Results come in the order of the blocks, so a caller writes the same bytes wherever the
-work was done, and a caller that writes each result before it takes the next can be killed and go on.
+A job is work in blocks. It is small and picklable (paths and names, not tables or models), and opens what it needs in
+the process that does the work. Results come in the order of the blocks, so a caller writes the same bytes wherever the
+work was done, and a caller that writes each result before it takes the next can be killed and resumed.
 
-A cluster that starts its own runs (a job array, several machines on one file system) needs nothing more: give each run
-its `part`, and let whoever finds all parts done join them. A backend that sends blocks to other machines would stand
-beside `_in_processes` and be chosen in `run_blocks`: it pickles the job once for each machine, calls `open` there
-once, sends blocks, and yields results in order. Jobs and callers stay as they are.
+A cluster that starts its own runs (a job array, several machines on one file system) needs nothing more: each run gets
+its `part`, and the run that finds all parts done joins them. A backend that sends blocks to other machines would go
+beside `_in_processes` and be chosen in `run_blocks`: it pickles the job once for each machine, calls `open` there once,
+sends blocks, and yields results in order. Jobs and callers stay as they are.
 """
 
 import multiprocessing

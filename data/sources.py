@@ -1,8 +1,8 @@
 """Source files of rows, read one row at a time: JSONL, CSV, Parquet, and folders of `datasets.save_to_disk`.
 
-`open_source` looks at a file once, and says its columns and how many rows to expect; its rows are dictionaries, each
-with a word for where it stands. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the
-columns mean is the business of `choices`.
+`open_source` looks at a file once and returns its columns and how many rows to expect; rows are dictionaries, each with
+its place in the file. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the columns mean
+is decided elsewhere.
 """
 
 import csv
@@ -36,7 +36,7 @@ class Source:
     n_rows: int
     """How many rows to expect; for text, lines."""
     read: Callable[[Sequence[str]], Records]
-    """The rows from the first on; columns that are not named may be left out."""
+    """Reads the rows from the first on; columns that are not named may be left out."""
 
 
 def open_source(path: Path, format: str = "auto") -> Source:
@@ -132,7 +132,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Text of any length: the csv module stops at 128 KiB a cell unless told otherwise."""
+    """Allow cells of any length: the csv module stops at 128 KiB by default."""
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
         yield
@@ -211,7 +211,7 @@ def _pyarrow(module: str, path: Path) -> Any:
 
 @contextmanager
 def _arrow_errors(path: Path) -> Iterator[None]:
-    """What pyarrow says of a damaged file, in one line."""
+    """Errors of pyarrow about a damaged file as an InputError of one line."""
     try:
         yield
     except (_pyarrow("pyarrow", path).ArrowException, FileNotFoundError) as error:

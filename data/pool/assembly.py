@@ -99,7 +99,7 @@ def _tables_of(
 
 
 def tagged(vocabulary: Vocabulary, tagger: Tagger | None) -> Vocabulary:
-    """`vocabulary` with the tags that `tagger` gives its word types; without any for None."""
+    """`vocabulary` with the tags that `tagger` gives its word types; without tags for None."""
     if tagger is None:
         return replace(vocabulary, tags=None)
     return vocabulary.with_tags(tag_word_types(vocabulary.spellings, tagger))

@@ -1,8 +1,8 @@
 """Tags in context: every candidate tagged in its own sentence, start and ending together, into tables of the pool.
 
 `tags` (n, K, L) holds the tags of the endings, `start_tags` (n, S) those of the starts, each start tagged alone, since
-all candidates of a row share it. Shards are finished one by one and kept, so a killed tagging goes on; the pool is the
-pool without these tables until the last one stands. Tagging word types is `taggers`' and `build`'s.
+all candidates of a row share it. Shards are finished one by one and kept, so a killed tagging resumes; until the last
+one is done, the pool has none of these tables. Word types are tagged elsewhere (`taggers`).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from swag_af.data.tags import CODES, Tagger, load_tagger
 from swag_af.data.tokens import capitalise
 
 PLAN = "tagging.json"
-"""Beside the manifest while a tagging is under way: who tags."""
+"""A file beside the manifest while tagging is in progress: which tagger is used."""
 
 Rows = tuple[int, int]
 """`(begin, end)`: the rows of the pool from `begin` up to `end`."""
@@ -32,8 +32,8 @@ _BLOCK_SENTENCES = 4096
 def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> CandidatePool:
     """Tag every candidate in its sentence, with `workers` processes; returns the pool with the two tables.
 
-    Tags by another tagger are taken away first. The tables are the same bytes whatever the number of processes and
-    however often the work was interrupted.
+    Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
+    often the work was interrupted.
     """
     pool = CandidatePool.open(folder)
     tagger = load_tagger(tagger_name)
@@ -50,7 +50,7 @@ def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> Candi
 
 
 def _begin(folder: Path, plan: dict[str, Any]) -> None:
-    """Note who tags; what another tagger left in the shards goes."""
+    """Record the tagger; what another tagger left in the shards is deleted."""
     if (folder / PLAN).exists() and read_json(folder / PLAN) == plan:
         return
     for path in (folder / SHARDS).glob("[0-9]*"):

@@ -1,9 +1,9 @@
 """Rows of text to the tables of a pool, in two steps, so that millions of rows need little memory.
 
-First every row is checked, tokenised once and put into a `Block` of flat arrays, where a token type has the number in
-which it was first met. When all rows are read, the vocabulary and the pool's own `K`, `L` and `S` are known, and a
-block becomes tables. One block may stay in memory, as for a pool made of lists, or many may wait in files. Pools and
-source files are the business of others.
+First every row is checked, tokenised once and put into a `Block` of flat arrays, in which token types are numbered by
+their first occurrence. When all rows are read, the vocabulary and the pool's own `K`, `L` and `S` are known, and each
+block becomes tables. Blocks may stay in memory, as for a pool made of lists, or wait in files. Pools and source files
+are handled elsewhere.
 """
 
 from array import array
@@ -37,7 +37,7 @@ _N_FAULTS_ENOUGH = 100
 
 
 class RowError(InputError):
-    """What is wrong with one row, without saying where it stands: `has an empty gold ending`."""
+    """What is wrong with one row, without its place: `has an empty gold ending`."""
 
 
 class EmptyRowError(RowError):
@@ -45,7 +45,7 @@ class EmptyRowError(RowError):
 
 
 class Faults:
-    """The faulty rows of one source, told together in one line.
+    """The faulty rows of one source, reported together in one line.
 
     Stops reading at the hundredth: such a file is wrong throughout.
     """
@@ -77,20 +77,20 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a pool as text: gold first, then the negatives that the guard let through."""
+    """A row of a pool as text: gold first, then the negatives that passed the guard."""
 
     context: Context
     candidates: tuple[str, ...]
     features: np.ndarray | None
     """(len(candidates), F) float32, or None."""
     as_given: bool = True
-    """Whether the candidates are shown as they stand here, or through the vocabulary."""
+    """Whether the candidates are shown as given, or through the vocabulary."""
 
 
 class RowMaker:
-    """Makes rows one after the other: checks them, and asks the guard which negatives may stay.
+    """Makes rows one by one: checks them, and drops the negatives that the guard rejects.
 
-    With `normalise` all candidates have one surface form before anybody compares them.
+    With `normalise` all candidates get one surface form before they are compared.
     """
 
     def __init__(
@@ -99,18 +99,17 @@ class RowMaker:
         self.flag = flag
         self.normalise = normalise
         self.surface = SurfaceCounts()
-        """What tells gold from the negatives that stay, words aside."""
+        """Counts of surface form that separates gold from the negatives that are kept."""
         self.dropped: Counter[str] = Counter()
-        """Negatives left out so far, by reason."""
+        """Negatives dropped so far, by reason."""
         self._names = feature_names
         self._n_features: int | None = None
 
     def make(self, number: int, context: Context, negatives: Sequence[str], features: object = None) -> Row:
         """The row that `context`, its negatives and their features make.
 
-        `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its
-        `number`, and one without a video is a video of its own. Raises RowError, and EmptyRowError when no negative is
-        left.
+        `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its `number`,
+        and one without a video gets a video of its own. Raises RowError, and EmptyRowError when no negative is left.
         """
         named = replace(context, id=context.id or f"row-{number}")
         named = replace(named, video=named.video or named.id)
@@ -128,7 +127,7 @@ class RowMaker:
         self.dropped.update(dropped)
         every = (named.gold, *negatives)
         texts = tuple(every[i] for i in kept)
-        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # their case is not shown
+        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # letter case is not shown
         return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
 
     @property
@@ -147,7 +146,7 @@ class RowMaker:
         return values
 
     def dropped_negatives(self) -> dict[str, int]:
-        """A count for every reason of the guard, those of zero too."""
+        """A count for every reason of the guard, zeros included."""
         return {reason: self.dropped[reason] for reason in DROPPED_NEGATIVES}
 
 
@@ -181,7 +180,7 @@ def _as_features(features: object, n: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What the tables of all shards of a pool have in common."""
+    """The widths that the tables of all shards of a pool share."""
 
     n_candidates: int = 0
     """`K`, gold included."""
@@ -274,7 +273,7 @@ class Block:
     ) -> dict[str, np.ndarray]:
         """The tables of rows `begin` to `end`, as `swag_af.data.pool.pool` describes them.
 
-        `final_ids` maps the numbers of first meeting to ids of `vocabulary`.
+        `final_ids` maps the numbers by first occurrence to ids of `vocabulary`.
         """
         n, K, L, S = end - begin, sizes.n_candidates, sizes.n_tokens, sizes.n_start_tokens
         counts = self.column("counts").astype(np.int64)
@@ -317,7 +316,7 @@ class Block:
         return {"features": table}
 
     def _run(self, name: str, lengths: str, first: int, last: int) -> np.ndarray:
-        """The entries of `name` that belong to items `first` to `last`, of as many entries as `lengths` says."""
+        """The entries of `name` for items `first` to `last`; `lengths` has the number of entries of each item."""
         sizes = self.column(lengths)
         begin = int(sizes[:first].sum(dtype=np.int64))
         return self.column(name)[begin : begin + int(sizes[first:last].sum(dtype=np.int64))]
@@ -330,10 +329,10 @@ def _padded(ids: np.ndarray, lengths: np.ndarray, width: int, vocabulary: Vocabu
     return table
 
 
-def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
-    """Yield the token list of every start and ending, in order, while blocks of them go to `keep` as they fill.
+def fill_blocks(rows: Iterable[Row], types: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
+    """Yield the token list of every start and ending, in order, and pass full blocks of them to `keep`.
 
-    `met` is filled with every lower-cased token and the number in which it was first met.
+    `types` is filled with every lower-cased token and its number by first occurrence.
     """
     block = Block()
     for row in rows:
@@ -343,20 +342,20 @@ def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block]
         sentences = [tokenize(row.context.start), *(tokenize(text) for text in row.candidates)]
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
-        start, *endings = [[met.setdefault(token.lower(), len(met)) for token in tokens] for tokens in sentences]
+        start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]
         block.add(row, start, endings)
         yield from sentences
     if len(block):
         keep(block)
 
 
-def final_ids(met: dict[str, int], vocabulary: Vocabulary) -> np.ndarray:
-    """(number of types met,) the id in `vocabulary` of each number of first meeting."""
-    return np.array(vocabulary.ids(met), vocabulary.id_dtype)
+def final_ids(types: dict[str, int], vocabulary: Vocabulary) -> np.ndarray:
+    """(number of types,) the id in `vocabulary` of each type, by the number of its first occurrence."""
+    return np.array(vocabulary.ids(types), vocabulary.id_dtype)
 
 
 class Ids:
-    """The ids met so far, in 8 bytes each: tells which rows repeat one."""
+    """The ids seen so far, in 8 bytes each: finds rows that repeat one."""
 
     def __init__(self) -> None:
         self._hashes = array("q")

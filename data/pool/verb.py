@@ -1,8 +1,8 @@
-"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
+"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for an existing pool.
 
 The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
-known, and are then written as shards; memory does not grow with the number of rows, but for 48 bytes each and the token
-types. A pool is there whole or not at all.
+known, and are then written as shards; memory grows by 48 bytes per row and by the token types only. A pool is written
+whole or not at all.
 """
 
 import importlib
@@ -47,10 +47,10 @@ from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 READ = "read_by_all_models"
-"""Rows left out, because the second sentence stands in several folds of the models that are to read the pool."""
+"""Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
 
 _SHARD_BYTES = 1 << 26
-"""A shard has at most this much in its `tokens` table, unless one row has more."""
+"""The `tokens` table of a shard has at most this many bytes, unless one row has more."""
 
 
 def pool(options: PoolOptions) -> CandidatePool:
@@ -59,7 +59,7 @@ def pool(options: PoolOptions) -> CandidatePool:
     The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
     their group: video, or shared texts. With `options.lms`, folds are those whose models have not read the row, and
     rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
-    used, before anything stands in `options.out`.
+    used, before anything is written to `options.out`.
     """
     inputs = _opened(options)
     remove_leftovers(options.out.absolute().parent)
@@ -77,9 +77,9 @@ def pool(options: PoolOptions) -> CandidatePool:
 def tag(options: TagOptions) -> CandidatePool:
     """Tag the word types of a pool, or its candidates in their sentences, with another tagger; returns the pool.
 
-    Its identity changes with the tags: runs on it as it was are refused. Killed at any moment, the pool is the old one
-    or the new one; only where tags in context take the place of others in context, it may be the one without either.
-    Tags of word types take the tables of tags in context away.
+    Its identity changes with the tags: runs on the pool as it was cannot be resumed. After a kill, the pool is the old
+    one or the new one; only where tags in context replace others in context, it may have neither. Tagging word types
+    removes the tables of tags in context.
     """
     if options.in_context:
         return tag_in_context(options.pool, options.tagger, workers=options.workers)
@@ -158,7 +158,7 @@ class _Reading:
     options: PoolOptions
     maker: RowMaker
     read_by: FoldMap | None = None
-    """What the language models that are to read the pool have learnt from."""
+    """What the language models that are to read the pool were trained on."""
     ids: Ids = field(default_factory=Ids)
     n_given: int = 0
     n_empty: int = 0
@@ -192,7 +192,7 @@ class _Reading:
         return {name: n for name, n in {"no_negatives": self.n_empty, READ: self.n_read}.items() if n}
 
     def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
-        """The contexts in the folds whose models have not read them; elsewhere as given, or as `dealt`."""
+        """The contexts with the folds whose models have not read them; otherwise as given, or as `dealt`."""
         return [replace(context, fold=self._fold(context, fold)) for context, fold in zip(contexts, dealt, strict=True)]
 
     def _fold(self, context: Context, dealt: int) -> int:
@@ -311,7 +311,7 @@ def _write_shards(folder: Path, spool: _Spool, known: _Known, reading: _Reading)
 
 
 def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
-    """Stop before writing what will not fit."""
+    """Raise InputError when the tables will not fit on the disk."""
     free = shutil.disk_usage(folder).free
     if n_bytes > free:
         raise InputError(
@@ -322,7 +322,7 @@ def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
 
 
 def _notes(reading: _Reading, inputs: _Inputs, known: _Known) -> dict[str, Any]:
-    """What the manifest says beside the shards."""
+    """What the manifest records beside the shards."""
     return {
         "tagger": inputs.tagger.name if inputs.tagger else NO_TAGGER,
         "dropped_negatives": reading.maker.dropped_negatives(),

@@ -5,9 +5,9 @@ coherent, every sentence comes with its gold tree and tags, and a small language
 endings that are on topic but wrong. It is not for results: nobody saw these videos, the sentences vary in few
 ways, and nothing measured on them says anything about English or about SWAG.
 
-How a video is told: a scene is dealt, one person or group leads it, another may join. The scene's steps are
-cut into one run for each caption after the first, and each caption is drawn from its run until it reads well.
-The tables are in `scenes`, the trees in `trees`.
+How a video is made: a scene is drawn, one person or group leads it, another may join. The scene's steps are cut into
+one run for each caption after the first, and each caption is drawn from its run until it reads well. The tables are in
+`scenes`, the trees in `trees`.
 """
 
 import random
@@ -44,12 +44,12 @@ N_CAPTIONS = (3, 4, 4, 4, 5, 5, 5, 6)  # of a video, one drawn
 
 @dataclass(frozen=True, slots=True)
 class SampleSentence:
-    """One caption with all that its tree says about it."""
+    """One caption with everything that its tree determines."""
 
     tokens: tuple[str, ...]
     """Equal to `tokenize(text)`."""
     tags: tuple[str, ...]
-    """Universal part-of-speech tags, one a token."""
+    """Universal part-of-speech tags, one per token."""
     tree: str
     """Bracketed Penn Treebank tree on one line; its root is S, its leaves are the tokens."""
     start: str
@@ -104,7 +104,7 @@ def _read(tree: Node) -> SampleSentence:
 
 @dataclass(slots=True)
 class Person:
-    """Someone in a video, or several of a kind."""
+    """Someone in a video, or several people of one kind."""
 
     noun: str
     plural: bool
@@ -119,7 +119,7 @@ class Person:
 
 @dataclass(slots=True)
 class Story:
-    """A video while it is told: what stays the same, and who has been seen so far."""
+    """A video while it is being written: what stays the same, and who has appeared so far."""
 
     rng: random.Random
     scene: Scene
@@ -128,7 +128,7 @@ class Story:
     other: Person | None
     seen: list[Person] = field(default_factory=list)
     late: bool = False
-    """Whether half of the captions have been told."""
+    """Whether half of the captions are written."""
     told: list[str] = field(default_factory=list)
     """Lines of the tables that are not to be used twice."""
     last: Person | None = None
@@ -212,7 +212,7 @@ def _caption(story: Story, steps: Sequence[str], *, final: bool) -> Node:
 
 
 def _reads_well(tree: Node) -> bool:
-    """Neither short nor long, no noun, verb, adjective or adverb said twice, no form that would be rare."""
+    """Neither short nor long, no noun, verb, adjective or adverb twice, no form that would be rare."""
     tokens = [word.lower() for word in words(tree)]
     tagged = list(zip(tokens, universal_tags(tree), strict=True))
     verbs = [word for word, tag in tagged if tag == "VERB"]
@@ -223,10 +223,10 @@ def _reads_well(tree: Node) -> bool:
 
 @cache
 def _rare_forms() -> frozenset[str]:
-    """Verb forms that would be seldom met, so that 800 videos hold few rare words.
+    """Verb forms that would be rare; left out, so that 800 videos contain few rare words.
 
-    A verb with one line in the tables is only said as `slices`, one with few lines never as `pour`. Plural
-    events need the bare form and keep it.
+    A verb with one line in the tables is used as `slices` only, one with few lines never as `pour`. Plural events need
+    the bare form and keep it.
     """
     events = {
         _parsed(predicate).verb
@@ -383,7 +383,7 @@ def _camera(story: Story, *, final: bool) -> list[Node]:
 
 
 def _shot(story: Story, *, alone: bool = False) -> Node:
-    """A noun phrase for what is to be seen; alone it makes a caption without a verb."""
+    """A noun phrase for what the camera shows; alone it makes a caption without a verb."""
     text = _choose(story, _untold(story, story.scene.shots))
     view = story.rng.choice(["a close-up of ", "another view of ", "a last look at "]) if alone else ""
     return noun_phrase(view + text)
@@ -535,7 +535,7 @@ def _side(story: Story) -> str:
 
 
 def _untold(story: Story, lines: Sequence[str]) -> str:
-    """One of the lines, new to the story while there are new ones."""
+    """One of the lines; one that the story has not used while there are any."""
     lines = [line for line in lines if story.late or not line.startswith("+")]
     line = story.rng.choice([line for line in lines if line not in story.told] or lines)
     story.told.append(line)

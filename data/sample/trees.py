@@ -1,4 +1,4 @@
-"""Constituency trees for the sample grammar: phrases in, trees out, and what a tree says about its sentence.
+"""Constituency trees for the sample grammar: phrases in, trees out, and what follows from a tree for its sentence.
 
 Trees carry Penn Treebank labels (a preposition `to` is `IN`, the infinitive's is `TO`). Everything known
 about a sentence of the sample is read from its tree: tokens, universal tags, the split into start and ending.
@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What a line of the tables says once its choices are made: verb, particle, arguments as text."""
+    """A line of the tables with its choices made: verb, particle, arguments as text."""
 
     verb: str
     particle: str
@@ -33,7 +33,7 @@ class Clause:
 
 
 def node(label: str, *parts: Node | None) -> Node:
-    """A phrase of the parts that are there."""
+    """A phrase of the parts that are not None."""
     return Node(label, tuple(part for part in parts if part is not None))
 
 
@@ -60,7 +60,7 @@ def words(tree: Node) -> list[str]:
 def split_position(tree: Node) -> int | None:
     """The token at which the final verb phrase reached from the root begins; None where there is none.
 
-    Verb phrases inside a noun phrase or another verb phrase are not met (Zellers et al. 2018, footnote 2).
+    Verb phrases inside a noun phrase or another verb phrase do not count (Zellers et al. 2018, footnote 2).
     """
     found = None
     for position, label in _outer_phrases(tree, 0):
@@ -70,7 +70,7 @@ def split_position(tree: Node) -> int | None:
 
 
 def _outer_phrases(tree: Node, position: int) -> Iterator[tuple[int, str]]:
-    """Position and label of each node met from the root when noun and verb phrases are not entered."""
+    """Position and label of each node that is reached from the root without entering noun and verb phrases."""
     yield position, tree.label
     if tree.label in {"NP", "VP"}:
         return
@@ -98,7 +98,7 @@ _BE = frozenset(["is", "are", "be", "being"])
 
 
 def universal_tags(tree: Node) -> list[str]:
-    """One Universal Dependencies tag a token; `be` before a verb is AUX, `IN` before a clause SCONJ."""
+    """One Universal Dependencies tag per token; `be` before a verb is AUX, `IN` before a clause SCONJ."""
     sisters = {child.label for child in tree.children}
     tags: list[str] = []
     for child in tree.children:
