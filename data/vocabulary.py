@@ -33,7 +33,7 @@ class Vocabulary:
     spellings: tuple[str, ...]
     """The commonest spelling inside a sentence."""
     tags: np.ndarray | None = None
-    """(V,) uint8 codes of `swag_af.data.syntax.taggers.TAGS`: the tag of the word type, out of context."""
+    """(V,) uint8 codes of `swag_af.data.tags.TAGS`: the tag of the word type, out of context."""
 
     def __len__(self) -> int:
         return len(self.tokens)

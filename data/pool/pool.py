@@ -109,12 +109,12 @@ class CandidatePool:
         """A pool in memory from your own texts; row `i` has `contexts[i].gold`, then `negatives[i]`.
 
         Rows may have different numbers of negatives. Left out and counted by reason in `manifest["dropped_negatives"]`:
-        blank negatives, those with the words of gold or of an earlier negative (`swag_af.data.pool.guard.comparable`),
-        and those for which `flag(context, negative)` is true. `features`, if given, has one (1 + len(negatives[i]), F)
-        array for each row, gold first, finite; F is your choice, the same in every row, and `feature_names` are the
-        names of the F columns (numbered if not given). `tagger` is a name that `swag_af.data.tags.load_tagger` knows,
-        or `none`. Raises InputError that names the rows which cannot be used, such as those without negatives. For
-        files of any size use `swag-af pool`.
+        blank negatives, those with the words of gold or of an earlier negative (see
+        `swag_af.data.text.wording.comparable`), and those for which `flag(context, negative)` is true. `features`, if
+        given, has one (1 + len(negatives[i]), F) array for each row, gold first, finite; F is your choice, the same in
+        every row, and `feature_names` are the names of the F columns (numbered if not given). `tagger` is a name that
+        `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be used,
+        such as those without negatives. For files of any size use `swag-af pool`.
 
         Where surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
         `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
