@@ -1,6 +1,6 @@
 """Contexts: a sentence, the noun phrase that begins the next one, and the ending found in the source (gold).
 
-What a context is, and how it is shown. Files of them are read and written in `captions.context_set`.
+What a context is, and how it is shown. `captions.context_set` reads and writes files of contexts.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ class Context:
     source: str = "custom"
     fold: int = 0
     media: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """References to what is shown beside the words, by name: `{"image": "kitchen.jpg", "objects": ["person", "cup"]}`.
-    Nothing here opens them."""
+    """References to media that are shown with the text, by name: `{"image": "kitchen.jpg", "objects": ["person",
+    "cup"]}`. Nothing here opens them."""
 
     @property
     def sentences(self) -> tuple[str, str]:
@@ -37,7 +37,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class DroppedPair:
-    """Two consecutive captions that made no context, and why."""
+    """Two consecutive captions that make no context, and why."""
 
     sent1: str
     sent2: str

@@ -1,20 +1,20 @@
 """The errors a user can cause, each one line: what is wrong, where, and what to do next.
 
-The command line prints the line and exits with code 2; a traceback always means a bug of ours.
-This module does not print and does not exit.
+The command line prints the line and exits with code 2; a traceback always means a bug in this package. This module does
+not print and does not exit.
 """
 
 from collections.abc import Iterable
 
 
 class SwagAfError(Exception):
-    """Base of every error that the user, not the program, can mend."""
+    """Base of every error that the user, not the program, can fix."""
 
     exit_code = 2
 
 
 class InputError(SwagAfError, ValueError):
-    """A file or an argument holds something that cannot be used."""
+    """A file or an argument contains something that cannot be used."""
 
 
 class FormatError(SwagAfError, ValueError):

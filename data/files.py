@@ -32,7 +32,7 @@ HOST = re.sub(r"\W", "-", platform.node()) or "local"
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
 
-    A folder that stands there is moved aside first and deleted last, or moved back when the new one cannot come.
+    An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place.
     """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,9 +51,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what killed processes of this machine left under temporary names in `folder`.
+    """Delete the temporary files that killed processes of this machine left in `folder`.
 
-    Those of living processes stay, and those of other machines, which may share the folder.
+    Those of running processes are kept, and those of other machines, which may share the folder.
     """
     for path in folder.glob(".*.tmp"):
         found = re.search(r"\.([^.]+)\.(\d+)(\.old)?\.tmp$", path.name)
@@ -106,7 +106,7 @@ def write_array(path: Path, array: np.ndarray) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON value in `path`; a broken file is named with its line."""
+    """The JSON value in `path`; FormatError names the line at which a damaged file cannot be read."""
     text = _read(path)
     try:
         return json.loads(text)
@@ -148,7 +148,7 @@ def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
-    """The manifest of `folder`, of this `kind` and of a format version that we read."""
+    """The manifest of `folder`, of this `kind` and of a format version that this release reads."""
     path = folder / MANIFEST
     if not folder.exists():
         raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")

@@ -1,8 +1,8 @@
-"""What audits found, kept with the run that was audited.
+"""What audits found, stored with the run that was audited.
 
     run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
 
-Several seeds are several audits; `over_seeds` brings them together. Auditing itself happens in `swag_af.auditing`.
+Several seeds are several audits; `over_seeds` averages them. Auditing itself happens in `swag_af.auditing`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class Finding:
     ranks: tuple[float, ...]
     """(A,) contexts whose gold comes first, second, ... by score; a tie is shared among its ranks."""
     settings: str = ""
-    """The filter's settings, as `fingerprint` writes them; empty in older files and for a filter that tells none."""
+    """The filter's settings, as `fingerprint` writes them; empty in older files and for a filter that has none."""
     hits: tuple[float, ...] = field(default=(), repr=False)
     """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
     files."""
@@ -49,15 +49,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audits:
-    """What stands in `audits.jsonl`."""
+    """The contents of `audits.jsonl`."""
 
     findings: tuple[Finding, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
-    """Filters that were asked for and could not be had here, and why."""
+    """Filters that were requested and are not available here, and why."""
 
 
 def over_seeds(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
-    """Findings that differ in nothing but their seed as one, with the number of seeds; by filter, then iteration.
+    """Findings that differ only in their seed merged into one, with the number of seeds; sorted by filter, then
+    iteration.
 
     Accuracy, interval, ranks and hits are means over the seeds; `seed` is the first one.
     """
@@ -69,7 +70,7 @@ def over_seeds(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
 
 
 def _mean_of(findings: Sequence[Finding]) -> Finding:
-    """Of one kind."""
+    """One mean finding of several that differ only in their seed."""
     if len(findings) == 1:
         return findings[0]
     lacks_hits = any(not f.hits for f in findings)  # an older file's
@@ -84,7 +85,7 @@ def _mean_of(findings: Sequence[Finding]) -> Finding:
 
 
 def read_audits(path: Path | None) -> Audits:
-    """The audits kept in the run folder `path`, in order; none where there is no file."""
+    """The audits stored in the run folder `path`, in order; none where there is no file."""
     if path is None or not (path / AUDITS).exists():
         return Audits()
     findings, left_out = [], []
@@ -104,12 +105,12 @@ def read_audits(path: Path | None) -> Audits:
 
 
 def record_of(finding: Finding) -> dict[str, Any]:
-    """A finding for JSON; hits that are whole are written without a point."""
+    """A finding for JSON; hits that are whole numbers are written without a decimal point."""
     return asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}
 
 
 def key_of(finding: Finding) -> tuple[Any, ...]:
-    """What tells one audit from another."""
+    """What identifies an audit."""
     return finding.iteration, finding.filter, finding.n_folds, finding.seed, finding.settings
 
 

@@ -1,11 +1,11 @@
-"""Which fold's language model has not read a context: one map from videos and sentences to folds, kept with the models.
+"""Which fold's language model has not read a context: a map from videos and sentences to folds, stored with the models.
 
     lms/folds.json    {"videos": {NAME: fold}, "sentences": {KEY: [fold, ...]}}
 
-The model of a fold learns from the pairs of all other folds. So it has read every sentence of theirs, and a sentence
-that stands in two folds has been read by every model. Whoever lets a model read a context asks here which model may: a
-fold number by itself, dealt by somebody else, says nothing. Looked at are whole sentences, by their letters and digits;
-not books that models were pretrained on, and not endings that were learnt behind another beginning.
+The model of a fold learns from the pairs of all other folds. So it has read all of their sentences, and a sentence that
+occurs in two folds has been read by every model. Code that lets a model read a context asks here which model may: the
+fold number of a file made elsewhere says nothing. Whole sentences are compared, by their letters and digits; not books
+that models were pretrained on, and not endings that were learnt after another beginning.
 """
 
 from collections import defaultdict
@@ -32,20 +32,20 @@ class Readable:
     folds: np.ndarray
     """(n,) fold numbers; SEEN where no model may."""
     n_foreign: int
-    """Contexts of which the models have read neither video nor second sentence: any model may read them."""
+    """Number of contexts of which the models have read neither video nor second sentence: any model may read them."""
 
 
 @dataclass(frozen=True)
 class FoldMap:
-    """The folds of all that the models of a folder learnt from."""
+    """The folds of everything that the models of a folder were trained on."""
 
     videos: Mapping[str, int]
     sentences: Mapping[str, tuple[int, ...]]
-    """By key: the folds that a sentence stands in, as the first or the second of a pair."""
+    """By key: the folds that a sentence occurs in, as the first or the second of a pair."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, Sequence[str], int]]) -> "FoldMap":
-        """The map of `(video, sentences, fold)`; a blank video is none."""
+        """The map of `(video, sentences, fold)` triples; a blank video stands for none."""
         videos: dict[str, int] = {}
         sentences: defaultdict[str, set[int]] = defaultdict(set)
         for video, texts, fold in pairs:
@@ -57,7 +57,8 @@ class FoldMap:
 
     @classmethod
     def load(cls, lms: Path) -> "FoldMap":
-        """The map of the models in folder `lms`; FormatError where there is none, or another than they began with."""
+        """The map of the models in folder `lms`; FormatError where there is none, or not the one that training began
+        with."""
         path, manifest = lms / FOLDS, read_manifest(lms, "lm")
         if not path.exists() or manifest.get("folds_sha256") != sha256_file(path):
             raise FormatError(
@@ -73,10 +74,10 @@ class FoldMap:
         return sha256_file(lms / FOLDS)
 
     def folds_of(self, context: Context) -> tuple[int, ...]:
-        """The folds that the video and the second sentence of `context` stand in.
+        """The folds that the video and the second sentence of `context` occur in.
 
         None: no model has read it. One: that fold's model has not read it. More: every model has. The second sentence
-        begins where the first one ends, wherever fields part them; where it is several, each counts.
+        begins where the first one ends, whichever field that is in; where it is several sentences, each counts.
         """
         second = f"{open_end(context.sent1)} {context.sentences[1]}"
         known = {fold for key in _keys(second) for fold in self.sentences.get(key, ())}
@@ -85,8 +86,8 @@ class FoldMap:
     def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:
         """Which of the `trained` folds' models may read each of `contexts`.
 
-        A context that no model has read goes to the model of the fold where its first sentence stands, if that is one
-        fold; else to that of its own `fold`, and where that is not trained, to the first.
+        A context that no model has read gets the model of the fold in which its first sentence occurs, if that is one
+        fold; otherwise that of its own `fold`, and where that is not trained, the first.
         """
         folds, n_foreign = np.full(len(contexts), SEEN), 0
         for i, context in enumerate(contexts):
@@ -102,5 +103,5 @@ class FoldMap:
 
 
 def _keys(text: str) -> list[str]:
-    """What stands for the words of a text and of its sentences, as `folds.json` has it."""
+    """The keys of a text and of its sentences, as `folds.json` stores them."""
     return [f"{key & (1 << 64) - 1:016x}" for key in sentence_keys(text)]

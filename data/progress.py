@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Advance = Callable[..., None]
 """`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
@@ -15,7 +16,7 @@ _SECONDS_BETWEEN_LINES = 20.0
 
 
 def note(line: str) -> None:
-    """Say something on standard error that a user should know, and that stops nothing."""
+    """Print something to standard error that a user should know and that is no error."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -30,16 +31,27 @@ def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Ad
 @contextmanager
 def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress
 
-    columns = (
+    with Progress(*_columns(unit), console=Console(stderr=True)) as shown:
+        task = shown.add_task(label, total=total, completed=done, note="", rate="")
+        started, now = time.perf_counter(), done
+
+        def advance(n: int = 1, note: str | None = None) -> None:
+            nonlocal now
+            now += n
+            rate = (now - done) / max(time.perf_counter() - started, 1e-9)
+            fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
+            shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
+
+        yield advance
+
+
+def _columns(unit: str) -> tuple[Any, ...]:
+    """What a bar shows, from left to right."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    return (
         TextColumn("[bold]{task.description}"),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
@@ -49,18 +61,6 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as shown:
-        task = shown.add_task(label, total=total, completed=done, note="", rate="")
-        started, first, now = time.perf_counter(), done, done
-
-        def advance(n: int = 1, note: str | None = None) -> None:
-            nonlocal now
-            now += n
-            rate = (now - first) / max(time.perf_counter() - started, 1e-9)
-            fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
-            shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
-
-        yield advance
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         moment = time.perf_counter()
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
-        rate = (now - at_last) / (moment - last)  # of late: a later phase may be slower than an earlier one
+        rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
         last, at_last = moment, now
         line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {(total - now) / rate:.0f} s left  {shown_note}"
         print(line.rstrip(), file=sys.stderr, flush=True)

@@ -1,9 +1,8 @@
-"""Names to what makes a thing, loaded when first asked for: one way for filters, taggers, splitters and generators.
+"""Registries of names: a filter, tagger, splitter or generator by its name, imported when it is first used.
 
-A name is one of ours, one that an installed package announces in the entry-point group `swag_af.KINDs`, or
-`package.module:Class`. A thing that takes a setting has it in brackets, `NAME[SETTING]`: `transformer[path/to/model]`,
-`spacy[en_core_web_sm]`. The older spelling `NAME:SETTING` goes on working for names of ours. Nothing is imported
-before it is asked for.
+A name is a built-in one, one that an installed package registers in the entry-point group `swag_af.KINDs`, or
+`package.module:Class`. A setting is given in brackets, `NAME[SETTING]`: `transformer[path/to/model]`,
+`spacy[en_core_web_sm]`. The older spelling `NAME:SETTING` still works for built-in names.
 """
 
 import difflib
@@ -20,24 +19,24 @@ from swag_af.data.errors import InputError
 
 @dataclass(frozen=True)
 class Registry:
-    """The names of one kind of thing."""
+    """The names of one kind of component."""
 
     kind: str
-    """In the singular, as messages call it: `filter`."""
+    """The kind in the singular, as messages call it: `filter`."""
     ours: Mapping[str, str]
     """Name to `module:attribute`, a class or a function that makes one."""
     takes: Mapping[str, str] = field(default_factory=dict)
-    """For names of ours that take a setting, what stands in their brackets, as help shows it: `PIPELINE`."""
+    """For built-in names that take a setting, the word for it in brackets, as help shows it: `PIPELINE`."""
 
     @property
     def group(self) -> str:
-        """The entry-point group in which packages announce theirs."""
+        """The entry-point group in which packages register theirs."""
         return f"swag_af.{self.kind}s"
 
     def make(self, name: str, **settings: Any) -> Any:
-        """A new one; InputError for an unknown name or a setting that it does not take.
+        """A new instance; InputError for an unknown name or a setting that it does not take.
 
-        What stands in brackets is passed by the name that the class has in `argument`.
+        The setting is passed as the keyword that the class names in `argument`.
         """
         base, argument = self.parted(name)
         factory = self.find(base)
@@ -55,7 +54,8 @@ class Registry:
             raise InputError(f"{self.kind} {base!r} cannot be made with {settings}: {error}.") from None
 
     def find(self, name: str) -> Callable[..., Any]:
-        """What makes the thing called `name`, brackets aside; InputError, with near matches, when there is none."""
+        """The class or function called `name`, without its brackets; InputError, with near matches, when there is
+        none."""
         name, _ = self.parted(name)
         target = self.ours.get(name) or self.announced().get(name) or (name if ":" in name else None)
         if target is None:
@@ -72,15 +72,16 @@ class Registry:
         return found
 
     def names(self) -> list[str]:
-        """Every name, ours first."""
+        """Every name, built-in ones first."""
         return [*self.ours, *sorted(set(self.announced()) - set(self.ours))]
 
     def spellings(self) -> list[str]:
-        """Every name as one may write it; those that take a setting with their brackets."""
+        """Every name as it may be written; those that take a setting with their brackets."""
         return [f"{name}[{self.takes[name]}]" if name in self.takes else name for name in self.names()]
 
     def parted(self, name: str) -> tuple[str, str | None]:
-        """`NAME[SETTING]`, or `NAME:SETTING` where NAME is ours, in two; the setting is None where there is none."""
+        """`NAME[SETTING]`, or `NAME:SETTING` where NAME is built in, as two parts; the setting is None where there is
+        none."""
         found = re.fullmatch(r"([^\[\]]+)\[(.+)\]", name)
         if found:
             return found[1], found[2]
@@ -88,7 +89,7 @@ class Registry:
         return (head, setting) if colon and setting and head in self.ours else (name, None)
 
     def announced(self) -> dict[str, str]:
-        """Name to `module:attribute` of what installed packages announce."""
+        """Name to `module:attribute` of what installed packages register."""
         return {point.name: point.value for point in entry_points(group=self.group)}
 
 

@@ -6,8 +6,8 @@
     run/log.jsonl                one line a finished iteration: accuracies, counts; same seed, same bytes
     run/timing.jsonl             seconds and memory of the same iterations, which differ from run to run
 
-An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the
-replacements up to it made, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
+An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the replacements
+up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
 """
 
 import os
@@ -38,15 +38,15 @@ class Iteration:
     """One finished iteration, a line of `log.jsonl`."""
 
     iteration: int
-    """1, 2, ..."""
+    """The number of the iteration, from 1."""
     filter: str
-    """Whose scores decided."""
+    """The filter whose scores decided."""
     accuracy: dict[str, float]
-    """Held-out accuracy of each head, 0 to 1; the deciding one under the filter's name."""
+    """Held-out accuracy of each head, 0 to 1; the deciding head under the filter's name."""
     n_test: int
     """Contexts held out."""
     n_easy: int
-    """Easy distractors among theirs."""
+    """Easy distractors in the held-out contexts."""
     n_replaced: int
     n_scored: int
     """Unassigned candidates that were scored ..."""
@@ -85,7 +85,7 @@ class Run:
 
     @property
     def n_finished(self) -> int:
-        """How many iterations are done."""
+        """How many iterations are finished."""
         return len(self.log)
 
     @property
@@ -118,7 +118,7 @@ class Run:
         return sum(r.n_scored for r in self.log) / max(1, sum(r.n_unassigned for r in self.log))
 
     def append(self, record: Iteration, timing: Timing, changes: np.ndarray) -> None:
-        """Finish an iteration; on disk the log line is written last, which makes it so."""
+        """Finish an iteration; on disk the log line is written last, and makes the iteration count."""
         self.log.append(record)
         self.timing.append(timing)
         self.replacements.append(changes)
@@ -128,7 +128,7 @@ class Run:
             write_jsonl(self.path / "log.jsonl", map(asdict, self.log))
 
     def plan(self, n_planned: int) -> None:
-        """Say in the manifest how many iterations are meant to be done in all."""
+        """Record in the manifest how many iterations are planned in all."""
         if self.path is not None:
             manifest = read_manifest(self.path, "run")
             write_manifest(
@@ -147,7 +147,7 @@ def begin_run(
     n_planned: int,
     made_by: Mapping[str, Any] | None = None,
 ) -> Run:
-    """A new run, or the one in `path` to go on with when it was begun with the same pool and options.
+    """A new run, or the one in `path` to resume when it was begun with the same pool and options.
 
     `identity` is what both must share; `n_planned` iterations are meant to be done in all. A pool in memory is
     saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run of
@@ -218,7 +218,7 @@ def _load(path: Path, pool: CandidatePool) -> Run:
 
 
 def _records(path: Path, kind: type[_Record]) -> list[_Record]:
-    """The lines of a log, none where there is no file; what other releases wrote beside our fields is passed over."""
+    """The lines of a log, none where there is no file; fields of other releases are ignored."""
     if not path.exists():
         return []
     known, records = {field.name for field in fields(kind)}, []

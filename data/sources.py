@@ -1,12 +1,12 @@
 """Source files of rows, read one row at a time: JSONL, CSV, Parquet, and folders of `datasets.save_to_disk`.
 
-`open_source` looks at a file once, and says its columns and how many rows to expect; its rows are dictionaries, each
-with a word for where it stands. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the
-columns mean is the business of `choices`.
+`open_source` looks at a file once and returns its columns and how many rows to expect; rows are dictionaries, each with
+its place in the file. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the columns mean
+is decided elsewhere.
 """
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,7 +36,7 @@ class Source:
     n_rows: int
     """How many rows to expect; for text, lines."""
     read: Callable[[Sequence[str]], Records]
-    """The rows from the first on; columns that are not named may be left out."""
+    """Reads the rows from the first on; columns that are not named may be left out."""
 
 
 def open_source(path: Path, format: str = "auto") -> Source:
@@ -132,7 +132,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Text of any length: the csv module stops at 128 KiB a cell unless told otherwise."""
+    """Allow cells of any length: the csv module stops at 128 KiB by default."""
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
         yield
@@ -158,6 +158,21 @@ def _open_parquet(path: Path) -> Source:
 def _open_datasets(path: Path) -> Source:
     """What `datasets.save_to_disk` wrote: `state.json` names files of Arrow record batches."""
     ipc = _pyarrow("pyarrow.ipc", path)
+    files = _files_of_state(path)
+
+    def batches() -> Iterator[Any]:
+        for file in files:
+            with _arrow_errors(file), _memory_map(file) as mapped, ipc.open_stream(mapped) as stream:
+                yield from stream
+
+    first = next(batches(), None)
+    names = () if first is None else tuple(first.schema.names)
+    n_rows = sum(len(batch) for batch in batches())
+    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns))
+
+
+def _files_of_state(path: Path) -> list[Path]:
+    """The files that `state.json` lists; raises InputError where they are not all rows in order."""
     if (path / "dataset_dict.json").exists():
         splits = read_json(path / "dataset_dict.json").get("splits", [])
         named = " or ".join(str(path / split) for split in splits)
@@ -170,25 +185,17 @@ def _open_datasets(path: Path) -> Source:
     state = read_json(path / "state.json")
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")
-    files = [path / entry["filename"] for entry in state.get("_data_files", [])]
+    return [path / entry["filename"] for entry in state.get("_data_files", [])]
 
-    def batches() -> Iterator[Any]:
-        for file in files:
-            with _arrow_errors(file), _memory_map(file) as mapped, ipc.open_stream(mapped) as stream:
-                yield from stream
 
-    def read(columns: Sequence[str]) -> Records:
-        number = 0
-        for batch in batches():
-            chosen = batch.select([name for name in columns if name in batch.schema.names])
-            for at in range(0, len(batch), _BATCH_ROWS):
-                for record in chosen.slice(at, _BATCH_ROWS).to_pylist():
-                    yield f"row {number}", record
-                    number += 1
-
-    first = next(batches(), None)
-    names = () if first is None else tuple(first.schema.names)
-    return Source(path, "datasets", names, sum(len(batch) for batch in batches()), read)
+def _rows_of(batches: Iterable[Any], columns: Sequence[str]) -> Records:
+    number = 0
+    for batch in batches:
+        chosen = batch.select([name for name in columns if name in batch.schema.names])
+        for at in range(0, len(batch), _BATCH_ROWS):
+            for record in chosen.slice(at, _BATCH_ROWS).to_pylist():
+                yield f"row {number}", record
+                number += 1
 
 
 def _memory_map(file: Path) -> Any:
@@ -204,7 +211,7 @@ def _pyarrow(module: str, path: Path) -> Any:
 
 @contextmanager
 def _arrow_errors(path: Path) -> Iterator[None]:
-    """What pyarrow says of a damaged file, in one line."""
+    """Errors of pyarrow about a damaged file as an InputError of one line."""
     try:
         yield
     except (_pyarrow("pyarrow", path).ArrowException, FileNotFoundError) as error:

@@ -1,11 +1,11 @@
-"""Which rows belong together, and dealing what belongs together into parts: folds, held-out rows, splits.
+"""Groups of rows that belong together, and their division into parts: folds, held-out rows, splits.
 
 Groups come first: `named_groups` by a name, joined by `join_by_text` and `join_pairs`. Whole groups then go to parts:
 `deal` into folds of even size, `hold_out` a share for one round, `hold_aside` a few to stop a fit by, `fill_shares`
 into named parts of given shares.
 
-Rows of one video share their people and places, and rows that share a sentence give each other's endings away: a model
-that has read the one has read the other. Knows numbers and keys only; which texts count is said by those who call.
+Rows of one video share people and places, and rows that share a sentence leak each other's endings: a model that has
+read one has read the other. Knows numbers and keys only; the caller decides which texts count.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 
 MOST_TOGETHER = 0.1
-"""No group may grow beyond this share of the rows by texts that it shares: no fold or split could hold it."""
+"""Shared texts may not make a group larger than this share of the rows: it would not fit into a fold or split."""
 
 
 def named_groups(names: Sequence[str]) -> np.ndarray:
@@ -32,17 +32,19 @@ class Joined:
     groups: np.ndarray
     """(n,) group numbers, from 0."""
     n_joined: int
-    """Rows that share a text with a row of another group as given, and are in one group with all of those now."""
+    """Number of rows that share a text with a row of another given group, and are now in one group with all of
+    those."""
     n_apart: int
-    """Rows that share a text with a row that is in another group still."""
+    """Number of rows that share a text with a row that is still in another group."""
 
 
 def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most: float = MOST_TOGETHER) -> Joined:
-    """Join the `groups` (n,) of rows that share a text: row `rows[i]` holds the text that `keys[i]` stands for.
+    """Join the `groups` (n,) of rows that share a text: row `rows[i]` contains the text with key `keys[i]`.
 
-    `rows` and `keys` are (t,), in any order; a key of 0 is no text. A commonplace must not make one group of all: texts
-    that more than a number of groups hold join nothing, and that number is the largest (all, else a power of 2) at
-    which no group grows beyond `most` of the rows. Equal sets of rows give equal groups, however they are ordered.
+    `rows` and `keys` are (t,), in any order; a key of 0 is no text. A common phrase must not make one group of all
+    rows: texts that occur in more than a number of groups join nothing, and that number is the largest (all, else a
+    power of 2) at which no group grows beyond `most` of the rows. Equal sets of rows give equal groups, however they
+    are ordered.
     """
     rows, keys = rows[keys != 0], keys[keys != 0]
     text = np.unique(keys, return_inverse=True)[1]  # (t,)
@@ -62,7 +64,7 @@ def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most
 
 
 def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
-    """(n,) `groups` (n,) with those of the two rows of every pair made one."""
+    """(n,) `groups` (n,) with the groups of the two rows of every pair joined."""
     rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return _connected(groups, groups[rows.ravel()], np.repeat(np.arange(len(rows)), 2))
 
@@ -70,7 +72,8 @@ def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarr
 def deal(groups: np.ndarray, n_parts: int, *, rng: np.random.Generator, largest_first: bool = True) -> np.ndarray:
     """(n,) a part for every row, whole `groups` (n,) together, each to the emptiest part.
 
-    The largest group comes first, so that parts are as even as can be, or else all in random order.
+    With `largest_first`, larger groups are placed earlier, so that parts are as even as possible; otherwise groups come
+    in random order.
     """
     sizes = np.bincount(groups)
     order = rng.permutation(len(sizes))
@@ -95,7 +98,7 @@ def hold_out(groups: np.ndarray, n_test: int, *, rng: np.random.Generator) -> tu
 
 
 def check_split(groups: np.ndarray, n_test: int, test_share: float) -> None:
-    """Raise InputError unless any split leaves at least a row to hold out and two to fit on."""
+    """Raise InputError unless every split leaves at least one row to hold out and two to fit on."""
     most = n_test + int(np.bincount(groups).max()) - 1
     if n_test < 1 or len(groups) - most < 2:
         n_groups = int(groups.max()) + 1
@@ -129,9 +132,11 @@ def hold_aside(groups: np.ndarray, n_held: int, *, rng: np.random.Generator) -> 
 def fill_shares(
     groups: Sequence[int] | np.ndarray, shares: Mapping[str, float], rest: str, *, rng: np.random.Generator
 ) -> list[str]:
-    """(n,) the part of each row: whole groups in random order fill the parts up to their shares; `rest` has the rest.
+    """(n,) the part of each row: whole groups in random order fill the parts up to their shares; `rest` gets all
+    others.
 
-    `shares` are of all rows, the part to be filled first named first; a group enters where at least half of it fits.
+    `shares` are of all rows, in the order in which parts are filled; a group goes to a part where at least half of it
+    fits.
     """
     size = Counter(int(group) for group in groups)
     wanted = {part: share * len(groups) for part, share in shares.items()}

@@ -26,7 +26,7 @@ class Tagger(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Differs where tags may differ; recorded when a pool is tagged in context."""
+        """A hash of what decides the tags; recorded when a pool is tagged in context."""
         ...
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -57,10 +57,12 @@ def load_tagger(name: str = "auto") -> Tagger:
 def tag_word_types(words: Sequence[str], tagger: Tagger) -> np.ndarray:
     """One code of `TAGS` per word, tagged out of context in the spelling that it has inside sentences: `(V,)` uint8.
 
-    Where a tagger says in `alone` which tag a word has most often, it has that one.
+    Where a tagger lists in `alone` which tag a word has most often, that one is used.
     """
     alone: Mapping[str, str] = getattr(tagger, "alone", {})
-    tagged = tagger.tag([[word] if word == word.lower() else [",", word] for word in words])  # no sentence's first word
+    tagged = tagger.tag(
+        [[word] if word == word.lower() else [",", word] for word in words]
+    )  # not the first word of a sentence
     return np.array(
         [CODES[alone.get(word.lower(), tags[-1])] for word, tags in zip(words, tagged, strict=True)], dtype=np.uint8
     )  # (V,)

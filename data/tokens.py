@@ -1,7 +1,7 @@
 """Words of a sentence and back: Penn Treebank tokens by NLTK, which needs no model and no download.
 
-Everything in the project that counts or compares tokens goes through `tokenize`, and everything a person
-reads that was made from tokens goes through `detokenize`. Lower-casing belongs to the vocabulary, not here.
+Everything in the project that counts or compares tokens goes through `tokenize`, and everything a person reads that was
+made from tokens goes through `detokenize`. The vocabulary does the lower-casing.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 SENTENCE_ENDS = frozenset({".", "?", "!"})
-"""The tokens that end a sentence (SPEC: bos and eos are never targets, these are)."""
+"""The tokens that end a sentence; unlike bos and eos, they are targets of the language models."""
 
 _BLANKS = re.compile(r"\s+")
 _CLOSING = re.compile(r"\s+([.,?!;:%)\]}”»])")
@@ -18,13 +18,13 @@ _INITIALS = re.compile(r"\b([A-Za-z]) & (?=[A-Za-z]\b)")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
 _TYPESET_APOSTROPHE = re.compile(r"\s+’(?:\s+(?=(?:s|t|m|d|re|ve|ll)\b))?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (ta))\b", re.IGNORECASE)
-"""Words that NLTK takes apart, as the Penn Treebank does."""
+"""Words that NLTK splits, as the Penn Treebank does."""
 _BEFORE_QUOTES = frozenset({"says", "reads", "asks", "yells", "shouts", "spells", "words", "is", "was", "as", "this"})
 """Words in -s before which `'` opens a quotation rather than follows a plural."""
 
 _WORD = r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*(?:'(?:[smdSMD]|re|ve|ll|RE|VE|LL)|(?<=n)'t|(?<=N)'T)?"
 _PLAIN = re.compile(rf"(?!.*(?i:cannot|gimme|gonna|gotta|lemme|wanna))(?:{_WORD}(?:, | - | ))*{_WORD}[.?!]?")
-"""Texts whose tokens need no more than `_PIECE`: most captions. NLTK, which gives the same, takes ten times as long."""
+"""Texts that `_PIECE` can tokenise: most captions. NLTK gives the same tokens in ten times the time."""
 _PIECE = re.compile(r"[A-Za-z0-9-]+?(?=n't|N'T)|n't|N'T|'[A-Za-z]+|[A-Za-z0-9-]+|[,.?!]")
 
 
@@ -55,7 +55,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def detokenize(tokens: Sequence[str]) -> str:
-    """A sentence a person would write: no blank before punctuation, clitics whole, quotes hugging.
+    """The sentence as a person would write it: no blank before punctuation, clitics attached, no blanks inside quotes.
 
     The inverse of `tokenize` on ordinary English; where two spellings share their tokens, the usual one.
     """
@@ -76,8 +76,9 @@ def capitalise(sentence: str) -> str:
 
 
 def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:
-    """The tokens, each lone `'` put to its neighbour: one that closes, or a plural's, to the word before, one that
-    opens to the word behind. It opens when a later one can close it, unless the word before is a plural."""
+    """The tokens, each single `'` attached to its neighbour: one that closes a quotation, or a plural's, to the word
+    before, one that opens to the word after. It opens when a later one can close it, unless the word before is a
+    plural."""
     lone = [i for i, token in enumerate(tokens) if token == "'"]
     out: list[str] = []
     opened = False
@@ -97,9 +98,9 @@ def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:
 
 
 def _hug_quotes(text: str) -> str:
-    """Let the first of every two straight quotes hug what follows it, the second what comes before.
+    """Attach the first of every two straight quotes to what follows it, the second to what comes before.
 
-    One without its partner closes when no word follows it, or when it stands for inches.
+    One without a partner closes when no word follows it, or when it means inches.
     """
     parts = re.split(r'\s*(?:``|\'\'|")\s*', text)
     out = parts[0]

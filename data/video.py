@@ -1,4 +1,4 @@
-"""Captions and videos: what a reader yields and what a splitter takes. No reading, no splitting here."""
+"""Captions and videos: what a reader yields and a splitter takes. Nothing is read or split here."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ class Caption:
 
     text: str
     seconds: tuple[float, float] | None = None
-    """Start and end within the video, when the source says so."""
+    """Start and end within the video, when the source gives them."""
     tree: str | None = None
     """Bracketed constituency tree (Penn Treebank labels), when the source carries one."""
 

@@ -1,8 +1,8 @@
 """The vocabulary: lower-cased tokens to integer ids and back to text as a person would write it.
 
-Ids 0 to 3 are special and never sampled. The other tokens follow by falling count, then by spelling, so the
-same texts always give the same ids. Each token keeps its commonest spelling inside a sentence ("i" is shown
-as "I"): gold and generated endings are shown by the same table, so letter case cannot give gold away.
+Ids 0 to 3 are special and never sampled. The other tokens follow by falling count, then by spelling, so the same texts
+always give the same ids. Each token keeps its commonest spelling inside a sentence ("i" is shown as "I"): gold and
+generated endings are shown by the same table, so letter case cannot reveal gold.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class Vocabulary:
     spellings: tuple[str, ...]
     """The commonest spelling inside a sentence."""
     tags: np.ndarray | None = None
-    """(V,) uint8 codes of `swag_af.data.syntax.taggers.TAGS`: the tag of the word type, out of context."""
+    """(V,) uint8 codes of `swag_af.data.tags.TAGS`: the tag of the word type, out of context."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -52,7 +52,7 @@ class Vocabulary:
         return detokenize([self.spellings[i] for i in ids if i != PAD])
 
     def with_tags(self, tags: np.ndarray) -> "Vocabulary":
-        """The same vocabulary, each type carrying a tag; `tags` is (V,) of codes."""
+        """The same vocabulary with a tag for each type; `tags` are (V,) codes."""
         return replace(self, tags=tags.astype(np.uint8))
 
     @property
@@ -61,7 +61,7 @@ class Vocabulary:
         return np.uint16 if len(self) <= 1 << 16 else np.uint32
 
     def save(self, path: Path) -> None:
-        """Write one tab-separated line a type: token, count, spelling, tag (`-` when untagged)."""
+        """Write one tab-separated line for each type: token, count, spelling, tag (`-` when untagged)."""
         write_text(path, self._lines)
 
     @property

@@ -33,6 +33,7 @@ from swag_af.data.pool.folder import (
 )
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
+from swag_af.data.scale import share
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
@@ -236,8 +237,7 @@ class _Maker:
 
     def make_shards(self) -> None:
         """Those that are this process's to make and are not there yet."""
-        first, step = self.job.options.part or (0, 1)
-        groups = dict(list(enumerate(self.job.groups))[first::step])
+        groups = dict(share(list(enumerate(self.job.groups)), self.job.options.part))
         done = {number for number in groups if read_shard_entry(self.out, number) is not None}
         n_done = sum(len(groups[number]) for number in done)
         with progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance:

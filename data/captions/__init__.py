@@ -3,13 +3,13 @@
 Reading order (each file imports only those named before it):
 
     options      the options of `contexts`
-    repair       text as it was meant: entities, invisible characters, wrong decodings
+    repair       entities, invisible characters and wrong decodings repaired
     language     videos whose captions are not English
-    columns      a row a caption to videos
-    published    published sets to videos: ActivityNet, LSMDC, YouCook2, Charades
+    columns      tables of captions, one per row, to videos
+    published    published datasets to videos: ActivityNet, LSMDC, YouCook2, Charades
     readers      any source of captions to videos
-    drops        why a pair makes no context, and the table of it
-    context_set  the files of contexts, and folds where they have none
+    drops        why a pair makes no context, and the table of reasons
+    context_set  the files of contexts; assigns folds where they have none
     contexts     pairs of captions to contexts
     verb         the verb `contexts`
 

@@ -1,7 +1,7 @@
 """Any table of captions to videos: a row a caption, in JSONL, CSV, Parquet or a folder of `datasets.save_to_disk`.
 
-The columns are named by options. Rows are grouped by video and annotator and put in order of time; nothing is dropped,
-split or mended here.
+The columns are named by options. Rows are grouped by video and annotator and sorted by time; nothing is dropped, split
+or repaired here.
 """
 
 import difflib
@@ -22,7 +22,7 @@ _USUAL = {
     "start": ("start", "begin", "start_seconds"),
     "end": ("end", "stop", "end_seconds"),
 }
-"""What other people call these columns."""
+"""Common names of these columns in other tables."""
 
 _DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
 """LSMDC's: `00.01.33.500`."""
@@ -53,7 +53,7 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
 
 
 def _column_names(columns: CaptionColumns) -> dict[str, str]:
-    """`{"video": "video", ...}`, those that are said not to be there left out."""
+    """`{"video": "video", ...}`, without those that the options declare absent."""
     parts = ("video", "sentence", "start", "end", "annotator", "tree", "source")
     return {part: name for part in parts if (name := getattr(columns, f"{part}_column"))}
 
@@ -64,7 +64,7 @@ def _check_columns(source: Source, names: Mapping[str, str]) -> None:
     faults = []
     for part, name in names.items():
         needed = part in ("video", "sentence") or (name != usual[part] and source.format != "jsonl")
-        if needed and name not in source.columns:  # of JSONL we know the columns of the first line only
+        if needed and name not in source.columns:  # in JSONL, only the columns of the first line are known
             faults.append(f"no column {name!r}{_near(part, name, source.columns)}")
     if faults:
         raise InputError(
@@ -74,7 +74,7 @@ def _check_columns(source: Source, names: Mapping[str, str]) -> None:
 
 
 def _hint(there: Iterable[str]) -> str:
-    """What to do with a table that is no table of captions at all."""
+    """Advice for a table that does not contain captions at all."""
     if {"sent1", "gold"} <= set(there):
         return " These are contexts already: `swag-af generate` takes them."
     if {"endings", "ending0", "negatives"} & set(there):
@@ -114,7 +114,7 @@ def seconds(value: Any) -> float:
 
 
 def in_order(captions: list[Caption]) -> tuple[Caption, ...]:
-    """Captions by start time when every one has it, as they stand otherwise; ties keep their order."""
+    """Captions sorted by start time when every one has it, in their given order otherwise; ties keep their order."""
     if all(caption.seconds is not None for caption in captions):
         captions = sorted(captions, key=lambda caption: caption.seconds[0] if caption.seconds else 0.0)
     return tuple(captions)

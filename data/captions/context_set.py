@@ -1,8 +1,8 @@
-"""Context sets: the files in which contexts are kept, written, read, and dealt into folds where they have none.
+"""Context sets: the files that contexts are stored in. Writes and reads them, and assigns folds where a file has none.
 
-`NAME.jsonl` has the contexts; beside it stand `NAME.dropped.jsonl` (every pair left out, with its reason),
+`NAME.jsonl` has the contexts; beside it are `NAME.dropped.jsonl` (every pair left out, with its reason),
 `NAME.dropped.txt` (the drop table for people) and `NAME.manifest.json` (the options, the drop table, the hashes).
-Contexts are made of captions in `contexts`.
+`contexts` makes contexts from captions.
 """
 
 from collections.abc import Sequence
@@ -33,15 +33,15 @@ from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks, tokenize
 
 N_FOLDS = 5
-"""Folds that contexts of a file which has none are dealt into (the paper's number, and `ContextRules.n_folds`)."""
+"""Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
 
 
 def write_contexts(
     path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
 ) -> None:
-    """Write the four files of a context set, none before all are ready.
+    """Write the four files of a context set, none of them before all are ready.
 
-    The old manifest goes first and the new one comes last, so that its presence means all is there.
+    The old manifest is removed first and the new one written last, so a manifest means that all files are complete.
     """
     manifest_path = manifest_path_of(path)
     drops = drop_table(len(contexts), dropped)
@@ -69,9 +69,10 @@ def write_contexts(
 
 
 def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence[tuple[int, int]] = ()) -> Joined:
-    """Groups of those of one video, joined where they share a sentence; the pairs of rows in `repeated` are alike too.
+    """Groups of contexts: those of one video, joined with others that share a sentence or are a pair of rows in
+    `repeated`.
 
-    Not by sentences that are found in so many videos that a tenth of the rows would hang together (`join_by_text`).
+    Sentences found in so many videos that a tenth of the rows would form one group do not join any (`join_by_text`).
     """
     groups = join_pairs(named_groups([item.video for item in made]), repeated)
     keys = [[key for text in item.sentences for key in sentence_keys(text)] for item in made]
@@ -83,17 +84,17 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     """(n,) group numbers: `groups` (n,), such as those of one video, joined where contexts are near-duplicates.
 
     Near-duplicates are pairs whose lower-cased tokens of `sent1`, `start` and `gold` have a Jaccard similarity of
-    3-grams of at least `threshold`; they join at any remove.
+    3-grams of at least `threshold`; joining is transitive.
     """
     tokens = [[t.lower() for text in (c.sent1, c.start, c.gold) for t in tokenize(text)] for c in contexts]
     return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold, seed=0))
 
 
 def read_contexts(path: Path) -> list[Context]:
-    """The contexts of a JSON-lines file, ours or anyone's: `sent1`, `start` and `gold` are enough.
+    """The contexts of a JSON-lines file, made here or elsewhere: `sent1`, `start` and `gold` are enough.
 
-    Where no line has a `fold`, folds are dealt here: whole videos at a time, and lines that share a sentence, as the
-    pairs of one video do, together. Such lines get a `video` in common where they have none. Both are said on standard
+    Where no line has a `fold`, folds are assigned here: whole videos at a time, and lines that share a sentence, as the
+    pairs of one video do, together. Such lines get a common `video` where they have none. Both are reported on standard
     error.
     """
     contexts, n_folds = [], 0
@@ -117,8 +118,8 @@ def read_contexts(path: Path) -> list[Context]:
 
 
 def _with_videos(contexts: Sequence[Context], groups: np.ndarray) -> list[Context]:
-    """Contexts without a video named by the first line of their group, where that has several."""
-    first = np.unique(groups, return_index=True)[1][groups] + 1  # (n,) line, of those that are not blank
+    """Contexts without a video are named by the first line of their group, where the group has several."""
+    first = np.unique(groups, return_index=True)[1][groups] + 1  # (n,) line, counting those that are not blank
     is_alone = (np.bincount(groups) == 1)[groups]
     return [
         context if context.video or alone else replace(context, video=f"line-{line}")
@@ -156,10 +157,10 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
 
 
 def read_dropped(path: Path) -> list[DroppedPair]:
-    """The dropped pairs that stand beside the contexts at `path`; none when there is no such file.
+    """The dropped pairs stored beside the contexts at `path`; an empty list when there is no such file.
 
-    Raises FormatError unless the manifest says that both files were written together: with the folds of another
-    deal, a language model could read the endings that it is to compete with.
+    Raises FormatError unless the manifest says that both files were written together: with other folds, a language
+    model could be trained on the endings that it is to compete with.
     """
     beside = dropped_path_of(path)
     if not beside.exists():
@@ -175,7 +176,7 @@ def read_dropped(path: Path) -> list[DroppedPair]:
 
 
 def read_contexts_manifest(path: Path) -> dict[str, Any] | None:
-    """The manifest beside a contexts file, None for a file that somebody else wrote."""
+    """The manifest beside a contexts file, None for a file that was not written by this package."""
     beside = manifest_path_of(path)
     return check_manifest(read_json(beside), beside, "contexts") if beside.exists() else None
 

@@ -1,9 +1,7 @@
 """Contexts: a sentence, the noun phrase that begins the next one, and the ending found in the source (gold).
 
-Makes them from the videos a reader yields, drops what the paper drops and counts every drop by reason, and
-keeps them in `NAME.jsonl` beside `NAME.dropped.jsonl` (every pair left out, with its reason), `NAME.dropped.txt` (the
-drop table for people) and `NAME.manifest.json` (the options, the drop table, the hashes). Reading captions and
-splitting sentences happen elsewhere; the rules stand in `drops`.
+Makes them from the videos that a reader yields, drops what the paper drops and counts every drop by reason. Reading
+captions and splitting sentences happen elsewhere; the rules are in `drops`, the files in `context_set`.
 """
 
 from collections import Counter
@@ -36,10 +34,11 @@ def make_contexts(
     rng: np.random.Generator,
     progress: Callable[[int], None] = lambda n: None,
 ) -> tuple[list[Context], list[DroppedPair]]:
-    """All contexts of `videos` and all pairs that made none, in the order of the source.
+    """All contexts of `videos` and all pairs that make none, in the order of the source.
 
-    `progress` is told how many pairs each step finished. Folds are dealt with `rng`, whole videos at a time, and videos
-    that share a sentence, or a pair dropped as a repeat, together: a model of other folds has not read their endings.
+    `progress` is called with the number of pairs that each step finished. Folds are drawn with `rng`, whole videos at a
+    time, and videos that share a sentence, or a pair dropped as a repeat, together: a model trained on the other folds
+    has not seen their endings.
     """
     counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
     made: list[Context | DroppedPair] = []
@@ -58,7 +57,7 @@ def make_contexts(
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two consecutive captions, closed with full stops, and what is known of them before the split."""
+    """Two consecutive captions, each ending in a full stop, and what is known about them before the split."""
 
     video: Video
     number: int
@@ -68,7 +67,7 @@ class _Pair:
 
 
 def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pair]:
-    """The pairs in order; the numbers go on where a video id is listed again (two annotators)."""
+    """The pairs in order; numbers continue where a video id is listed again (two annotators)."""
     foreign = foreign_videos(videos) if rules.drop_foreign else [False] * len(videos)
     pairs: list[_Pair] = []
     numbered: Counter[str] = Counter()
@@ -82,7 +81,7 @@ def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pa
 def _make_batch(
     pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, counts: Counter[str]
 ) -> Iterator[Context | DroppedPair]:
-    """What each pair makes; only pairs that the split could still make a context are split."""
+    """The context or the dropped pair that each pair makes; only pairs that may still become a context are split."""
     reasons = [
         "foreign" if p.is_foreign else unfit_pair(p.first, p.second, p.video.source, rules, counts) for p in pairs
     ]
@@ -104,7 +103,7 @@ def _make_batch(
 
 
 def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context | DroppedPair]:
-    """Contexts of the same three texts as an earlier one, as dropped pairs."""
+    """Contexts with the same three texts as an earlier one, as dropped pairs."""
     seen: set[tuple[str, str, str]] = set()
     out: list[Context | DroppedPair] = []
     for item in made:
@@ -120,10 +119,10 @@ def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context |
 def _without_near_duplicates(
     made: list[Context | DroppedPair], threshold: float
 ) -> tuple[list[Context | DroppedPair], list[tuple[int, int]]]:
-    """Contexts that are nearly the same as an earlier one that stays, as dropped pairs; and which are alike.
+    """Contexts that are nearly the same as an earlier one that is kept, as dropped pairs; and which pairs are alike.
 
-    First and second sentences are compared with their like only: the words of the second are marked. Otherwise
-    a context would resemble the next one of its video, whose first sentence is its second.
+    First sentences are compared with first ones only, and second with second: the words of the second are marked.
+    Otherwise a context would resemble the next one of its video, whose first sentence is its second.
     """
     if not threshold:
         return made, []

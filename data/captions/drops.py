@@ -15,7 +15,7 @@ from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.video import Caption
 
 GAP_OF_SOURCE = {"lsmdc": 25.0}
-"""Seconds between two captions, where nothing else is said (Zellers et al. 2018, §2)."""
+"""Most seconds between two captions by default (Zellers et al. 2018, §2)."""
 
 
 REASONS: dict[str, str] = {
@@ -40,11 +40,12 @@ REASONS: dict[str, str] = {
 _OF_BOTH = frozenset(
     {"foreign", "empty_caption", "broken_encoding", "gap", "repeated", "short_context", "long_context"}
 ) | {"duplicate", "near_duplicate"}
-"""Reasons that an example shows by both captions; the others lie in the second."""
+"""Reasons whose examples show both captions; the others concern the second one only."""
 
 
 def unfit_pair(first: Caption, second: Caption, source: str, rules: ContextRules, counts: Counter[str]) -> str | None:
-    """The reason that can be told before the second sentence is split; `counts` are those of lower-cased tokens."""
+    """The reason for a drop that is known before the second sentence is split, if any; `counts` are those of
+    lower-cased tokens."""
     if not first.text or not second.text:
         return "empty_caption"
     if is_broken(first.text) or is_broken(second.text):
@@ -65,7 +66,8 @@ def unfit_pair(first: Caption, second: Caption, source: str, rules: ContextRules
 
 
 def unfit_context(sent1: str, start: str, gold: str, rules: ContextRules) -> str | None:
-    """The reason that needs the split; start and gold are empty where there was none."""
+    """The reason for a drop that is known only after the split, if any; start and gold are empty where there was
+    none."""
     if not start or not gold:
         return "no_verb_phrase"
     n_context = len(tokenize(sent1)) + len(tokenize(start))
@@ -87,12 +89,12 @@ def gap_seconds(first: Caption, second: Caption) -> float:
 
 
 def is_enclosed(first: Caption, second: Caption) -> bool:
-    """Whether `second`, which begins no earlier, is over when `first` is; false when times are not known."""
+    """Whether `second`, which begins no earlier, ends by the time `first` ends; false when times are not known."""
     return bool(first.seconds and second.seconds and second.seconds[1] <= first.seconds[1])
 
 
 def with_full_stop(caption: Caption) -> Caption:
-    """The caption, closed with a full stop when nothing closes it: generation stops only at `. ? !`."""
+    """The caption, with a full stop added when no end mark is there: generation stops only at `. ? !`."""
     if not caption.text or caption.text[-1] in SENTENCE_ENDS:
         return caption
     text = caption.text.rstrip(",;: ") + "."
@@ -100,13 +102,13 @@ def with_full_stop(caption: Caption) -> Caption:
 
 
 def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:
-    """Pairs, kept, and one count for every reason, those of zero too."""
+    """The numbers of pairs, of contexts kept, and of drops for every reason, zeros included."""
     by_reason = Counter(pair.reason for pair in dropped)
     return {"pairs": n_kept + len(dropped), "kept": n_kept} | {reason: by_reason[reason] for reason in REASONS}
 
 
 def drop_report(drops: Mapping[str, int], dropped: Sequence[DroppedPair]) -> list[str]:
-    """The drop table as lines a person reads: how many for which reason, and the first pair of each."""
+    """The drop table as readable lines: how many pairs for which reason, and the first pair of each."""
     n = max(1, drops["pairs"])
     example = {pair.reason: pair for pair in reversed(dropped)}
     lines = [f"  {'kept':<16}{drops['kept']:>8,}  {100 * drops['kept'] / n:5.1f} %"]

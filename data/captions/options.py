@@ -26,18 +26,18 @@ class ContextRules:
     max_ending_tokens: int = 25
     """Drop a pair whose ending has more tokens; generated endings stop there too."""
     max_gap_seconds: float | None = None
-    """Drop a pair whose second caption begins later than this after the first ends. Unset it is 25 for captions of
-    LSMDC, as in the paper, and no bound for others."""
+    """Drop a pair whose second caption begins more than this many seconds after the first ends. Not given: 25 for
+    captions of LSMDC, as in the paper, and no limit for others."""
     drop_enclosed: bool = False
-    """Drop a pair whose second caption lies within the time of the first, and so may tell the same once more. The
+    """Drop a pair whose second caption lies within the time of the first, and so may describe the same event again. The
     paper keeps them."""
     drop_foreign: bool = True
-    """Drop the pairs of videos whose captions are surely not English."""
+    """Drop the pairs of videos whose captions are almost certainly not English."""
     near_duplicates: float = 0.7
-    """Drop a context that says nearly the same as an earlier one: the least share of their token 3-grams that both
-    have, up to 1; 0 keeps them all."""
+    """Drop a context that is nearly the same as an earlier one: the least Jaccard similarity of their token 3-grams, up
+    to 1; 0 keeps them all."""
     n_folds: int = 5
-    """How many folds the videos are dealt into; a fold's language model never sees the fold."""
+    """Number of folds of videos; the language model of a fold is trained on the other folds only."""
 
     def __post_init__(self) -> None:
         bounds = ("min_sentence_tokens", "min_token_count", "min_context_tokens", "min_ending_tokens")
@@ -76,7 +76,7 @@ class CaptionColumns:
     tree_column: str = "tree"
     """Its constituency tree in brackets, Penn Treebank labels."""
     source_column: str = "source"
-    """Where it comes from; the name of the file where nothing says it. For lsmdc the 25-second rule holds."""
+    """Where it comes from; the name of the file where there is no such column. For lsmdc the 25-second rule applies."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ContextsOptions:
     format: Literal["auto", "activitynet", "lsmdc", "youcook2", "charades", "jsonl", "csv", "parquet", "datasets"] = (
         "auto"
     )
-    """What the sources are; auto looks at each."""
+    """The format of the sources; auto detects that of each."""
     columns: CaptionColumns = field(default_factory=CaptionColumns)
     """The names of the columns, where a source is a table of captions."""
     splitter: str = "auto"
@@ -112,7 +112,7 @@ class ContextsOptions:
     rules: ContextRules = field(default_factory=ContextRules)
     """What a pair must satisfy."""
     seed: int = 0
-    """Deals the videos into folds."""
+    """Seed for assigning videos to folds."""
     force: bool = False
     """Replace an existing contexts file."""
 

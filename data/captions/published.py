@@ -1,7 +1,7 @@
-"""Published sets of captions, as their files are: ActivityNet Captions, LSMDC, YouCook2 and Charades to videos.
+"""Published caption datasets in their original files: ActivityNet Captions, LSMDC, YouCook2 and Charades to videos.
 
-Each puts captions in order of time; nothing is dropped, split at its verb phrase, or mended here. Where to get them
-is written in docs/DATA.md.
+Each reader sorts captions by time; nothing is dropped, split at its verb phrase, or repaired here. docs/DATA.md says
+where to get the files.
 """
 
 import re
@@ -23,8 +23,8 @@ LSMDC_CLIP = re.compile(r"(.+)_\d\d\.\d\d\.\d\d\.\d{3}-\d\d\.\d\d\.\d\d\.\d{3}")
 def read_activitynet(path: Path) -> list[Video]:
     """ActivityNet Captions (Krishna et al. 2017): `{id: {duration, timestamps, sentences}}`.
 
-    Sentences carry stray blanks, and the captions of some videos are not in order of time; both are mended. val_1 and
-    val_2 hold the same videos by two annotators: given both, their ids repeat and their folds are one.
+    Sentences have stray blanks, and the captions of some videos are not in order of time; both are fixed. val_1 and
+    val_2 have the same videos by two annotators: given both, a video's id repeats and both parts are in the same fold.
     """
     content = _object(path, "ActivityNet Captions, which is one JSON object by video id")
     return [_timed_video(path, key, "activitynet", *_activitynet_entry(path, key, e)) for key, e in content.items()]
@@ -85,7 +85,7 @@ def read_lsmdc(path: Path) -> list[Video]:
     for number, line in enumerate(_lines(path), start=1):
         cells = line.rstrip("\r\n").split("\t")
         clip = LSMDC_CLIP.fullmatch(cells[0].strip())
-        if not line.strip() or (number == 1 and not clip and len(cells) > 5):  # a header that somebody added
+        if not line.strip() or (number == 1 and not clip and len(cells) > 5):  # a header that was added later
             continue
         if not clip or len(cells) < 6:
             raise InputError(
@@ -111,7 +111,7 @@ def _lines(path: Path) -> Iterator[str]:
 def read_charades(path: Path) -> list[Video]:
     """Charades (Sigurdsson et al. 2016): a CSV row a video, whose script is a text of several sentences without times.
 
-    The scripts are read, not the descriptions that other people wrote of the finished videos.
+    Reads the scripts, not the descriptions that annotators wrote of the finished videos.
     """
     source = open_source(path, "csv")
     missing = [name for name in ("id", "script") if name not in source.columns]
@@ -129,9 +129,10 @@ _END = re.compile(r"(?<=[a-z][.?!])(?=[A-Z])|(?<=[.?!])[\"')\]]*(\s+)(?=\S)")
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a plain text: they end at `. ? !` before a blank, or before a capital where it was forgotten.
+    """The sentences of a plain text: they end at `. ? !` before a blank, or before a capital where the blank is
+    missing.
 
-    An abbreviation ends one only when a capital follows, a title (`Mr.`) never.
+    An abbreviation ends a sentence only when a capital follows, a title (`Mr.`) never does.
     """
     sentences, begin = [], 0
     for found in _END.finditer(text):
@@ -150,4 +151,4 @@ CAPTION_SETS: dict[str, Callable[[Path], list[Video]]] = {
     "youcook2": read_youcook2,
     "charades": read_charades,
 }
-"""The reader of each format that is a published set."""
+"""The reader of each published dataset, by format name."""

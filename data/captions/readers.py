@@ -1,8 +1,8 @@
 """Readers: sources of consecutive captions to videos in the order in which things happen.
 
-What a source is, is told by its name and its first lines, so no flag is needed for the usual ones. A reader cleans
-blanks and puts captions in order of time; it neither drops nor splits sentences. The formats themselves are read by
-`caption_sets` and `caption_tables`.
+The format is recognised by the name and the first lines of a file, so the usual ones need no flag. A reader cleans
+blanks and sorts captions by time; it neither drops nor splits sentences. The formats themselves are in `published` and
+`columns`.
 """
 
 import json
@@ -29,7 +29,7 @@ _HEAD_BYTES = 4096
 def read_videos(path: Path, *, format: str = "auto", columns: CaptionColumns | None = None) -> list[Video]:
     """The videos of one source; `format` is one of FORMATS, `auto` looks at the name and the first lines.
 
-    `columns` names the columns of a table. Raises InputError when nothing in it can make a pair.
+    `columns` names the columns of a table. Raises InputError when it contains no pair of captions.
     """
     chosen = format_of(path, format)
     if chosen in CAPTION_SETS:
@@ -45,7 +45,7 @@ def read_videos(path: Path, *, format: str = "auto", columns: CaptionColumns | N
 
 
 def format_of(path: Path, format: str = "auto") -> str:
-    """The format to read `path` in: the one that is said, or what its name and its first lines look like."""
+    """The format to read `path` in: the given one, or the one that its name and its first lines look like."""
     if format not in FORMATS:
         raise InputError(f"--format {format}: not known. Choose one of {', '.join(FORMATS)}.")
     if not path.exists():
@@ -67,7 +67,8 @@ def format_of(path: Path, format: str = "auto") -> str:
 
 
 def _json_format(path: Path, head: str) -> str:
-    """JSON lines by the name, or when the first line is an object that no set is; else the set whose shape it has."""
+    """JSON lines by the name, or when the first line is an object of no published dataset; else the dataset whose shape
+    it has."""
     first, *others = [line for line in head.splitlines() if line.strip()]
     try:
         values = json.loads(first).values()
@@ -99,7 +100,7 @@ def _text_format(path: Path, head: str) -> str:
 
 
 def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
-    """What was read as what, in a line."""
+    """One line that says which format the source was read in."""
     captions = [caption for video in videos for caption in video.captions]
     timed = sum(caption.seconds is not None for caption in captions)
     times = "with times" if timed == len(captions) else f"{timed:,} with times" if timed else "without times"
@@ -109,7 +110,7 @@ def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
 
 
 def merge_videos(sources: list[list[Video]]) -> list[Video]:
-    """The videos of several files, one after the other; an id met again keeps its id, so its captions stay in
+    """The videos of several files, one after the other; a video that occurs again keeps its id, so its captions stay in
     one fold."""
     return [video for videos in sources for video in videos]
 

@@ -1,7 +1,7 @@
-"""Text as it was meant: HTML entities, invisible characters and wrongly decoded letters mended where that is sure.
+"""Text as it was meant: repairs HTML entities, invisible characters and wrongly decoded letters where that is safe.
 
-`ftfy` knows what UTF-8 read as Latin-1 looks like and takes it back only when nothing is guessed. What cannot be
-mended is told by `is_broken`; dropping it is the business of `drops`.
+`ftfy` recognises UTF-8 that was read as Latin-1 and undoes it only when nothing has to be guessed. `is_broken` finds
+what cannot be repaired; `drops` leaves it out.
 """
 
 import html
@@ -29,9 +29,9 @@ def mend(text: str) -> str:
 
 
 def mend_videos(videos: Sequence[Video]) -> tuple[list[Video], int]:
-    """The videos with every caption mended, and how many captions changed by more than their blanks.
+    """The videos with every caption repaired, and how many captions changed by more than their blanks.
 
-    A caption with a tree stays as it is: its words are the tree's.
+    A caption with a tree stays as it is: its words must be the tree's.
     """
     n_mended = 0
     mended = []
@@ -48,7 +48,7 @@ def _mend_caption(caption: Caption) -> Caption:
 
 
 def is_broken(text: str) -> bool:
-    """Whether letters were lost (U+FFFD) or still stand for others after mending."""
+    """Whether letters were lost (U+FFFD) or are still wrong after the repair."""
     if text.isascii():
         return False
     import ftfy.badness

@@ -26,7 +26,7 @@ from swag_af.data.video import Video
 
 
 def contexts(options: ContextsOptions) -> dict[str, int]:
-    """Read, mend, split, drop, deal into folds and write; returns the drop table."""
+    """Read, repair, split, drop, assign folds and write; returns the drop table."""
     _check(options)
     splitter = load_splitter(options.splitter)
     read = [_read(source, options) for source in options.sources]
@@ -57,7 +57,7 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
 
 
 def _check(options: ContextsOptions) -> None:
-    """Stop before any work when a source is missing or an output stands in the way."""
+    """Stop before any work when a source is missing or an output file exists already."""
     if not options.sources:
         raise InputError(
             "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
@@ -74,7 +74,7 @@ def _check(options: ContextsOptions) -> None:
 
 
 def _read(path: Path, options: ContextsOptions) -> tuple[list[Video], dict[str, Any]]:
-    """The videos of a source, mended, and what the manifest says of it."""
+    """The videos of a source, repaired, and what the manifest records about it."""
     format = format_of(path, options.format)
     videos, n_mended = mend_videos(read_videos(path, format=format, columns=options.columns))
     said = describe(path, format, videos) + (f", {n_mended:,} mended" if n_mended else "")

@@ -10,9 +10,9 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.pool.folder import NO_TAGGER, Shard
+from swag_af.data.pool.folder import NO_TAGGER, Shard, with_feature_names
 from swag_af.data.pool.guard import Flag
-from swag_af.data.pool.rows import Block, Faults, RowError, RowMaker, fill_blocks, final_ids
+from swag_af.data.pool.rows import Block, Faults, Row, RowError, RowMaker, fill_blocks, final_ids
 from swag_af.data.pool.sharing import RowKeys, sharing
 from swag_af.data.tags import Tagger, load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
@@ -22,41 +22,23 @@ def parts_from_texts(
     contexts: Sequence[Context],
     negatives: Sequence[Sequence[str]],
     features: Sequence[np.ndarray] | None,
+    feature_names: Sequence[str] | None,
     tagger: str,
     flag: Flag | None,
     normalise: bool,
 ) -> tuple[dict[str, Any], Vocabulary, list[Shard]]:
     """Manifest, vocabulary and shards of `CandidatePool.from_texts`."""
-    if len(contexts) != len(negatives) or not contexts:
-        raise InputError(
-            f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
-            "at least one."
-        )
-    if features is not None and len(features) != len(contexts):
-        raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
+    _check_given(contexts, negatives, features, feature_names)
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
-    maker, rows = RowMaker(flag, normalise=normalise), []
-    faults = Faults("texts", "Mend those rows, or leave them out.")
-    for i, (context, row) in enumerate(zip(contexts, negatives, strict=True)):
-        try:
-            rows.append(maker.make(i, context, row, None if features is None else features[i]))
-        except RowError as fault:
-            faults.add(f"row {i}", fault)
-    faults.check()
+    maker, keys = RowMaker(flag, normalise=normalise, feature_names=feature_names), RowKeys()
+    rows = _made_rows(maker, contexts, negatives, features)
     blocks: list[Block] = []
-    met: dict[str, int] = {}
-    keys = RowKeys()
-    vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, blocks.append), min_count=1)
-    sizes = reduce(or_, (block.sizes for block in blocks))
-    ids, shared = final_ids(met, vocabulary), sharing(keys, blocks)
-    groups = np.split(shared.groups, np.cumsum([len(block) for block in blocks])[:-1])
-    tables = [
-        block.tables(0, len(block), ids, vocabulary, sizes) | {"groups": mine}
-        for block, mine in zip(blocks, groups, strict=True)
-    ]
-    shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]
+    types: dict[str, int] = {}
+    vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, blocks.append), min_count=1)
+    shared = sharing(keys, blocks)
+    tables = _tables_of(blocks, final_ids(types, vocabulary), vocabulary, shared.groups)
     manifest = {
-        "n_candidates": sizes.n_candidates,
+        "n_candidates": tables[0]["tokens"].shape[1],
         "tables": list(tables[0]),
         "tagger": named.name if named else NO_TAGGER,
         "dropped_negatives": maker.dropped_negatives(),
@@ -64,11 +46,60 @@ def parts_from_texts(
         "surface": maker.surface.records(),
         "made_by": {"function": "CandidatePool.from_texts", "normalise": normalise},
     }
-    return manifest, tagged(vocabulary, named), shards
+    shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]
+    return with_feature_names(manifest, maker.feature_names), tagged(vocabulary, named), shards
+
+
+def _check_given(
+    contexts: Sequence[Context],
+    negatives: Sequence[Sequence[str]],
+    features: Sequence[np.ndarray] | None,
+    feature_names: Sequence[str] | None,
+) -> None:
+    if len(contexts) != len(negatives) or not contexts:
+        raise InputError(
+            f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
+            "at least one."
+        )
+    if features is not None and len(features) != len(contexts):
+        raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
+    if feature_names is not None and features is None:
+        raise InputError("feature_names are given without features. Give both, or neither.")
+    if feature_names is not None and len(set(feature_names)) != len(feature_names):
+        raise InputError(f"feature_names: {', '.join(feature_names)} has a name twice. Give every column its own.")
+
+
+def _made_rows(
+    maker: RowMaker,
+    contexts: Sequence[Context],
+    negatives: Sequence[Sequence[str]],
+    features: Sequence[np.ndarray] | None,
+) -> list[Row]:
+    """The rows; raises one InputError for all that cannot be used."""
+    rows, faults = [], Faults("texts", "Mend those rows, or leave them out.")
+    for i, (context, row) in enumerate(zip(contexts, negatives, strict=True)):
+        try:
+            rows.append(maker.make(i, context, row, None if features is None else features[i]))
+        except RowError as fault:
+            faults.add(f"row {i}", fault)
+    faults.check()
+    return rows
+
+
+def _tables_of(
+    blocks: Sequence[Block], ids: np.ndarray, vocabulary: Vocabulary, groups: np.ndarray
+) -> list[dict[str, np.ndarray]]:
+    """The tables of each block, all of the same widths; `groups` (N,) are those of all rows."""
+    sizes = reduce(or_, (block.sizes for block in blocks))
+    parts = np.split(groups, np.cumsum([len(block) for block in blocks])[:-1])
+    return [
+        block.tables(0, len(block), ids, vocabulary, sizes) | {"groups": mine}
+        for block, mine in zip(blocks, parts, strict=True)
+    ]
 
 
 def tagged(vocabulary: Vocabulary, tagger: Tagger | None) -> Vocabulary:
-    """`vocabulary` with the tags that `tagger` gives its word types; without any for None."""
+    """`vocabulary` with the tags that `tagger` gives its word types; without tags for None."""
     if tagger is None:
         return replace(vocabulary, tags=None)
     return vocabulary.with_tags(tag_word_types(vocabulary.spellings, tagger))

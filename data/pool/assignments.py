@@ -1,6 +1,6 @@
-"""Assignments: an integer array `(N, A)` of candidate indices, gold (0) in column 0, its negatives behind.
+"""Assignments: an integer array `(N, A)` of candidate indices, gold (0) in column 0, negatives in the others.
 
-Draws the first one and checks any; which negatives stay is the business of the AF loop.
+Draws the first one and checks any; which negatives are replaced is decided by the AF loop.
 """
 
 import numpy as np

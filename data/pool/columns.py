@@ -1,8 +1,8 @@
 """What the columns of a row mean: a context, its gold and its negatives, in the layouts that datasets come in.
 
-A layout says which columns hold the context (first sentence and start, or one text that holds both) and which the
-answers (gold and negatives, or endings and the label of the right one), be they lists or numbered columns. SWAG's and
-HellaSwag's are given; the generic one is named by the user. Reading files and making pools happen elsewhere.
+A layout says which columns hold the context (first sentence and start, or one text with both) and which the answers
+(gold and negatives, or endings and the label of the right one), as lists or as numbered columns. Those of SWAG and
+HellaSwag are built in; users name the columns of any other. Reading files and making pools happen elsewhere.
 """
 
 import difflib
@@ -25,14 +25,14 @@ from swag_af.data.sources import Record, Source
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a kind of dataset."""
+    """The columns of a kind of dataset."""
 
     name: str
     columns: Columns
     default_source: str
-    """The `source` of contexts whose rows do not say one."""
+    """The `source` of contexts whose rows name none."""
     sources: Mapping[str, str]
-    """Prefix of the video -> source, for datasets that tell it so."""
+    """Prefix of the video -> source, for datasets that encode the source there."""
 
 
 LAYOUTS = {
@@ -69,17 +69,17 @@ LAYOUTS = {
         {"activitynet~": "activitynet", "wikihow~": "wikihow"},
     ),
 }
-"""The published ones: SWAG's regular and full files (Zellers et al. 2018), HellaSwag's (Zellers et al. 2019). SWAG's
+"""Published layouts: SWAG's regular and full files (Zellers et al. 2018), HellaSwag's (Zellers et al. 2019). SWAG's
 `fold-ind` is a row number, not a fold."""
 
 
 NO_FOLD = -1
-"""The fold of a row that names none, until one is dealt."""
+"""The fold of a row that names none, until one is assigned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A row as it was read: its negatives have yet to pass the guard, and it may have `NO_FOLD`."""
+    """A row as read: its negatives have not passed the guard yet, and its fold may be `NO_FOLD`."""
 
     context: Context
     negatives: list[str]
@@ -90,8 +90,8 @@ class Question:
 def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     """The layout whose columns `source` has; `wanted` is `auto`, `columns` or a name of LAYOUTS.
 
-    Columns that the user named are looked for before all others. Raises InputError saying which columns are missing
-    and which ones have names like theirs.
+    Columns that the user named are tried before all others. Raises InputError that lists the missing columns and
+    existing ones with similar names.
     """
     own = Layout("columns", columns, "custom", {})
     if wanted != "auto":
@@ -107,7 +107,7 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
 
 
 def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
-    """The columns without which a row is no question, those of the nearer of two ways where there are two."""
+    """The required columns that are missing; of the two ways to mark gold, those of the way that lacks fewer."""
 
     def missing(name: str, *, several: bool = False) -> list[str]:
         return [] if (_listed(name, tuple(names)) if several else name in names) else [name]
@@ -143,7 +143,7 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
 
 
 def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
-    """The columns among `names` that the layout looks at."""
+    """The columns among `names` that the layout uses."""
     columns = layout.columns
     wanted = {getattr(columns, field.name) for field in fields(columns)}
     for stem in (columns.negatives_column, columns.endings_column):
@@ -152,7 +152,7 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
 
 
 def question_of(record: Record, layout: Layout) -> Question:
-    """The question that a row asks; raises RowError when it asks none."""
+    """The question in a row; raises RowError when the row is not a valid question."""
     columns = layout.columns
     sent1, start = _context_of(record, layout)
     features = _optional(record, columns.features_column)
@@ -181,14 +181,15 @@ def question_of(record: Record, layout: Layout) -> Question:
 
 
 def _has_gold(record: Record, columns: Columns) -> bool:
-    """Whether gold stands by itself; otherwise a label tells it from the other endings."""
+    """Whether gold has a column of its own; otherwise a label says which of the endings it is."""
     names = tuple(record)
     given = bool(columns.gold_column) and columns.gold_column in record
     return given and bool(_listed(columns.negatives_column, names) or not _listed(columns.endings_column, names))
 
 
 def _context_of(record: Record, layout: Layout) -> tuple[str, str]:
-    """sent1 and start; a column of both that the user named goes first, a published one last."""
+    """sent1 and start; a column with both has priority if the user named it, and is the last resort in a published
+    layout."""
     columns = layout.columns
     both = all(name in record for name in (columns.sent1_column, columns.start_column) if name)
     if columns.context_column and (layout.name == "columns" or not both):
@@ -200,7 +201,7 @@ _SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?
 
 
 def split_context(text: str) -> tuple[str, str]:
-    """`text` parted after its last full sentence: `("He sits. She stands.", "A dog")`; start may be empty."""
+    """`text` split after its last full sentence: `("He sits. She stands.", "A dog")`; start may be empty."""
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
     if not ends or re.search(r"""[.?!]["')\]’”]*\s*$""", text):
         return text, ""
@@ -258,7 +259,7 @@ def _texts(record: Record, stem: str) -> list[str | None]:
 
 
 def _as_list(value: Any, name: str) -> list[Any]:
-    """A list as it is, a JSON list in a text, or one text alone."""
+    """The list in a cell: a list as it is, a JSON list in a string, or a single text."""
     if isinstance(value, str):
         try:
             parsed = json.loads(value) if value.lstrip().startswith("[") else value
@@ -303,7 +304,7 @@ def _fold(value: Any, name: str) -> int | None:
 
 
 def _integer(value: Any) -> int | None:
-    """The whole number that a cell holds, as such, as text, or as a float."""
+    """The whole number in a cell that holds an integer, a text or a float; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -315,7 +316,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _in_order(features: Any, order: list[int], n_given: int) -> Any:
-    """`features` with gold's first, those of missing negatives left out."""
+    """`features` with those of gold first and without those of missing negatives."""
     if features is None:
         return None
     try:

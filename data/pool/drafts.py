@@ -1,9 +1,9 @@
-"""A shard in the making, kept one file a row, so that a killed run goes on at the next row.
+"""An unfinished shard, stored as one file per row, so that a killed run resumes at the next row.
 
     pool/shards/.00003.rows/000017.npz       the tables of the 18th context
     pool/shards/.00003.rows/000018.dropped   why the 19th has none
 
-Rows may come in any order. When the last has come, the shard is written whole and these files go.
+Rows may be added in any order. After the last one, the shard is written as a whole and these files are deleted.
 """
 
 import shutil
@@ -22,12 +22,13 @@ _REJECTED = "rejected_"
 
 
 def draft_path(folder: Path, number: int) -> Path:
-    """Where the rows of shard `number` of the pool in `folder` wait."""
+    """The folder with the finished rows of shard `number` of the pool in `folder`."""
     return folder / SHARDS / f".{number:05d}.rows"
 
 
 class ShardDraft:
-    """Rows `0` to `n_rows - 1` of shard `number` of the pool in `folder`; `row_tables` are one row's, as a pattern."""
+    """Rows `0` to `n_rows - 1` of shard `number` of the pool in `folder`; `row_tables` are those of one row, as a
+    pattern."""
 
     def __init__(self, folder: Path, number: int, n_rows: int, row_tables: Mapping[str, np.ndarray]):
         self.folder = folder
@@ -39,24 +40,24 @@ class ShardDraft:
         remove_leftovers(self.path)
 
     def done(self) -> set[int]:
-        """The rows that are settled, kept or dropped."""
+        """The rows that are finished, kept or dropped."""
         return {int(path.name.partition(".")[0]) for path in self.path.glob("[0-9]*.*")}
 
     def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:
-        """Settle a row that has candidates; `rejected` of its draws, by reason, did not count."""
+        """Store a row that has candidates; `rejected` counts the draws that were rejected for it, by reason."""
         counts = {_REJECTED + reason: np.array(n) for reason, n in rejected.items()}
         with replacing(self.path / f"{row:06d}.npz") as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, n_draws=np.array(n_draws), **counts, **tables)
 
     def drop(self, row: int, reason: str) -> None:
-        """Settle a row that has none."""
+        """Record that a row has no candidates, and why."""
         write_text(self.path / f"{row:06d}.dropped", reason)
 
     def finish(self, contexts: Sequence[Context], more: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """Write the shard from the rows' files and remove them; returns what its `shard.json` says.
+        """Write the shard from the rows' files and delete them; returns the content of its `shard.json`.
 
-        `contexts` are all rows', dropped ones included, and so are the rows of the tables in `more`. Memory does
-        not grow with the number of rows.
+        `contexts` and the tables in `more` have all rows, dropped ones included. Memory does not grow with the number
+        of rows.
         """
         reasons = {int(path.stem): path.read_text(encoding="utf-8") for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(self.n_rows) if row not in reasons]

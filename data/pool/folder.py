@@ -1,4 +1,4 @@
-"""The folder of a pool: its tables, its shards, the manifest that makes shards a pool, and the vocabulary it names.
+"""The folder of a pool: its tables, its shards, the manifest that lists the shards, and the vocabulary.
 
     pool/manifest.json              format, kind, sizes, table names, shards with their hashes, what made it
     pool/vocabulary.tsv             V token types, with their tags
@@ -47,8 +47,15 @@ FEATURES = (
     "start_length",
     "sent1_length",
 )
-"""The `F` = 8 columns of the `features` table (Zellers et al. 2018, A.3): five negative log-likelihoods per
-token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens."""
+"""The `F` = 8 features that language models give (Zellers et al. 2018, A.3): five negative log-likelihoods per
+token in nats (forward LM: first, fourth, fifth; backward LM: second, third), then three lengths in tokens.
+
+A pool records the names of its own columns (`CandidatePool.feature_names`): its owner may have given other features."""
+
+
+def numbered_features(n: int) -> tuple[str, ...]:
+    """Names for `n` features whose owner gave them none."""
+    return tuple(f"feature_{i}" for i in range(1, n + 1))
 
 
 CONTEXT_TAGS = ("start_tags", "tags")
@@ -131,14 +138,15 @@ class Shard:
         return np.asarray(array[rows] if columns is None else array[rows[:, None], columns])
 
     def write(self, table: str, rows: np.ndarray, columns: np.ndarray, which: list[int], values: np.ndarray) -> None:
-        """`table[rows, columns, which] = values` (P, f) in the file; what a kill leaves unwritten stays as it was."""
+        """`table[rows, columns, which] = values` (P, f) in the file; after a kill, values not yet written are as
+        before."""
         assert self.path is not None
         array = np.load(self.path / f"{table}.npy", mmap_mode="r+", allow_pickle=False)
         array[rows[:, None], columns[:, None], which] = values
         array.flush()
 
     def original_text(self, row: int, column: int) -> str | None:
-        """The text as its owner wrote it, None when the tokens are all there is."""
+        """The text as given by the user, None when only tokens are stored."""
         if "text_ends" not in self._arrays and (self.path is None or not (self.path / "text_ends.npy").exists()):
             return None
         ends = self.load("text_ends")
@@ -152,7 +160,7 @@ class Shard:
 
 
 def shard_path(folder: Path, number: int) -> Path:
-    """Where shard `number` of the pool in `folder` stands."""
+    """The folder of shard `number` of the pool in `folder`."""
     return folder / SHARDS / f"{number:05d}"
 
 
@@ -164,7 +172,7 @@ def write_shard(
     *,
     notes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write shard `number` of the pool in `folder`, whole or not at all; returns what its `shard.json` says.
+    """Write shard `number` of the pool in `folder`, whole or not at all; returns the content of its `shard.json`.
 
     `notes` are added to it.
     """
@@ -194,13 +202,13 @@ def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) ->
 
 
 def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
-    """What `shard.json` of shard `number` says; None while the shard is still to be made."""
+    """The content of `shard.json` of shard `number`; None while the shard is not made yet."""
     path = shard_path(folder, number) / "shard.json"
     return read_json(path) if path.exists() else None
 
 
 def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:
-    """Hex SHA-256 over the hashes of what makes a pool."""
+    """Hex SHA-256 over the hashes of vocabulary and shards."""
     return sha256_json([vocabulary_sha256, list(shards_sha256)])
 
 
@@ -213,29 +221,35 @@ NEXT_VOCABULARY = "vocabulary.next.tsv"
 def finish_pool(
     folder: Path, vocabulary: Vocabulary, entries: Sequence[Mapping[str, Any]], made_by: Mapping[str, Any]
 ) -> None:
-    """Write the vocabulary and the manifest that makes the shards a pool."""
+    """Write the vocabulary and the manifest, which turn the shards into a pool; `made_by` is added to the manifest.
+
+    A `features` table has the columns `FEATURES`, unless `made_by` lists other `feature_names`.
+    """
     remove_leftovers(folder / SHARDS)
     vocabulary.save(folder / VOCABULARY)
-    write_manifest(
-        folder,
-        "pool",
-        {
-            "complete": True,
-            "n_rows": sum(int(entry["n_rows"]) for entry in entries),
-            "n_candidates": entries[0]["n_candidates"],
-            "tables": entries[0]["tables"],
-            "vocabulary_sha256": vocabulary.sha256,
-            "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
-            **made_by,
-        },
-    )
+    manifest = {
+        "complete": True,
+        "n_rows": sum(int(entry["n_rows"]) for entry in entries),
+        "n_candidates": entries[0]["n_candidates"],
+        "tables": entries[0]["tables"],
+        "vocabulary_sha256": vocabulary.sha256,
+        "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
+        **made_by,
+    }
+    write_manifest(folder, "pool", with_feature_names(manifest, manifest.get("feature_names", FEATURES)))
+
+
+def with_feature_names(manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """`manifest` with the names of its feature columns, if it lists a `features` table; without any otherwise."""
+    others = {key: value for key, value in manifest.items() if key != "feature_names"}
+    return others | ({"feature_names": list(names)} if "features" in manifest["tables"] else {})
 
 
 def vocabulary_path(folder: Path, sha256: str) -> Path:
     """The vocabulary of the pool in `folder` whose manifest has this hash.
 
-    `replace_vocabulary` writes the next one beside the old, then the manifest, then moves it into place. Killed before
-    the last step, the next one is the pool's; killed before the second, the old one still is.
+    `replace_vocabulary` writes the new vocabulary beside the old one, then the manifest, then moves the vocabulary into
+    place. After a kill before the last step, the new one belongs to the pool; before the second step, the old one does.
     """
     following = folder / NEXT_VOCABULARY
     return following if following.exists() and sha256_file(following) == sha256 else folder / VOCABULARY
@@ -248,7 +262,7 @@ def replace_vocabulary(folder: Path, vocabulary: Vocabulary, changes: Mapping[st
     """
     manifest = read_manifest(folder, "pool")
     standing = vocabulary_path(folder, manifest["vocabulary_sha256"])
-    if standing.name == NEXT_VOCABULARY:  # killed before the last step of the change before this one
+    if standing.name == NEXT_VOCABULARY:  # an earlier change was killed before its last step
         os.replace(standing, folder / VOCABULARY)
     vocabulary.save(folder / NEXT_VOCABULARY)
     write_json(folder / MANIFEST, manifest | {"vocabulary_sha256": vocabulary.sha256} | dict(changes))

@@ -1,8 +1,8 @@
-"""The false-negative guard: which negatives of a row may stand beside its gold.
+"""The false-negative guard: which negatives of a row are kept beside its gold.
 
-A negative that says what gold says would teach a filter, and later a model, that a right answer is wrong. Left out,
-each counted under its reason: negatives without a visible character, equal to gold, equal to an earlier negative, and
-those that a function of the user's flags. Texts are compared by their words (`wording`). Tables are made elsewhere.
+A negative that means the same as gold would teach a filter, and later a model, that a right answer is wrong. Dropped,
+and counted by reason: negatives without a visible character, equal to gold, equal to an earlier negative, and those
+flagged by a function of the user. Texts are compared by their words (`wording`). Tables are made elsewhere.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ DROPPED_NEGATIVES: dict[str, str] = {
     "repeated": "the words of an earlier negative of the row",
     "flagged": "flagged as gold-like by the user's function",
 }
-"""Every reason for leaving a negative out, in the order in which it is tested."""
+"""Every reason for dropping a negative, in the order in which they are tested."""
 
 Flag = Callable[[Context, str], bool]
 """`flag(context, negative)`: whether the negative could pass for gold, and so must not be one."""
@@ -27,10 +27,10 @@ Flag = Callable[[Context, str], bool]
 def kept_candidates(
     context: Context, negatives: Sequence[str], *, flag: Flag | None, dropped: Counter[str]
 ) -> list[int]:
-    """Indices into `[context.gold, *negatives]` of gold, first, and of the negatives that may stay.
+    """Indices into `[context.gold, *negatives]` of gold, which comes first, and of the negatives that are kept.
 
-    `dropped` is told the reason for each of the others. `flag` is asked once about each negative that is not left out
-    already; an exception in it is an InputError.
+    `dropped` counts the reason of each of the others. `flag` is called once for each negative that is not dropped
+    already; an exception in it becomes an InputError.
     """
     gold = comparable(context.gold)
     seen: set[str] = set()

@@ -1,18 +1,12 @@
 """Tags in context: every candidate tagged in its own sentence, start and ending together, into tables of the pool.
 
 `tags` (n, K, L) holds the tags of the endings, `start_tags` (n, S) those of the starts, each start tagged alone, since
-all candidates of a row share it. Shards are finished one by one and kept, so a killed tagging goes on; the pool is the
-pool without these tables until the last one stands. Tagging word types is `taggers`' and `build`'s.
+all candidates of a row share it. Shards are finished one by one and kept, so a killed tagging resumes; until the last
+one is done, the pool has none of these tables. Word types are tagged elsewhere (`taggers`).
 """
 
-import multiprocessing
-import os
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +16,15 @@ from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
+from swag_af.data.scale import run_blocks
 from swag_af.data.tags import CODES, Tagger, load_tagger
 from swag_af.data.tokens import capitalise
 
 PLAN = "tagging.json"
-"""Beside the manifest while a tagging is under way: who tags."""
+"""A file beside the manifest while tagging is in progress: which tagger is used."""
+
+Rows = tuple[int, int]
+"""`(begin, end)`: the rows of the pool from `begin` up to `end`."""
 
 _BLOCK_SENTENCES = 4096
 
@@ -34,8 +32,8 @@ _BLOCK_SENTENCES = 4096
 def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> CandidatePool:
     """Tag every candidate in its sentence, with `workers` processes; returns the pool with the two tables.
 
-    Tags by another tagger are taken away first. The tables are the same bytes whatever the number of processes and
-    however often the work was interrupted.
+    Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
+    often the work was interrupted.
     """
     pool = CandidatePool.open(folder)
     tagger = load_tagger(tagger_name)
@@ -45,14 +43,14 @@ def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> Candi
             return pool
         pool = pool.with_tables([t for t in pool.tables if t not in CONTEXT_TAGS], dict.fromkeys(plan))
     _begin(folder, plan)
-    _tag_shards(_Job(folder, tagger_name, tagger), workers)
+    _tag_shards(pool, _Job(folder, tagger_name, tagger), workers)
     made = pool.with_tables([*pool.tables, *CONTEXT_TAGS], plan)
     (folder / PLAN).unlink()
     return made
 
 
 def _begin(folder: Path, plan: dict[str, Any]) -> None:
-    """Note who tags; what another tagger left in the shards goes."""
+    """Record the tagger; what another tagger left in the shards is deleted."""
     if (folder / PLAN).exists() and read_json(folder / PLAN) == plan:
         return
     for path in (folder / SHARDS).glob("[0-9]*"):
@@ -61,23 +59,59 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
     write_json(folder / PLAN, plan)
 
 
-@dataclass
+def _tag_shards(pool: CandidatePool, job: "_Job", workers: int) -> None:
+    """Write the tables of every shard that lacks them."""
+    todo = _shards_to_do(pool, job.folder)
+    blocks = [block for _, mine in todo for block in mine]
+    done = len(pool) - sum(end - begin for begin, end in blocks)
+    with (
+        progress("tag", len(pool), "contexts", done=done) as advance,
+        run_blocks(job, blocks, workers=workers) as made,
+    ):
+        for path, mine in todo:
+            parts = []
+            for _ in mine:
+                parts.append(next(made))
+                advance(len(parts[-1][0]))
+            for table, arrays in zip(CONTEXT_TAGS, zip(*parts, strict=True), strict=True):
+                write_array(path / f"{table}.npy", np.concatenate(arrays))
+
+
+def _shards_to_do(pool: CandidatePool, folder: Path) -> list[tuple[Path, list[Rows]]]:
+    """The shards that lack their tables, each with its rows in blocks."""
+    n_rows, first, todo = max(1, _BLOCK_SENTENCES // pool.n_candidates), 0, []
+    for entry in pool.manifest["shards"]:
+        path, end = folder / SHARDS / entry["name"], first + int(entry["n_rows"])
+        if not (path / f"{CONTEXT_TAGS[-1]}.npy").exists():
+            todo.append((path, [(begin, min(begin + n_rows, end)) for begin in range(first, end, n_rows)]))
+        first = end
+    return todo
+
+
+@dataclass(frozen=True)
 class _Job:
-    """A pool and its tagger, opened in the process that uses them."""
+    """Tagging a pool, in blocks of rows."""
 
     folder: Path
     tagger_name: str
-    _tagger: Tagger | None = field(default=None, repr=False)
+    tagger: Tagger | None = None
+    """The tagger, where this process has loaded it; another process loads its own."""
 
-    @cached_property
-    def pool(self) -> CandidatePool:
-        return CandidatePool.open(self.folder)
+    def open(self) -> Callable[[Rows], tuple[np.ndarray, np.ndarray]]:
+        return _Tagging(CandidatePool.open(self.folder), self.tagger or load_tagger(self.tagger_name)).tag
 
-    @cached_property
-    def tagger(self) -> Tagger:
-        return self._tagger or load_tagger(self.tagger_name)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Job, (self.folder, self.tagger_name)
 
-    def tag(self, block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+
+@dataclass(frozen=True)
+class _Tagging:
+    """A pool and its tagger, opened in the process that uses them."""
+
+    pool: CandidatePool
+    tagger: Tagger
+
+    def tag(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         """`start_tags` (n, S) and `tags` (n, K, L) uint8 of the rows from `block[0]` up to `block[1]`."""
         rows = np.arange(*block)
         view = self.pool.view(rows, np.tile(np.arange(self.pool.n_candidates), (len(rows), 1)))
@@ -105,68 +139,3 @@ def _words(ids: np.ndarray, lengths: np.ndarray, spellings: Sequence[str]) -> li
 
 def _first_capital(words: list[str]) -> list[str]:
     return [capitalise(words[0]), *words[1:]] if words else []
-
-
-def _tag_shards(job: _Job, workers: int) -> None:
-    """Write the tables of every shard that lacks them."""
-    shards = [(entry["name"], int(entry["n_rows"])) for entry in job.pool.manifest["shards"]]
-    n_rows = max(1, _BLOCK_SENTENCES // job.pool.n_candidates)
-    blocks: list[tuple[int, int]] = []
-    todo: list[tuple[Path, int]] = []
-    first = 0
-    for name, n in shards:
-        path = job.folder / SHARDS / name
-        if not (path / f"{CONTEXT_TAGS[-1]}.npy").exists():
-            mine = [(begin, min(begin + n_rows, first + n)) for begin in range(first, first + n, n_rows)]
-            todo.append((path, len(mine)))
-            blocks += mine
-        first += n
-    done = len(job.pool) - sum(end - begin for begin, end in blocks)
-    with progress("tag", len(job.pool), "contexts", done=done) as advance, _mapped(job, blocks, workers) as made:
-        for path, n_blocks in todo:
-            parts = []
-            for _ in range(n_blocks):
-                parts.append(next(made))
-                advance(len(parts[-1][0]))
-            for table, arrays in zip(CONTEXT_TAGS, zip(*parts, strict=True), strict=True):
-                write_array(path / f"{table}.npy", np.concatenate(arrays))
-
-
-@contextmanager
-def _mapped(
-    job: _Job, blocks: Sequence[tuple[int, int]], workers: int
-) -> Iterator[Iterator[tuple[np.ndarray, np.ndarray]]]:
-    """What `job.tag` gives for each block, in order, computed here or in processes."""
-    if workers == 1 or len(blocks) < 2:
-        yield map(job.tag, blocks)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of whatever the tagger loaded
-    with ProcessPoolExecutor(
-        min(workers, len(blocks)), context, initializer=_start, initargs=(job.folder, job.tagger_name)
-    ) as executor:
-        try:
-            yield executor.map(_tag_block, blocks)
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-_JOBS: list[_Job] = []
-"""The job of a worker process, in which nothing else runs."""
-
-
-def _start(folder: Path, tagger_name: str) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _JOBS[:] = [_Job(folder, tagger_name)]
-
-
-def _end_with_parent() -> None:
-    """A killed parent says nothing to its processes, and they would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _tag_block(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    return _JOBS[0].tag(block)

@@ -16,21 +16,21 @@ class Columns:
     start_column: str = "start"
     """The beginning of the second sentence; --start-column '' where endings stand alone."""
     context_column: str = ""
-    """First sentence and start in one text, parted after its last full sentence; in place of the two above."""
+    """First sentence and start in one text, split after its last full sentence; in place of the two above."""
     gold_column: str = "gold"
     """The right ending."""
     negatives_column: str = "negatives"
     """The negatives: a list, a JSON list in a text, or numbered columns such as negative0, negative1."""
     endings_column: str = "endings"
-    """In place of gold and negatives, all endings, likewise."""
+    """In place of gold and negatives, all endings, in the same forms."""
     label_column: str = "label"
     """Which of the endings is gold, counted from 0."""
     id_column: str = "id"
-    """A name for the row, its own; rows are numbered where there is none."""
+    """A unique name of the row; rows are numbered where there is none."""
     video_column: str = "video"
-    """The group that must stay together in folds and splits; each row its own where there is none."""
+    """The group that must stay together in folds and splits; each row is a group of its own where there is none."""
     fold_column: str = "fold"
-    """The fold, from 0; dealt by video and shared texts where no row has one."""
+    """The fold, from 0; assigned by video and shared texts where no row has one."""
     source_column: str = "source"
     """Where the row comes from."""
     features_column: str = "features"
@@ -41,10 +41,10 @@ class Columns:
 class PoolOptions:
     """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
 
-    Reads one row a context: sent1, start, gold and negatives, rows of any number of negatives of any length. The
-    layouts of SWAG and HellaSwag are told by their columns, and formats by the files. Negatives that repeat gold or
-    each other, letter case and blanks aside, are left out and counted. Warns where letter case, blanks, quotes, final
-    marks or invisible characters tell gold. Needs little memory at millions of rows.
+    Reads one row per context: sent1, start, gold and negatives, any number of negatives of any length. The layouts of
+    SWAG and HellaSwag are recognised by their columns, formats by the files. Negatives that repeat gold or each other,
+    apart from letter case and blanks, are left out and counted. Warns where letter case, blanks, quotes, final marks or
+    invisible characters reveal gold. Needs little memory, even for millions of rows.
 
     Try:
       swag-af pool mine.jsonl --out pool
@@ -59,9 +59,10 @@ class PoolOptions:
     out: Path = Path("pool")
     """The pool folder to write."""
     format: Literal["auto", "jsonl", "csv", "parquet", "datasets"] = "auto"
-    """The format of the sources; auto looks at them."""
+    """The format of the sources; auto detects it."""
     layout: Literal["auto", "columns", "swag", "hellaswag"] = "auto"
-    """What the columns mean: columns, as named below; or those of a published dataset. auto looks at their names."""
+    """What the columns mean: columns, as named below; or those of a published dataset. auto detects it by their
+    names."""
     columns: Columns = field(default_factory=Columns)
     """The names of the columns."""
     flag: str = ""
@@ -75,9 +76,9 @@ class PoolOptions:
     normalise: bool = False
     """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
     references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
-    tells gold (digits, commas, contractions, words) stays, and is for audits to find. Starts stay as they are."""
+    reveals gold (digits, commas, contractions, words) stays, for audits to find. Starts stay as they are."""
     tagger: str = "auto"
-    """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best at hand. `swag-af tag`
+    """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best one available. `swag-af tag`
     does it later."""
     force: bool = False
     """Replace an existing pool."""
@@ -87,11 +88,11 @@ class PoolOptions:
 class TagOptions:
     """Tag the word types of a pool, or its endings in context: what the filters poslstm and ensemble read.
 
-    The tags are part of what a pool is, so runs on it as it was are runs of another pool: `swag-af filter` and
-    `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
+    The tags are part of the pool's identity, so runs made before belong to another pool: `swag-af filter`
+    and `swag-af show` refuse them until the pool is tagged as before. Copy the folder first to keep both.
 
-    A word type has one tag, and a pool is tagged in a second. --in-context tags every candidate in its sentence, by
-    processes side by side; interrupted, the same command goes on. Tagging word types again takes those tags away.
+    A word type has one tag, and a pool is tagged in a second. --in-context tags every candidate in its sentence, in
+    several processes; if interrupted, the same command resumes. Tagging word types again removes those tags.
 
     Try:
       swag-af tag pool
@@ -102,7 +103,7 @@ class TagOptions:
     pool: Path
     """The pool folder."""
     tagger: str = "auto"
-    """rules, spacy, spacy:PIPELINE or none, which takes the tags away; auto takes the best at hand."""
+    """rules, spacy, spacy:PIPELINE or none, which removes the tags; auto takes the best one available."""
     in_context: bool = False
     """Tag every candidate in its sentence, not every word type once."""
     workers: int = 1

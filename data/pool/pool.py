@@ -1,7 +1,7 @@
 """The pool: every context with its candidates, as a folder of memory-mapped tables.
 
-A pool of `N` rows holds `K` candidates a row, gold first; what stands in its folder says `folder`. Opening a pool reads
-the manifest and no table. This module neither samples candidates nor chooses among them.
+A pool of `N` rows has `K` candidates in each row, gold first; `folder` describes its files. Opening a pool reads the
+manifest and no table. This module neither samples candidates nor chooses among them.
 """
 
 import os
@@ -28,21 +28,23 @@ from swag_af.data.pool.folder import (
     Shard,
     check_finite,
     finish_pool,
+    numbered_features,
     pool_identity,
     shard_hash,
     vocabulary_path,
+    with_feature_names,
     write_shard,
 )
 from swag_af.data.registry import Registry
 from swag_af.data.vocabulary import Vocabulary
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
-"""`filler(pool, rows, columns)`: features left for later, (P, f) in the order of `pool.lazy_features`, for the P
-candidates `columns` (P,) of `rows` (P,)."""
+"""`filler(pool, rows, columns)`: the lazy features, (P, f) in the order of `pool.lazy_features`, of the P candidates
+`columns` (P,) of `rows` (P,)."""
 
 
 FEATURE_READERS = Registry("feature reader", {"lstm": "swag_af.lm.lstm.lazy:with_features"})
-"""By the generator of a pool: what makes a pool able to compute the features that it lacks."""
+"""By the generator of a pool: the function that enables a pool to compute the features that it lacks."""
 
 
 class CandidatePool:
@@ -67,7 +69,7 @@ class CandidatePool:
         self.n_candidates = int(self.manifest["n_candidates"])
         self._has_checked_features = False
         self.filler: Filler | None = None
-        """What computes the `lazy_features` when they are first asked for."""
+        """Computes the `lazy_features` when they are first used."""
 
     def __len__(self) -> int:
         return self.n_rows
@@ -99,27 +101,29 @@ class CandidatePool:
         negatives: Sequence[Sequence[str]],
         *,
         features: Sequence[np.ndarray] | None = None,
+        feature_names: Sequence[str] | None = None,
         tagger: str = "auto",
         flag: Callable[[Context, str], bool] | None = None,
         normalise: bool = False,
     ) -> "CandidatePool":
-        """A pool in memory from texts of your own; row `i` holds `contexts[i].gold`, then `negatives[i]`.
+        """A pool in memory from your own texts; row `i` has `contexts[i].gold`, then `negatives[i]`.
 
-        Rows may have different numbers of negatives. Left out and counted by reason in
-        `manifest["dropped_negatives"]`: blank negatives, those with the words of gold or of an earlier negative
-        (`swag_af.data.pool.guard.comparable`), and those for which `flag(context, negative)` is true. `features`, if
-        given, has one (1 + len(negatives[i]), F) array a row, gold first, finite. `tagger` is a name that
-        `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be
-        used, such as those without negatives. Files of any size: `swag-af pool`.
+        Rows may have different numbers of negatives. Left out and counted by reason in `manifest["dropped_negatives"]`:
+        blank negatives, those with the words of gold or of an earlier negative (see
+        `swag_af.data.text.wording.comparable`), and those for which `flag(context, negative)` is true. `features`, if
+        given, has one (1 + len(negatives[i]), F) array for each row, gold first, finite; F is your choice, the same in
+        every row, and `feature_names` are the names of the F columns (numbered if not given). `tagger` is a name that
+        `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be used,
+        such as those without negatives. For files of any size use `swag-af pool`.
 
-        Where surface form tells gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
-        `manifest["surface"]` how far. `normalise` gives gold and negatives one form
-        (`swag_af.data.text.normalise`), before anything compares them; they are then shown through the vocabulary.
+        Where surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
+        `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
+        before anything compares them; they are then shown through the vocabulary.
         """
         from swag_af.data.pool.assembly import parts_from_texts
         from swag_af.data.text.surface import SurfaceWarning, warning_lines
 
-        parts = parts_from_texts(contexts, negatives, features, tagger, flag, normalise)
+        parts = parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise)
         pool = cls(*parts, None)
         if pool.manifest["surface"]:
             told = warning_lines(pool.manifest["surface"], normalised=normalise)
@@ -146,10 +150,10 @@ class CandidatePool:
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """(N,) group numbers: equal for rows that no split should part.
+        """(N,) group numbers: equal for rows that no split should separate.
 
-        Those of one video, and those that share a sentence, or a text that is gold in the one and a negative in the
-        other; as far as no group grows beyond a tenth of the rows by that.
+        Rows of one video, and rows that share a sentence, or a text that is gold in one and a negative in the other,
+        unless that would make a group of more than a tenth of the rows.
         """
         if "groups" in self.tables:
             return self.gather("groups", np.arange(self.n_rows)).astype(np.int64)
@@ -159,18 +163,32 @@ class CandidatePool:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables at hand."""
+        """The names of the tables that the pool has."""
         return tuple(self.manifest["tables"])
 
     @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the F columns of the `features` table, in order; none without the table.
+
+        For pools made before names were recorded: `FEATURES`, or numbered names where the features came with the texts.
+        """
+        if "features" not in self.tables:
+            return ()
+        if "feature_names" in self.manifest:
+            return tuple(self.manifest["feature_names"])
+        is_of_texts = "dropped_negatives" in self.manifest and "features_by" not in self.manifest
+        n = self._shards[0].load("features").shape[2]
+        return numbered_features(n) if is_of_texts or n != len(FEATURES) else FEATURES
+
+    @property
     def lazy_features(self) -> tuple[str, ...]:
-        """The features that are NaN until they are first asked for."""
+        """The features that are NaN until they are first used."""
         return tuple(self.manifest.get("lazy_features", ()))
 
     def check_features(self, n_rows: int = 512) -> None:
-        """Raise InputError unless every feature is finite, or can be computed when it is asked for.
+        """Raise InputError unless every feature is finite, or can be computed when it is used.
 
-        Reads the table once, `n_rows` at a time; what is left for later is not computed.
+        Reads the table once, `n_rows` at a time; lazy features are not computed.
         """
         if self.lazy_features:
             generator = self.manifest.get("generator", "lstm")
@@ -188,13 +206,13 @@ class CandidatePool:
 
     @cached_property
     def identity(self) -> str:
-        """Hex SHA-256 of what the pool holds, the same in memory and on disk."""
+        """Hex SHA-256 of the content of the pool, the same in memory and on disk."""
         if self.path is None:
             return pool_identity(self.vocabulary.sha256, [shard.content_hash() for shard in self._shards])
         return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
 
     def require(self, *tables: str) -> None:
-        """Raise InputError when a table is missing, saying what adds it; `tags` are those of the word types."""
+        """Raise InputError when a table is missing, saying what adds it; `tags` may be those of the word types."""
         have = self.tables if "tags" not in tables or self.vocabulary.tags is None else (*self.tables, "tags")
         missing = [name for name in tables if name not in have]
         if missing:
@@ -211,7 +229,7 @@ class CandidatePool:
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """`table[rows]`, or `table[rows[:, None], columns]` with `columns` (n, m); reads those entries alone.
 
-        Features that were left for later are computed and kept on the way.
+        Lazy features are computed and stored first.
         """
         self.require(table)
         values = self._gather(table, rows, columns)
@@ -249,7 +267,7 @@ class CandidatePool:
             )
         pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
         values = self.filler(self, pairs[:, 0], pairs[:, 1])
-        which = [FEATURES.index(name) for name in self.lazy_features]
+        which = [self.feature_names.index(name) for name in self.lazy_features]
         shard_of = np.searchsorted(self._offsets, pairs[:, 0], side="right") - 1
         for i in np.unique(shard_of):
             here = shard_of == i
@@ -257,11 +275,11 @@ class CandidatePool:
             self._shards[i].write("features", at[:, 0], at[:, 1], which, values[here])
 
     def view(self, rows: np.ndarray, columns: np.ndarray) -> "View":
-        """The candidates `columns` (n, m) of `rows` (n,), read table by table as they are asked for."""
+        """The candidates `columns` (n, m) of `rows` (n,); each table is read when it is first used."""
         return View(self, np.asarray(rows), np.asarray(columns))
 
     def text(self, row: int, column: int) -> str:
-        """The ending that candidate `column` of `row` stands for."""
+        """The text of candidate `column` of `row`."""
         shard = int(np.searchsorted(self._offsets, row, side="right")) - 1
         own = self._shards[shard].original_text(row - int(self._offsets[shard]), column)
         if own is not None:
@@ -278,17 +296,20 @@ class CandidatePool:
         return self.with_tables([*self.tables, name], changes)
 
     def with_tables(self, tables: Sequence[str], changes: Mapping[str, Any]) -> "CandidatePool":
-        """The pool on disk with these tables, whose files stand in its shards already; `changes` to its manifest.
+        """The pool on disk with these tables, whose files are already in its shards; `changes` go into its manifest.
 
-        Other tables make it another pool. Killed before the end, it stays the old one.
+        Other tables give it another identity. After a kill, it is still the old pool. A new `features` table has the
+        columns `FEATURES`, unless `changes` lists other `feature_names`.
         """
         assert self.path is not None
         entries = self.shard_entries(tables)
-        write_json(self.path / MANIFEST, {**self.manifest, **changes, "tables": list(tables), "shards": entries})
+        manifest = {**self.manifest, **changes, "tables": list(tables), "shards": entries}
+        names = changes.get("feature_names") or self.feature_names or FEATURES
+        write_json(self.path / MANIFEST, with_feature_names(manifest, names))
         return CandidatePool.open(self.path)
 
     def shard_entries(self, tables: Sequence[str]) -> list[dict[str, Any]]:
-        """What the manifest says of the shards of a pool on disk that has these tables."""
+        """The manifest's entries for the shards of a pool on disk with these tables."""
         assert self.path is not None
         entries = []
         for entry in self.manifest["shards"]:
@@ -300,7 +321,7 @@ class CandidatePool:
     def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
 
-        Raises InputError when something stands there, unless `force` is given and it is a pool.
+        Raises InputError when something exists there, unless `force` is given and it is a pool.
         """
         path = Path(path)
         check_output(path, force=force)
@@ -312,6 +333,7 @@ class CandidatePool:
                 for number, shard in enumerate(self._shards)
             ]
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool
                 made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
             finish_pool(temporary, self.vocabulary, entries, made_by)
@@ -386,7 +408,7 @@ class View:
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """(n,) numbers that are equal for rows that no split should part (`CandidatePool.groups`)."""
+        """(n,) numbers that are equal for rows that no split should separate (`CandidatePool.groups`)."""
         return self.pool.groups[self.rows]
 
     @cached_property

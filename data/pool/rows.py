@@ -1,9 +1,9 @@
 """Rows of text to the tables of a pool, in two steps, so that millions of rows need little memory.
 
-First every row is checked, tokenised once and put into a `Block` of flat arrays, where a token type has the number in
-which it was first met. When all rows are read, the vocabulary and the pool's own `K`, `L` and `S` are known, and a
-block becomes tables. One block may stay in memory, as for a pool made of lists, or many may wait in files. Pools and
-source files are the business of others.
+First every row is checked, tokenised once and put into a `Block` of flat arrays, in which token types are numbered by
+their first occurrence. When all rows are read, the vocabulary and the pool's own `K`, `L` and `S` are known, and each
+block becomes tables. Blocks may stay in memory, as for a pool made of lists, or wait in files. Pools and source files
+are handled elsewhere.
 """
 
 from array import array
@@ -18,6 +18,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, replacing, write_jsonl
+from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import SurfaceCounts
@@ -36,7 +37,7 @@ _N_FAULTS_ENOUGH = 100
 
 
 class RowError(InputError):
-    """What is wrong with one row, without saying where it stands: `has an empty gold ending`."""
+    """What is wrong with one row, without its place: `has an empty gold ending`."""
 
 
 class EmptyRowError(RowError):
@@ -44,7 +45,7 @@ class EmptyRowError(RowError):
 
 
 class Faults:
-    """The faulty rows of one source, told together in one line.
+    """The faulty rows of one source, reported together in one line.
 
     Stops reading at the hundredth: such a file is wrong throughout.
     """
@@ -76,66 +77,84 @@ class Faults:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a pool as text: gold first, then the negatives that the guard let through."""
+    """A row of a pool as text: gold first, then the negatives that passed the guard."""
 
     context: Context
     candidates: tuple[str, ...]
     features: np.ndarray | None
     """(len(candidates), F) float32, or None."""
     as_given: bool = True
-    """Whether the candidates are shown as they stand here, or through the vocabulary."""
+    """Whether the candidates are shown as given, or through the vocabulary."""
 
 
 class RowMaker:
-    """Makes rows one after the other: checks them, and asks the guard which negatives may stay.
+    """Makes rows one by one: checks them, and drops the negatives that the guard rejects.
 
-    With `normalise` all candidates have one surface form before anybody compares them.
+    With `normalise` all candidates get one surface form before they are compared.
     """
 
-    def __init__(self, flag: Flag | None = None, *, normalise: bool = False) -> None:
+    def __init__(
+        self, flag: Flag | None = None, *, normalise: bool = False, feature_names: Sequence[str] | None = None
+    ) -> None:
         self.flag = flag
         self.normalise = normalise
         self.surface = SurfaceCounts()
-        """What tells gold from the negatives that stay, words aside."""
+        """Counts of surface form that separates gold from the negatives that are kept."""
         self.dropped: Counter[str] = Counter()
-        """Negatives left out so far, by reason."""
+        """Negatives dropped so far, by reason."""
+        self._names = feature_names
         self._n_features: int | None = None
 
     def make(self, number: int, context: Context, negatives: Sequence[str], features: object = None) -> Row:
         """The row that `context`, its negatives and their features make.
 
-        `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its
-        `number`, and one without a video is a video of its own. Raises RowError, and EmptyRowError when no negative is
-        left.
+        `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its `number`,
+        and one without a video gets a video of its own. Raises RowError, and EmptyRowError when no negative is left.
         """
         named = replace(context, id=context.id or f"row-{number}")
         named = replace(named, video=named.video or named.id)
-        for what, text in (("sent1", named.sent1), ("start", named.start), ("gold", named.gold)):
-            _check_text(what, text)
-        for i, text in enumerate(negatives):
-            _check_text(f"negative {i}", text)
+        _check_texts(named, negatives)
         if self.normalise:
             named, negatives = replace(named, gold=normalise(named.gold)), [normalise(text) for text in negatives]
         if not comparable(named.gold):
             raise RowError("has an empty gold ending")
-        values = None if features is None else _checked_features(features, 1 + len(negatives))
-        width = 0 if values is None else values.shape[1]
-        if self._n_features not in (None, width):
-            raise RowError(f"has {width} features a candidate, and the rows before it have {self._n_features}")
+        values = self._checked_features(features, 1 + len(negatives))
         dropped: Counter[str] = Counter()
         kept = kept_candidates(named, negatives, flag=self.flag, dropped=dropped)
         if len(kept) < 2:
             raise EmptyRowError("has no negatives that differ from gold" if negatives else "has no negatives")
-        self._n_features = width
+        self._n_features = 0 if values is None else values.shape[1]
         self.dropped.update(dropped)
         every = (named.gold, *negatives)
         texts = tuple(every[i] for i in kept)
-        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # their case is not shown
+        self.surface.add([text.lower() for text in texts] if self.normalise else texts)  # letter case is not shown
         return Row(named, texts, None if values is None else values[kept], as_given=not self.normalise)
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features: those given, otherwise numbered; none where rows have no features."""
+        return tuple(self._names) if self._names is not None else numbered_features(self._n_features or 0)
+
+    def _checked_features(self, features: object, n: int) -> np.ndarray | None:
+        """`features` as (n, F) float32, or None; raises RowError when they do not fit names or earlier rows."""
+        values = None if features is None else _as_features(features, n)
+        width = 0 if values is None else values.shape[1]
+        if self._names is not None and width != len(self._names):
+            raise RowError(f"has {width} features a candidate, and {len(self._names)} feature names are given")
+        if self._n_features not in (None, width):
+            raise RowError(f"has {width} features a candidate, and the rows before it have {self._n_features}")
+        return values
+
     def dropped_negatives(self) -> dict[str, int]:
-        """A count for every reason of the guard, those of zero too."""
+        """A count for every reason of the guard, zeros included."""
         return {reason: self.dropped[reason] for reason in DROPPED_NEGATIVES}
+
+
+def _check_texts(context: Context, negatives: Sequence[str]) -> None:
+    for what, text in (("sent1", context.sent1), ("start", context.start), ("gold", context.gold)):
+        _check_text(what, text)
+    for i, text in enumerate(negatives):
+        _check_text(f"negative {i}", text)
 
 
 def _check_text(what: str, text: object) -> None:
@@ -147,7 +166,7 @@ def _check_text(what: str, text: object) -> None:
         raise RowError(f"has half a surrogate pair under {what}, which is no text") from None
 
 
-def _checked_features(features: object, n: int) -> np.ndarray:
+def _as_features(features: object, n: int) -> np.ndarray:
     try:
         values = np.asarray(features, np.float32)
     except (TypeError, ValueError):
@@ -161,7 +180,7 @@ def _checked_features(features: object, n: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What the tables of all shards of a pool have in common."""
+    """The widths that the tables of all shards of a pool share."""
 
     n_candidates: int = 0
     """`K`, gold included."""
@@ -249,53 +268,71 @@ class Block:
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as columns:
             return cls(contexts, {name: columns[name] for name in _COLUMNS})
 
-    def tables(self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes) -> dict:
+    def tables(
+        self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes
+    ) -> dict[str, np.ndarray]:
         """The tables of rows `begin` to `end`, as `swag_af.data.pool.pool` describes them.
 
-        `final_ids` maps the numbers of first meeting to ids of `vocabulary`.
+        `final_ids` maps the numbers by first occurrence to ids of `vocabulary`.
         """
-        n, K = end - begin, sizes.n_candidates
+        n, K, L, S = end - begin, sizes.n_candidates, sizes.n_tokens, sizes.n_start_tokens
         counts = self.column("counts").astype(np.int64)
         first, last = (int(counts[:at].sum()) for at in (begin, end))  # candidates
         counts = counts[begin:end]
         present = np.arange(K) < counts[:, None]  # (n, K)
-        lengths = np.zeros((n, K), np.min_scalar_type(max(sizes.n_tokens, 1)))
+        lengths = np.zeros((n, K), np.min_scalar_type(max(L, 1)))
         lengths[present] = self.column("lengths")[first:last]
-        tokens = np.zeros((n, K, sizes.n_tokens), vocabulary.id_dtype)
-        tokens[np.arange(sizes.n_tokens) < lengths[:, :, None]] = final_ids[self._run("ids", "lengths", first, last)]
         start_lengths = self.column("start_lengths")[begin:end]
-        starts = np.zeros((n, sizes.n_start_tokens), vocabulary.id_dtype)
-        own_starts = self._run("start_ids", "start_lengths", begin, end)
-        starts[np.arange(sizes.n_start_tokens) < start_lengths[:, None]] = final_ids[own_starts]
-        made = {
-            "tokens": tokens,  # (n, K, L)
+        return {
+            "tokens": _padded(final_ids[self._run("ids", "lengths", first, last)], lengths, L, vocabulary),  # (n, K, L)
             "lengths": lengths,  # (n, K)
-            "starts": starts,  # (n, S)
+            "starts": _padded(
+                final_ids[self._run("start_ids", "start_lengths", begin, end)], start_lengths, S, vocabulary
+            ),  # (n, S)
             "start_lengths": start_lengths.astype(np.uint16),
             "counts": counts.astype(np.uint32),
+            **self._texts(present, first, last),
+            **self._features(present, first, last),
         }
-        if len(self.column("text_lengths")):
-            text_lengths = np.zeros((n, K), np.int64)
-            text_lengths[present] = self.column("text_lengths")[first:last]
-            made["text"] = self._run("text", "text_lengths", first, last)
-            made["text_ends"] = np.cumsum(text_lengths).reshape(n, K)
-        if len(self.column("features")):
-            features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
-            made["features"] = np.zeros((n, K, features.shape[1]), np.float32)
-            made["features"][present] = features[first:last]
-        return made
+
+    def _texts(self, present: np.ndarray, first: int, last: int) -> dict[str, np.ndarray]:
+        """`text` and `text_ends` (n, K) of candidates `first` to `last`, where texts are kept."""
+        if not len(self.column("text_lengths")):
+            return {}
+        lengths = np.zeros(present.shape, np.int64)
+        lengths[present] = self.column("text_lengths")[first:last]
+        return {
+            "text": self._run("text", "text_lengths", first, last),
+            "text_ends": np.cumsum(lengths).reshape(present.shape),
+        }
+
+    def _features(self, present: np.ndarray, first: int, last: int) -> dict[str, np.ndarray]:
+        """`features` (n, K, F) of candidates `first` to `last`, where there are any."""
+        if not len(self.column("features")):
+            return {}
+        features = self.column("features").reshape(len(self.column("lengths")), -1)  # (candidates, F)
+        table = np.zeros((*present.shape, features.shape[1]), np.float32)
+        table[present] = features[first:last]
+        return {"features": table}
 
     def _run(self, name: str, lengths: str, first: int, last: int) -> np.ndarray:
-        """The entries of `name` that belong to items `first` to `last`, of as many entries as `lengths` says."""
+        """The entries of `name` for items `first` to `last`; `lengths` has the number of entries of each item."""
         sizes = self.column(lengths)
         begin = int(sizes[:first].sum(dtype=np.int64))
         return self.column(name)[begin : begin + int(sizes[first:last].sum(dtype=np.int64))]
 
 
-def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
-    """Yield the token list of every start and ending, in order, while blocks of them go to `keep` as they fill.
+def _padded(ids: np.ndarray, lengths: np.ndarray, width: int, vocabulary: Vocabulary) -> np.ndarray:
+    """(..., width) the runs of `ids` that `lengths` (...) gives the lengths of, 0 beyond each."""
+    table = np.zeros((*lengths.shape, width), vocabulary.id_dtype)
+    table[np.arange(width) < lengths[..., None]] = ids
+    return table
 
-    `met` is filled with every lower-cased token and the number in which it was first met.
+
+def fill_blocks(rows: Iterable[Row], types: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
+    """Yield the token list of every start and ending, in order, and pass full blocks of them to `keep`.
+
+    `types` is filled with every lower-cased token and its number by first occurrence.
     """
     block = Block()
     for row in rows:
@@ -305,20 +342,20 @@ def fill_blocks(rows: Iterable[Row], met: dict[str, int], keep: Callable[[Block]
         sentences = [tokenize(row.context.start), *(tokenize(text) for text in row.candidates)]
         if len(sentences[0]) > _MAX_START_TOKENS:
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
-        start, *endings = [[met.setdefault(token.lower(), len(met)) for token in tokens] for tokens in sentences]
+        start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]
         block.add(row, start, endings)
         yield from sentences
     if len(block):
         keep(block)
 
 
-def final_ids(met: dict[str, int], vocabulary: Vocabulary) -> np.ndarray:
-    """(number of types met,) the id in `vocabulary` of each number of first meeting."""
-    return np.array(vocabulary.ids(met), vocabulary.id_dtype)
+def final_ids(types: dict[str, int], vocabulary: Vocabulary) -> np.ndarray:
+    """(number of types,) the id in `vocabulary` of each type, by the number of its first occurrence."""
+    return np.array(vocabulary.ids(types), vocabulary.id_dtype)
 
 
 class Ids:
-    """The ids met so far, in 8 bytes each: tells which rows repeat one."""
+    """The ids seen so far, in 8 bytes each: finds rows that repeat one."""
 
     def __init__(self) -> None:
         self._hashes = array("q")

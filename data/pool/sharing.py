@@ -1,8 +1,9 @@
 """Which rows of a pool of texts share texts: counted, and kept together as far as that is possible.
 
-Two ways of sharing matter to whoever fits on some rows and scores others. A sentence in two rows: what the one gives
-away the other knows. A gold that is a negative elsewhere (a recycled gold): a fit that has met it as a negative avoids
-it, and finds the gold of a held-out row less often than a guess would. Needs 40 bytes a row, and 16 a recycled gold.
+Two ways of sharing matter when a filter is fitted on some rows and scores others. A sentence in two rows leaks from one
+to the other. A gold that is a negative elsewhere (a recycled gold): a filter that was fitted on it as a negative avoids
+it, and finds the gold of a held-out row less often than a guess would. Needs 40 bytes per row, and 16 per recycled
+gold.
 """
 
 from array import array
@@ -24,7 +25,7 @@ def _keys() -> Any:
 
 @dataclass
 class RowKeys:
-    """Numbers that stand for the video, the sentences and the gold of every row that goes by."""
+    """Keys of the video, the sentences and the gold of every row that is read."""
 
     videos: Any = field(default_factory=_keys)
     sentences: Any = field(default_factory=_keys)
@@ -33,7 +34,7 @@ class RowKeys:
     golds: Any = field(default_factory=_keys)
 
     def noted(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows as they come."""
+        """Yield the rows unchanged, and note their keys."""
         for row in rows:
             video = blake2b(row.context.video.encode(), digest_size=8).digest()
             self.videos.append(int.from_bytes(video, "little", signed=True))

@@ -1,8 +1,8 @@
-"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for a pool that stands.
+"""The verbs `pool` and `tag`: source files of endings in, a pool out; other tags for an existing pool.
 
 The rows are read once. Blocks of them wait in files beside the new pool until the vocabulary and the widest row are
-known, and are then written as shards; memory does not grow with the number of rows, but for 48 bytes each and the token
-types. A pool is there whole or not at all.
+known, and are then written as shards; memory grows by 48 bytes per row and by the token types only. A pool is written
+whole or not at all.
 """
 
 import importlib
@@ -39,18 +39,18 @@ from swag_af.data.pool.rows import (
     fill_blocks,
     final_ids,
 )
-from swag_af.data.pool.sharing import RowKeys, sharing
+from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source, open_source
 from swag_af.data.splits import deal
-from swag_af.data.tags import load_tagger
+from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 READ = "read_by_all_models"
-"""Rows left out, because the second sentence stands in several folds of the models that are to read the pool."""
+"""Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
 
 _SHARD_BYTES = 1 << 26
-"""A shard has at most this much in its `tokens` table, unless one row has more."""
+"""The `tokens` table of a shard has at most this many bytes, unless one row has more."""
 
 
 def pool(options: PoolOptions) -> CandidatePool:
@@ -59,53 +59,27 @@ def pool(options: PoolOptions) -> CandidatePool:
     The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
     their group: video, or shared texts. With `options.lms`, folds are those whose models have not read the row, and
     rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
-    used, before anything stands in `options.out`.
+    used, before anything is written to `options.out`.
     """
-    if not options.sources:
-        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
-    _check_out(options)
-    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
-    flag = load_flag(options.flag) if options.flag else None
-    sources = [open_source(path, options.format) for path in options.sources]
-    layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    inputs = _opened(options)
     remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None
-        reading = _Reading(options, RowMaker(flag, normalise=options.normalise), read_by)
-        n_expected = sum(source.n_rows for source in sources)
-        with progress("pool: reading", n_expected, "rows") as advance:
-            rows = reading.rows(sources, layouts, advance)
-            met, keys = dict[str, int](), RowKeys()
-            vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), met, spool.keep), min_count=1)
-        if not spool.n_rows:
-            raise _nothing_left(reading)
-        _check_ids(reading.ids, spool, options)
-        ids = final_ids(met, vocabulary)
-        del met
-        vocabulary, shared = tagged(vocabulary, tagger), sharing(keys, spool.blocks())
-        with progress("pool: writing", spool.n_rows, "rows") as advance:
-            known = _Known(ids, vocabulary, shared.groups)
-            entries = _write_shards(folder, spool, known, reading, advance)
+        reading = _Reading(options, RowMaker(inputs.flag, normalise=options.normalise), read_by)
+        known = _read(reading, inputs, spool)
+        entries = _write_shards(folder, spool, known, reading)
         shutil.rmtree(spool.folder)
-        notes = {
-            "tagger": tagger.name if tagger else NO_TAGGER,
-            "dropped_negatives": reading.maker.dropped_negatives(),
-            "surface": reading.maker.surface.records(),
-            "drops": reading.drops(),
-            "shared_texts": shared.counts,
-            "made_by": _made_by(options, sources, layouts),
-        }
-        finish_pool(folder, vocabulary, entries, notes)
+        finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
     return CandidatePool.open(options.out)
 
 
 def tag(options: TagOptions) -> CandidatePool:
     """Tag the word types of a pool, or its candidates in their sentences, with another tagger; returns the pool.
 
-    Its identity changes with the tags: runs on it as it was are refused. Killed at any moment, the pool is the old one
-    or the new one; only where tags in context take the place of others in context, it may be the one without either.
-    Tags of word types take the tables of tags in context away.
+    Its identity changes with the tags: runs on the pool as it was cannot be resumed. After a kill, the pool is the old
+    one or the new one; only where tags in context replace others in context, it may have neither. Tagging word types
+    removes the tables of tags in context.
     """
     if options.in_context:
         return tag_in_context(options.pool, options.tagger, workers=options.workers)
@@ -147,6 +121,27 @@ def _module_of(path: Path) -> Any:
     return module
 
 
+@dataclass(frozen=True)
+class _Inputs:
+    """What the options name, opened and checked; nothing is written yet."""
+
+    tagger: Tagger | None
+    flag: Flag | None
+    sources: list[Source]
+    layouts: list[Layout]
+    """One for each source."""
+
+
+def _opened(options: PoolOptions) -> _Inputs:
+    if not options.sources:
+        raise InputError("pool: no source given. Name one or more; `swag-af pool --help` says which kinds.")
+    _check_out(options)
+    tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
+    flag = load_flag(options.flag) if options.flag else None
+    sources = [open_source(path, options.format) for path in options.sources]
+    return _Inputs(tagger, flag, sources, [layout_of(source, options.layout, options.columns) for source in sources])
+
+
 def _check_out(options: PoolOptions) -> None:
     check_output(options.out, force=options.force)
     if options.out.exists():
@@ -163,7 +158,7 @@ class _Reading:
     options: PoolOptions
     maker: RowMaker
     read_by: FoldMap | None = None
-    """What the language models that are to read the pool have learnt from."""
+    """What the language models that are to read the pool were trained on."""
     ids: Ids = field(default_factory=Ids)
     n_given: int = 0
     n_empty: int = 0
@@ -197,7 +192,7 @@ class _Reading:
         return {name: n for name, n in {"no_negatives": self.n_empty, READ: self.n_read}.items() if n}
 
     def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
-        """The contexts in the folds whose models have not read them; elsewhere as given, or as `dealt`."""
+        """The contexts with the folds whose models have not read them; otherwise as given, or as `dealt`."""
         return [replace(context, fold=self._fold(context, fold)) for context, fold in zip(contexts, dealt, strict=True)]
 
     def _fold(self, context: Context, dealt: int) -> int:
@@ -247,6 +242,36 @@ class _Spool:
         return self.folder / f"{number:06d}"
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known once every row has been read."""
+
+    ids: np.ndarray
+    """(token types,) the id in the vocabulary of each type, by the order in which types were first seen."""
+    vocabulary: Vocabulary
+    shared: Sharing
+
+
+def _read(reading: _Reading, inputs: _Inputs, spool: _Spool) -> _Known:
+    """Read every row into the spool; raises InputError where none is left, or two have one id."""
+    n_expected = sum(source.n_rows for source in inputs.sources)
+    types, keys = dict[str, int](), RowKeys()
+    with progress("pool: reading", n_expected, "rows") as advance:
+        rows = reading.rows(inputs.sources, inputs.layouts, advance)
+        vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, spool.keep), min_count=1)
+    if not spool.n_rows:
+        raise _nothing_left(reading)
+    _check_ids(reading.ids, spool, reading.options)
+    ids = final_ids(types, vocabulary)
+    del types
+    return _Known(ids, tagged(vocabulary, inputs.tagger), sharing(keys, spool.blocks()))
+
+
+def _nothing_left(reading: _Reading) -> ExhaustedError:
+    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
+    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+
+
 def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
     """Raise InputError when two rows have one id."""
     pairs = ids.repeats()
@@ -263,41 +288,30 @@ def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is known once every row has been read."""
-
-    ids: np.ndarray
-    """(types met,) the id of each type in the vocabulary."""
-    vocabulary: Vocabulary
-    groups: np.ndarray
-    """(N,)"""
-
-
-def _write_shards(
-    folder: Path, spool: _Spool, known: _Known, reading: _Reading, advance: Advance
-) -> list[dict[str, Any]]:
+def _write_shards(folder: Path, spool: _Spool, known: _Known, reading: _Reading) -> list[dict[str, Any]]:
     """Every block as one shard or several of bounded size."""
     sizes = spool.sizes
     row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
     _check_disk(folder, spool.n_rows * row_bytes, sizes)
     n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
-    dealt = deal(known.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
+    groups = known.shared.groups
+    dealt = deal(groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
     entries: list[dict[str, Any]] = []
-    for block in spool.blocks():
-        for begin in range(0, len(block), n_rows):
-            end = min(begin + n_rows, len(block))
-            here = slice(first + begin, first + end)
-            contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
-            tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": known.groups[here]}
-            entries.append(write_shard(folder, len(entries), contexts, tables))
-            advance(end - begin)
-        first += len(block)
+    with progress("pool: writing", spool.n_rows, "rows") as advance:
+        for block in spool.blocks():
+            for begin in range(0, len(block), n_rows):
+                end = min(begin + n_rows, len(block))
+                here = slice(first + begin, first + end)
+                contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
+                tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": groups[here]}
+                entries.append(write_shard(folder, len(entries), contexts, tables))
+                advance(end - begin)
+            first += len(block)
     return entries
 
 
 def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
-    """Stop before writing what will not fit."""
+    """Raise InputError when the tables will not fit on the disk."""
     free = shutil.disk_usage(folder).free
     if n_bytes > free:
         raise InputError(
@@ -307,9 +321,17 @@ def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
         )
 
 
-def _nothing_left(reading: _Reading) -> ExhaustedError:
-    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
-    return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
+def _notes(reading: _Reading, inputs: _Inputs, known: _Known) -> dict[str, Any]:
+    """What the manifest records beside the shards."""
+    return {
+        "tagger": inputs.tagger.name if inputs.tagger else NO_TAGGER,
+        "dropped_negatives": reading.maker.dropped_negatives(),
+        "surface": reading.maker.surface.records(),
+        "drops": reading.drops(),
+        "shared_texts": known.shared.counts,
+        "made_by": _made_by(reading.options, inputs.sources, inputs.layouts),
+        "feature_names": reading.maker.feature_names,
+    }
 
 
 def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:

@@ -5,9 +5,9 @@ coherent, every sentence comes with its gold tree and tags, and a small language
 endings that are on topic but wrong. It is not for results: nobody saw these videos, the sentences vary in few
 ways, and nothing measured on them says anything about English or about SWAG.
 
-How a video is told: a scene is dealt, one person or group leads it, another may join. The scene's steps are
-cut into one run for each caption after the first, and each caption is drawn from its run until it reads well.
-The tables are in `grammar_words`, the trees in `grammar_trees`.
+How a video is made: a scene is drawn, one person or group leads it, another may join. The scene's steps are cut into
+one run for each caption after the first, and each caption is drawn from its run until it reads well. The tables are in
+`scenes`, the trees in `trees`.
 """
 
 import random
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from swag_af.data.sample import scenes as tables
+from swag_af.data.sample.scenes import Scene, tables
 from swag_af.data.sample.trees import (
     Clause,
     Node,
@@ -44,12 +44,12 @@ N_CAPTIONS = (3, 4, 4, 4, 5, 5, 5, 6)  # of a video, one drawn
 
 @dataclass(frozen=True, slots=True)
 class SampleSentence:
-    """One caption with all that its tree says about it."""
+    """One caption with everything that its tree determines."""
 
     tokens: tuple[str, ...]
     """Equal to `tokenize(text)`."""
     tags: tuple[str, ...]
-    """Universal part-of-speech tags, one a token."""
+    """Universal part-of-speech tags, one per token."""
     tree: str
     """Bracketed Penn Treebank tree on one line; its root is S, its leaves are the tokens."""
     start: str
@@ -82,11 +82,11 @@ def sample_videos(n_videos: int = 800, *, seed: int = 0) -> list[Video]:
 def sample_sentences(n_videos: int = 800, *, seed: int = 0) -> list[list[SampleSentence]]:
     """The sentences of `sample_videos`, a list for each video, with tokens, tags and gold split."""
     rng = random.Random(seed)
-    deck: list[tables.Scene] = []
+    deck: list[Scene] = []
     videos = []
     for _ in range(n_videos):
         if not deck:
-            deck = rng.sample(tables.SCENES, len(tables.SCENES))
+            deck = rng.sample(tables().scenes, len(tables().scenes))
         videos.append([_read(tree) for tree in _tell(deck.pop(), rng)])
     return videos
 
@@ -104,7 +104,7 @@ def _read(tree: Node) -> SampleSentence:
 
 @dataclass(slots=True)
 class Person:
-    """Someone in a video, or several of a kind."""
+    """Someone in a video, or several people of one kind."""
 
     noun: str
     plural: bool
@@ -119,30 +119,30 @@ class Person:
 
 @dataclass(slots=True)
 class Story:
-    """A video while it is told: what stays the same, and who has been seen so far."""
+    """A video while it is being written: what stays the same, and who has appeared so far."""
 
     rng: random.Random
-    scene: tables.Scene
+    scene: Scene
     slots: dict[str, str]
     lead: Person
     other: Person | None
     seen: list[Person] = field(default_factory=list)
     late: bool = False
-    """Whether half of the captions have been told."""
+    """Whether half of the captions are written."""
     told: list[str] = field(default_factory=list)
     """Lines of the tables that are not to be used twice."""
     last: Person | None = None
     """The subject of the sentence before, whom a pronoun may mean."""
 
 
-def _tell(scene: tables.Scene, rng: random.Random) -> list[Node]:
+def _tell(scene: Scene, rng: random.Random) -> list[Node]:
     """The trees of one video's captions."""
     lead = _person(scene, rng)
     other = _companion(scene, lead, rng) if rng.random() < 0.55 else None
-    slots = {name: rng.choice(_items(values)) for name, values in scene.slots.items()}
+    slots = {name: rng.choice(values) for name, values in scene.slots.items()}
     story = Story(rng, scene, slots, lead, other)
     n_captions = rng.choice(N_CAPTIONS)
-    steps = _lines(scene.steps)
+    steps = scene.steps
     cuts = [len(steps) * i // (n_captions - 1) for i in range(n_captions)]
     trees = [_caption(story, [], final=False)]
     for i in range(1, n_captions):
@@ -151,38 +151,38 @@ def _tell(scene: tables.Scene, rng: random.Random) -> list[Node]:
     return trees
 
 
-def _person(scene: tables.Scene, rng: random.Random) -> Person:
+def _person(scene: Scene, rng: random.Random) -> Person:
     if scene.groups and rng.random() < 0.2:
-        noun = rng.choice(_items(scene.groups))
-        count = rng.choice(_items(tables.COUNTS))
+        noun = rng.choice(scene.groups)
+        count = rng.choice(tables().counts)
         person = Person(noun, True, "they", "", "", count)
     else:
-        noun = rng.choice(_items(scene.leads))
+        noun = rng.choice(scene.leads)
         person = Person(noun, False, _pronoun(noun, rng), "", "")
     return _dressed(person, scene, rng)
 
 
-def _companion(scene: tables.Scene, lead: Person, rng: random.Random) -> Person:
+def _companion(scene: Scene, lead: Person, rng: random.Random) -> Person:
     """Someone else, of a noun that cannot be mistaken for a member of the leading group."""
-    members = _items(tables.MEMBERS.get(lead.noun, lead.noun.removesuffix("s"))) if lead.plural else []
-    noun = rng.choice([noun for noun in _items(scene.others) if noun not in members])
+    members = tables().members.get(lead.noun, (lead.noun.removesuffix("s"),)) if lead.plural else ()
+    noun = rng.choice([noun for noun in scene.others if noun not in members])
     return _dressed(Person(noun, False, _pronoun(noun, rng), "", "", also=noun == lead.noun), scene, rng)
 
 
 def _pronoun(noun: str, rng: random.Random) -> str:
-    return tables.GENDERS.get(noun) or rng.choice(["he", "she"])
+    return tables().genders.get(noun) or rng.choice(["he", "she"])
 
 
-def _dressed(person: Person, scene: tables.Scene, rng: random.Random) -> Person:
+def _dressed(person: Person, scene: Scene, rng: random.Random) -> Person:
     """The person with an age and a look, or without."""
-    ages = _items(tables.AGES.get(person.noun, ""))
+    ages = tables().ages.get(person.noun, ())
     if ages and rng.random() < 0.5:
         person.age = rng.choice(ages)
     womanly = person.noun in {"woman", "girl", "women", "girls"}
     if not person.plural and rng.random() < 0.3:
-        person.look = rng.choice([*_items(tables.LOOKS), *(["with long hair"] if womanly else [])])
+        person.look = rng.choice([*tables().looks, *(["with long hair"] if womanly else [])])
     elif rng.random() < 0.65:
-        garment, color = rng.choice(_items(scene.wear)), rng.choice(_items(tables.COLORS))
+        garment, color = rng.choice(scene.wear), rng.choice(tables().colors)
         person.look = f"in {color} {_plural(garment)}" if person.plural else f"in a {color} {garment}"
     if (person.age, person.look) in {
         ("bald", "with short hair"),
@@ -212,7 +212,7 @@ def _caption(story: Story, steps: Sequence[str], *, final: bool) -> Node:
 
 
 def _reads_well(tree: Node) -> bool:
-    """Neither short nor long, no noun, verb, adjective or adverb said twice, no form that would be rare."""
+    """Neither short nor long, no noun, verb, adjective or adverb twice, no form that would be rare."""
     tokens = [word.lower() for word in words(tree)]
     tagged = list(zip(tokens, universal_tags(tree), strict=True))
     verbs = [word for word, tag in tagged if tag == "VERB"]
@@ -223,15 +223,15 @@ def _reads_well(tree: Node) -> bool:
 
 @cache
 def _rare_forms() -> frozenset[str]:
-    """Verb forms that would be seldom met, so that 800 videos hold few rare words.
+    """Verb forms that would be rare; left out, so that 800 videos contain few rare words.
 
-    A verb with one line in the tables is only said as `slices`, one with few lines never as `pour`. Plural
-    events need the bare form and keep it.
+    A verb with one line in the tables is used as `slices` only, one with few lines never as `pour`. Plural events need
+    the bare form and keep it.
     """
     events = {
         _parsed(predicate).verb
-        for scene in tables.SCENES
-        for subject, predicate in (line.split("|", 1) for line in _lines(scene.events))
+        for scene in tables().scenes
+        for subject, predicate in (line.split("|", 1) for line in scene.events)
         if is_plural(noun_phrase(subject.strip("+ ")))
     }
     rare = {inflect(verb, "VBG") for verb, n in _lines_by_verb().items() if n == 1}
@@ -241,9 +241,9 @@ def _rare_forms() -> frozenset[str]:
 @cache
 def _lines_by_verb() -> Counter[str]:
     """How many lines of the tables each verb has; a line for all scenes counts as four."""
-    texts = [text for scene in tables.SCENES for text in (scene.openings, scene.steps, scene.sides)]
-    texts += [tables.GENERAL_OPENINGS, tables.GENERAL_SIDES, tables.CLOSINGS, tables.MANNERS] * 4
-    return Counter(_parsed(line).verb for text in texts for line in _lines(text))
+    of_one = [lines for scene in tables().scenes for lines in (scene.openings, scene.steps, scene.sides)]
+    of_all = [tables().general_openings, tables().general_sides, tables().closings, tables().manners]
+    return Counter(_parsed(line).verb for lines in [*of_one, *of_all * 4] for line in lines)
 
 
 # ---- Sentences: each function gives the parts of an S, without its full stop ---------------------
@@ -252,7 +252,7 @@ def _lines_by_verb() -> Counter[str]:
 def _opening(story: Story) -> list[Node]:
     """The first caption: the lead is introduced in some lasting state."""
     rng, lead = story.rng, story.lead
-    lines = _lines(story.scene.openings) * 3 + _lines(tables.GENERAL_OPENINGS)
+    lines = story.scene.openings * 3 + tables().general_openings
     clauses = [_clause(story, rng.choice(lines), lead)]
     someone = _introduce(story, lead)
     shape = rng.choices(["plain", "progressive", "seen", "there", "we", "video"], [5, 4, 5, 2, 1, 1])[0]
@@ -303,7 +303,7 @@ def _deed(story: Story, steps: Sequence[str], *, final: bool) -> list[Node]:
     else:
         lines = _in_order(rng, steps, rng.choices([1, 2, 3], [52, 40, 8])[0])
     if final and len(lines) < 3 and rng.random() < 0.35:
-        lines = [*lines, rng.choice(_lines(tables.CLOSINGS))]
+        lines = [*lines, rng.choice(tables().closings)]
     front = _front(story, final=final)
     subject = _mention(story, actor)
     clauses = [_clause(story, line, actor) for line in lines]
@@ -341,7 +341,7 @@ def _passive(story: Story, steps: Sequence[str], *, final: bool) -> list[Node]:
     """`The onion is cut into thin pieces by the woman.`"""
     rng, actor = story.rng, story.lead
     clauses = [_clause(story, line, actor) for line in steps]
-    fit = [clause for clause in clauses if clause.verb in tables.PASSIVES and _done_to_the_thing(clause)]
+    fit = [clause for clause in clauses if clause.verb in tables().passives and _done_to_the_thing(clause)]
     if not fit:
         return _deed(story, steps, final=final)
     clause = rng.choice(fit)
@@ -367,7 +367,7 @@ def _camera(story: Story, *, final: bool) -> list[Node]:
     rng = story.rng
     if final and rng.random() < 0.5:
         someone = noun_phrase(_definite(story, story.lead))
-        doing = verb_phrase(_clause(story, rng.choice(_lines(tables.CLOSINGS)), story.lead), "VBG")
+        doing = verb_phrase(_clause(story, rng.choice(tables().closings), story.lead), "VBG")
         scene = node("S", someone, doing)
         return [
             noun_phrase("the video"),
@@ -383,8 +383,8 @@ def _camera(story: Story, *, final: bool) -> list[Node]:
 
 
 def _shot(story: Story, *, alone: bool = False) -> Node:
-    """A noun phrase for what is to be seen; alone it makes a caption without a verb."""
-    text = _choose(story, _untold(story, _lines(story.scene.shots)))
+    """A noun phrase for what the camera shows; alone it makes a caption without a verb."""
+    text = _choose(story, _untold(story, story.scene.shots))
     view = story.rng.choice(["a close-up of ", "another view of ", "a last look at "]) if alone else ""
     return noun_phrase(view + text)
 
@@ -401,7 +401,7 @@ def _predicate(story: Story, actor: Person, clauses: list[Clause], plural: bool)
         shapes = {"plain": 1}
     elif alone and first.lasting:
         shapes = {"plain": 8, "progressive": 7, "seen": 3, "continues": 4}
-        if first.verb not in tables.STATES:
+        if first.verb not in tables().states:
             shapes |= {"starts": 9} if plural else {"begins": 5, "starts": 4}
     shape = rng.choices([*shapes], [*shapes.values()])[0]
     tail: list[Node] = []
@@ -409,7 +409,7 @@ def _predicate(story: Story, actor: Person, clauses: list[Clause], plural: bool)
     if alone and first.lasting and rng.random() < 0.3:
         tail = [_while(story, actor)]
     elif len(clauses) < 3 and rng.random() < 0.06:
-        manner = _clause(story, rng.choice(_lines(tables.MANNERS)), actor)
+        manner = _clause(story, rng.choice(tables().manners), actor)
         tail = [leaf(",", ","), node("S", verb_phrase(manner, "VBG"))]
     elif alone and _takes_manner(first) and rng.random() < 0.15:
         adverb = _manner(story)
@@ -451,7 +451,7 @@ def _be(plural: bool) -> Node:
 
 def _takes_manner(clause: Clause) -> bool:
     """Whether the clause goes with `slowly` or `carefully`: it is done to some definite thing."""
-    return clause.verb not in tables.STATES and " ".join(clause.arguments).startswith("the ")
+    return clause.verb not in tables().states and " ".join(clause.arguments).startswith("the ")
 
 
 def _joined(story: Story, clauses: list[Clause], form: str, adverb: str = "") -> Node:
@@ -474,24 +474,25 @@ def _joined(story: Story, clauses: list[Clause], form: str, adverb: str = "") ->
     return node("VP", *parts, leaf("CC", "and"), then, phrases[-1])
 
 
+_MORE_PEOPLE = ("customer", "client", "crowd", "camera")
+"""Nouns beside those with a gender that no `it` stands for."""
+
+
 def _refer_back(first: Clause, second: Clause) -> Clause:
     """The second clause with `it`, `them` or `its` for the thing that the first is done to."""
     if not first.arguments or constituent(first.arguments[0]).label != "NP":
         return second
     thing = re.sub(r"^(?:a|an|the|some|another)\s", "", first.arguments[0].split(" of ")[0])
     noun = thing.split()[-1]
-    if " 's " in thing or noun in _PEOPLE:
+    if " 's " in thing or noun in tables().genders or noun in _MORE_PEOPLE:
         return second
     pronoun = "them" if is_plural_noun(noun) else "it"
-    possessive = tables.PRONOUNS["they" if pronoun == "them" else "it"][1]
+    possessive = tables().pronouns["they" if pronoun == "them" else "it"][1]
     arguments = []
     for text in second.arguments:
         text = re.sub(rf"^((?:(?!of)\w+ )?)the (?:\w+ )?{noun}$", rf"\1{pronoun}", text)
         arguments.append(re.sub(rf"\bthe {noun} 's\b", possessive, text))
     return Clause(second.verb, second.particle, tuple(arguments), second.lasting)
-
-
-_PEOPLE = frozenset({"customer", "client", "crowd", "camera", *tables.GENDERS})
 
 
 def _while(story: Story, actor: Person) -> Node:
@@ -504,7 +505,7 @@ def _while(story: Story, actor: Person) -> Node:
 
 def _while_doing(story: Story, actor: Person) -> Node:
     """`while talking to the camera`"""
-    manner = verb_phrase(_clause(story, story.rng.choice(_lines(tables.MANNERS)), actor), "VBG")
+    manner = verb_phrase(_clause(story, story.rng.choice(tables().manners), actor), "VBG")
     return node("SBAR", leaf("IN", "while"), node("S", manner))
 
 
@@ -522,7 +523,7 @@ def _meanwhile(story: Story, actor: Person) -> list[Node]:
 
 def _event(story: Story) -> tuple[Node, Node]:
     """Subject and predicate of something that happens by itself."""
-    line = _choose(story, _untold(story, _lines(story.scene.events)))
+    line = _choose(story, _untold(story, story.scene.events))
     subject_text, rest = line.split("|", 1)
     subject = noun_phrase(subject_text.strip())
     return subject, verb_phrase(_parsed(rest), _finite(is_plural(subject)))
@@ -530,11 +531,11 @@ def _event(story: Story) -> tuple[Node, Node]:
 
 def _side(story: Story) -> str:
     """A line for the second person."""
-    return _untold(story, _lines(story.scene.sides) * 2 + _lines(tables.GENERAL_SIDES))
+    return _untold(story, story.scene.sides * 2 + tables().general_sides)
 
 
 def _untold(story: Story, lines: Sequence[str]) -> str:
-    """One of the lines, new to the story while there are new ones."""
+    """One of the lines; one that the story has not used while there are any."""
     lines = [line for line in lines if story.late or not line.startswith("+")]
     line = story.rng.choice([line for line in lines if line not in story.told] or lines)
     story.told.append(line)
@@ -550,7 +551,7 @@ def _front(story: Story, *, final: bool) -> list[Node]:
     kind = rng.choices(["none", "adverb", "place", "clause"], [67, 20, 5, 8])[0]
     comma = leaf(",", ",")
     if kind == "adverb":
-        opener = rng.choice(_items(tables.OPENERS) + ("finally",) * 2 * final)
+        opener = rng.choice(tables().openers + ("finally",) * 2 * final)
         if opener.startswith("after"):
             return [constituent(opener), comma]
         phrase = node("ADVP", *(leaf("RB", word) for word in opener.split()))
@@ -570,7 +571,7 @@ def _gerund_clause(story: Story, line: str, actor: Person) -> list[Node]:
 
 
 def _place(story: Story) -> Node:
-    return constituent(story.rng.choice(_items(story.scene.places)))
+    return constituent(story.rng.choice(story.scene.places))
 
 
 # ---- People --------------------------------------------------------------------------------------
@@ -645,7 +646,7 @@ def _clause(story: Story, line: str, actor: Person) -> Clause:
 
 
 def _choose(story: Story, line: str, actor: Person | None = None) -> str:
-    """The line with slots filled, alternatives and options drawn, braces resolved (see `grammar_words`)."""
+    """The line with slots filled, alternatives and options drawn, braces resolved (see `scenes.toml`)."""
     rng, lead = story.rng, story.lead
     line = re.sub(r"<(\w+)>", lambda m: story.slots[m[1]], line)
     line = re.sub(r"\[([^]]*)\]", lambda m: rng.choice(m[1].split("/")), line)
@@ -653,8 +654,8 @@ def _choose(story: Story, line: str, actor: Person | None = None) -> str:
     if "{lead}" in line:
         differs = actor is not None and actor.pronoun != lead.pronoun
         clear = story.last is lead or (differs and rng.random() < 0.5)
-        line = line.replace("{lead}", tables.PRONOUNS[lead.pronoun][0] if clear else _definite(story, lead))
-    return line if actor is None else line.replace("{his}", tables.PRONOUNS[actor.pronoun][1])
+        line = line.replace("{lead}", tables().pronouns[lead.pronoun][0] if clear else _definite(story, lead))
+    return line if actor is None else line.replace("{his}", tables().pronouns[actor.pronoun][1])
 
 
 def _parsed(line: str) -> Clause:
@@ -664,7 +665,7 @@ def _parsed(line: str) -> Clause:
 
 
 def _manner(story: Story) -> str:
-    return story.rng.choice(_items(story.scene.adverbs))
+    return story.rng.choice(story.scene.adverbs)
 
 
 def _finite(plural: bool) -> str:
@@ -674,13 +675,3 @@ def _finite(plural: bool) -> str:
 def _in_order(rng: random.Random, lines: Sequence[str], n: int) -> list[str]:
     """Some of the lines, in their order."""
     return [lines[i] for i in sorted(rng.sample(range(len(lines)), min(n, len(lines))))]
-
-
-@cache
-def _items(text: str) -> tuple[str, ...]:
-    return tuple(item.strip() for item in text.split(",") if item.strip())
-
-
-@cache
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.strip().splitlines())

@@ -1,8 +1,8 @@
-"""Constituency trees for the sample grammar: phrases in, trees out, and what a tree says about its sentence.
+"""Constituency trees for the sample grammar: phrases in, trees out, and what follows from a tree for its sentence.
 
 Trees carry Penn Treebank labels (a preposition `to` is `IN`, the infinitive's is `TO`). Everything known
 about a sentence of the sample is read from its tree: tokens, universal tags, the split into start and ending.
-This is no parser: `constituent` understands the phrases of `grammar_words` and nothing else.
+This is no parser: `constituent` understands the phrases of the word tables and nothing else.
 """
 
 import re
@@ -10,17 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from swag_af.data.sample.scenes import (
-    ADJECTIVES,
-    ADVERBS,
-    DETERMINERS,
-    NUMBERS,
-    PARTICLES,
-    PLURALS_WITHOUT_S,
-    PREPOSITIONS,
-    PRONOUNS,
-    SINGULARS_IN_S,
-)
+from swag_af.data.sample.scenes import tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What a line of the tables says once its choices are made: verb, particle, arguments as text."""
+    """A line of the tables with its choices made: verb, particle, arguments as text."""
 
     verb: str
     particle: str
@@ -43,7 +33,7 @@ class Clause:
 
 
 def node(label: str, *parts: Node | None) -> Node:
-    """A phrase of the parts that are there."""
+    """A phrase of the parts that are not None."""
     return Node(label, tuple(part for part in parts if part is not None))
 
 
@@ -70,7 +60,7 @@ def words(tree: Node) -> list[str]:
 def split_position(tree: Node) -> int | None:
     """The token at which the final verb phrase reached from the root begins; None where there is none.
 
-    Verb phrases inside a noun phrase or another verb phrase are not met (Zellers et al. 2018, footnote 2).
+    Verb phrases inside a noun phrase or another verb phrase do not count (Zellers et al. 2018, footnote 2).
     """
     found = None
     for position, label in _outer_phrases(tree, 0):
@@ -80,7 +70,7 @@ def split_position(tree: Node) -> int | None:
 
 
 def _outer_phrases(tree: Node, position: int) -> Iterator[tuple[int, str]]:
-    """Position and label of each node met from the root when noun and verb phrases are not entered."""
+    """Position and label of each node that is reached from the root without entering noun and verb phrases."""
     yield position, tree.label
     if tree.label in {"NP", "VP"}:
         return
@@ -108,7 +98,7 @@ _BE = frozenset(["is", "are", "be", "being"])
 
 
 def universal_tags(tree: Node) -> list[str]:
-    """One Universal Dependencies tag a token; `be` before a verb is AUX, `IN` before a clause SCONJ."""
+    """One Universal Dependencies tag per token; `be` before a verb is AUX, `IN` before a clause SCONJ."""
     sisters = {child.label for child in tree.children}
     tags: list[str] = []
     for child in tree.children:
@@ -145,11 +135,11 @@ def capitalised(tree: Node) -> Node:
 def constituent(text: str) -> Node:
     """The tree of a phrase: `to the bench` is a PP, `up` a particle, `slowly` an ADVP, all else an NP."""
     first, *rest = text.split()
-    if first in PREPOSITIONS and rest and rest[0] != "and":
+    if first in tables().prepositions and rest and rest[0] != "and":
         return node("PP", leaf("IN", first), constituent(" ".join(rest)))
-    if not rest and first in PARTICLES:
+    if not rest and first in tables().particles:
         return node("PRT", leaf("RP", first))
-    if first in ADVERBS | PARTICLES:
+    if first in tables().adverbs | tables().particles:
         return node("ADVP", *(leaf("CC" if w == "and" else "RB", w) for w in (first, *rest)))
     return noun_phrase(text)
 
@@ -162,7 +152,7 @@ def noun_phrase(text: str) -> Node:
     """
     tokens = text.split()
     for i, token in enumerate(tokens):
-        if i and token in PREPOSITIONS:
+        if i and token in tables().prepositions:
             return node("NP", _base(tokens[:i]), constituent(" ".join(tokens[i:])))
     return _base(tokens)
 
@@ -180,20 +170,20 @@ def _modifier_or_noun(word: str, following: list[str]) -> Node:
         return leaf("DT", "an" if following and following[0][0] in "aeiou" else "a")
     if word in {"her", "his", "its", "their"} and following:
         return leaf("PRP$", word)
-    if word in DETERMINERS:
+    if word in tables().determiners:
         return leaf("PDT" if following == ["the"] else "DT", word)
-    if word in NUMBERS:
+    if word in tables().numbers:
         return leaf("CD", word)
-    if word in ADJECTIVES:
+    if word in tables().adjectives:
         return leaf("JJ", word)
-    if any(word in {subject, *others} for subject, others in PRONOUNS.items()) or word == "we":
+    if any(word in {subject, *others} for subject, others in tables().pronouns.items()) or word == "we":
         return leaf("PRP", word)
     return leaf("NNS" if is_plural_noun(word) else "NN", word)
 
 
 def is_plural_noun(word: str) -> bool:
-    s = word.endswith("s") and not word.endswith("ss") and word not in SINGULARS_IN_S
-    return s or word in PLURALS_WITHOUT_S
+    s = word.endswith("s") and not word.endswith("ss") and word not in tables().singulars_in_s
+    return s or word in tables().plurals_without_s
 
 
 # ---- Verbs ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Reading order (each file or folder imports only those named before it):
 
     options       the options of `train-tagger`
-    english       rules over the neighbours, for machines without a model
+    english       tagging rules, for machines without a model
     taggers       universal tags for sentences and for word types
     clauses       where the final verb phrase begins, by tags or by dependencies
     constituency  constituency trees by benepar

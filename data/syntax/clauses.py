@@ -1,7 +1,7 @@
 """Where the final verb phrase of a sentence begins: from part-of-speech tags alone, or from a dependency parse.
 
-Both answer with a token, or None where no clause has a verb behind a subject of its own. Tokens, tags and heads come
-in, texts and trees do not: that is `splitters`.
+Both return a token, or None where no clause has a verb after a subject of its own. Takes tokens, tags and heads;
+`splitters` handles texts and trees.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ def rules_verb_group(words: Sequence[str]) -> int | None:
 def _final_group(lower: list[str], penn: Sequence[str], universal: Sequence[str]) -> int | None:
     """One walk from left to right.
 
-    Every subordinator and relative word claims one finite verb for itself; the first finite verb that nothing
-    claims is the main one; a later one takes over when it stands in a new clause, that is behind a conjunction
-    or punctuation and a subject of its own.
+    Every subordinator and relative word claims one finite verb for itself; the first finite verb that nothing claims is
+    the main one; a later one replaces it when it is in a new clause, that is after a conjunction or punctuation and a
+    subject of its own.
     """
     walk = _Walk(lower, penn, universal)
     for i, tag in enumerate(penn):
@@ -54,7 +54,7 @@ def _final_group(lower: list[str], penn: Sequence[str], universal: Sequence[str]
 
 
 def _behind_order(walk: "_Walk", order: int) -> int | None:
-    """The final verb phrase of a statement behind an order, if one follows: `Sit down and we will talk.`"""
+    """The final verb phrase of a statement after an imperative, if one follows: `Sit down and we will talk.`"""
     for i in range(order + 2, len(walk.lower)):
         if walk.penn[i - 1] == "CC" or walk.lower[i - 1] == ",":
             group = _final_group(walk.lower[i:], walk.penn[i:], walk.universal[i:])
@@ -74,18 +74,18 @@ class _Walk:
         self.claimed: int | None = None
         """The last verb of a subordinate clause before the main one."""
         self.claims = 0
-        """Subordinate clauses that still wait for their finite verb."""
+        """Number of subordinate clauses whose finite verb is still to come."""
         self.inside = False
-        """Whether we are in an adverbial clause behind the main verb, where *and* joins what is in it."""
+        """Whether this is an adverbial clause after the main verb, where *and* joins its parts."""
         self.fronted = False
         """Whether the first subordinate clause begins the sentence."""
         self.headless = False
-        """Whether the last verb had no subject before it: an order, a question, a fragment."""
+        """Whether the last verb had no subject before it: an imperative, a question, a fragment."""
         self.boundary = self.subject = False
         """Whether a new clause may have begun, and whether it (or the first) has had a subject."""
 
     def orders(self, i: int) -> bool:
-        """Whether the base form at `i` is the main verb of an order: `In a pan, fry the eggs.`"""
+        """Whether the base form at `i` is the main verb of an imperative: `In a pan, fry the eggs.`"""
         if self.claims or self.lower[i] in _NO_ORDERS:
             return False
         if self.before(i) in ("TO", "MD", "VB", "VBG", "PRP") or _HELPERS.intersection(self.lower[max(i - 3, 0) : i]):
@@ -94,11 +94,12 @@ class _Walk:
         return not statement and not self.has_bare_subject(i)
 
     def has_bare_subject(self, i: int) -> bool:
-        """Whether a noun stands before `i`, behind any subordinate clause, that no preposition or participle takes."""
+        """Whether there is a noun before `i`, after any subordinate clause, that no preposition or participle
+        governs."""
         begin = 0 if self.claimed is None else self.claimed + 1
         taken, before = begin > 0, "VB" if begin else ""
         for word, tag in zip(self.lower[begin:i], self.penn[begin:i], strict=True):
-            # behind a noun, an article begins another noun phrase; a pronoun begins one anywhere
+            # after a noun, an article begins another noun phrase; a pronoun begins one anywhere
             another = before in NOUNS if tag in ("DT", "PRP$") else tag == "PRP" and before not in _TAKERS
             if word in _SUBJECT_PRONOUNS or tag == "EX" or (tag in _NOMINAL and (another or not taken)):
                 return True
@@ -121,7 +122,7 @@ class _Walk:
             self.main, self.boundary, self.inside = i, False, False
 
     def has_subject(self, i: int) -> bool:
-        """Whether more than adverbs, conjunctions and punctuation stands before `i`; *here* will do."""
+        """Whether there is more than adverbs, conjunctions and punctuation before `i`; *here* is enough."""
         before = zip(self.lower[:i], self.penn, strict=False)
         return any(tag not in _NO_SUBJECT or word == "here" for word, tag in before)
 
@@ -157,7 +158,7 @@ class _Walk:
         return self.reduced_relative(i)
 
     def reduced_relative(self, i: int) -> bool:
-        """Whether a pronoun right behind a noun begins a relative clause: `the first thing he does`."""
+        """Whether a pronoun right after a noun begins a relative clause: `the first thing he does`."""
         if i == 0 or self.lower[i] not in _PRONOUNS or self.penn[i - 1] not in ("NN", "NNS"):
             return False
         if self.main is None:
@@ -165,7 +166,7 @@ class _Walk:
         return not (self.boundary and self.behind_phrase(i))
 
     def behind_phrase(self, i: int) -> bool:
-        """Whether only a prepositional phrase stands between the boundary and `i`: `..., at the end he falls`."""
+        """Whether there is only a prepositional phrase between the boundary and `i`: `..., at the end he falls`."""
         while self.penn[i - 1] in _NOMINAL or self.penn[i - 1] == "JJ":
             i -= 1
         return self.penn[i - 1] == "IN" and i > 1 and self.before(i - 1) in ("CC", ".")
@@ -196,7 +197,7 @@ def parsed_verb_group(tags: Sequence[str], heads: Sequence[int], relations: Sequ
 
 
 def _conjuncts(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
-    """The root and what is conjoined with it, in order."""
+    """The root and the tokens conjoined with it, in order."""
     clauses = {i for i, head in enumerate(heads) if head < 0}
     for i, head in enumerate(heads):
         if head in clauses and labels[i] == "conj":

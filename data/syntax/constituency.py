@@ -1,7 +1,7 @@
 """Constituency trees of tokenised sentences by the Berkeley Neural Parser (benepar; Kitaev et al. 2019).
 
-A model is a name (`benepar_en3`, downloaded by benepar) or the path of one that somebody trained. Tokens go in as ours
-and come out as the leaves of the tree. What a tree means for a split is said in `splitters`.
+A model is a name (`benepar_en3`, downloaded by benepar) or the path of a model of your own. The tokens of this package
+become the leaves of the tree. `splitters` finds the split in a tree.
 """
 
 import contextlib
@@ -16,17 +16,18 @@ from typing import Any
 from swag_af.data.errors import InputError
 
 BENEPAR_MODEL = "benepar_en3"
-"""The model that a splitter called `benepar` without a word more takes."""
+"""The model of a splitter called `benepar` without a model name."""
 
 MAX_TOKENS = 200
-"""Longer sentences are not parsed: a chart takes memory by the square of its sentence, and contexts end at 100."""
+"""Longer sentences are not parsed: the memory of a chart grows with the square of the sentence, and contexts have at
+most 100 tokens."""
 
 _CELLS = 64 * 40**2
 """Chart cells parsed at once: 64 sentences of 40 tokens."""
 
 
 def has_benepar(model: str = BENEPAR_MODEL) -> bool:
-    """Whether benepar is installed and `model` at hand, found without importing either."""
+    """Whether benepar is installed and `model` available, found without importing either."""
     if any(importlib.util.find_spec(module) is None for module in ("benepar", "transformers")):
         return False
     return _at_hand(model)
@@ -59,9 +60,9 @@ def load_benepar(model: str = BENEPAR_MODEL) -> Any:
 
 
 def parse(parser: Any, sentences: Sequence[Sequence[str]], spaced: Sequence[Sequence[bool]]) -> list[Any]:
-    """An `nltk.Tree` a sentence, in order; None for sentences without tokens and of more than `MAX_TOKENS`.
+    """An `nltk.Tree` for each sentence, in order; None for sentences without tokens or with more than `MAX_TOKENS`.
 
-    `spaced` says of every token whether a blank follows it. InputError when the parser fails.
+    `spaced` says for every token whether a blank follows it. InputError when the parser fails.
     """
     from benepar import InputSentence
 
@@ -100,11 +101,12 @@ _TYPED = {
     "``": '"',
     "''": '"',
 }
-"""Typeset marks as the treebanks behind the models type them."""
+"""Typographic marks in the spelling of the treebanks that the models were trained on."""
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Sentences that can be parsed, those of like length together, at most `_CELLS` a batch."""
+    """Batches of the sentences that can be parsed, those of similar length together, at most `_CELLS` chart cells
+    each."""
     batch: list[int] = []
     for i in sorted((i for i, n in enumerate(lengths) if 0 < n <= MAX_TOKENS), key=lambda i: (lengths[i], i)):
         if len(batch) == 256 or (batch and (len(batch) + 1) * lengths[i] ** 2 > _CELLS):
@@ -131,7 +133,7 @@ def _at_hand(model: str) -> bool:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the warnings and prints of benepar's libraries, which no reader can act on."""
+    """Hide the warnings and prints of benepar's libraries, which a user can do nothing about."""
     logger = logging.getLogger("transformers")
     level = logger.level
     logger.setLevel(logging.ERROR)

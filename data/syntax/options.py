@@ -8,10 +8,11 @@ from swag_af.data.errors import check_faults
 
 @dataclass(frozen=True)
 class TrainTaggerOptions:
-    """Train a small spaCy pipeline on a treebank of yours: better tags than the rules', and parses.
+    """Train a small spaCy pipeline on your own treebank: better tags than the rules', and parses.
 
-    Its folder is what `--tagger spacy:FOLDER` and `--splitter spacy:FOLDER` take. Interrupted, the same command goes on
-    from the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one core.
+    Its folder is what `--tagger spacy:FOLDER` and `--splitter spacy:FOLDER` take. If interrupted, the same command
+    resumes after the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one
+    core.
 
     Try:
       swag-af train-tagger en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out tagger
@@ -32,9 +33,9 @@ class TrainTaggerOptions:
     parser: bool = True
     """Learn dependencies too, which `--splitter` reads; tags alone take less time."""
     lower_share: float = 0.25
-    """Share of the sentences that are lower-cased, in each pass others: captions often are."""
+    """Share of the sentences that are lower-cased, different ones in each pass: captions often are."""
     seed: int = 0
-    """Weights, order and dropout."""
+    """Seed for weights, order and dropout."""
     force: bool = False
     """Replace an existing pipeline."""
 

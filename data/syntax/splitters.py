@@ -1,10 +1,9 @@
 """Cut a caption at its final verb phrase: what comes before is `start`, the rest the gold ending (SWAG §2).
 
-The paper's rule runs on a constituency tree: go down from the root through nodes that are neither a verb
-phrase nor a noun phrase; of the verb phrases met, the last one is the ending. Four splitters give that
-cut: `trees` reads it off a tree the caption carries, `benepar` off a tree that it makes, `spacy` finds it from a
-dependency parse, `rules` from tags alone. No reading of files here and no dropping: a caption that cannot be cut is
-answered with None.
+The paper's rule runs on a constituency tree: go down from the root through nodes that are neither a verb phrase nor a
+noun phrase; of the verb phrases reached, the last one is the ending. Four splitters make that cut: `trees` uses a tree
+that comes with the caption, `benepar` a tree that it makes, `spacy` a dependency parse, `rules` tags alone. No reading
+of files here and no dropping: a caption that cannot be cut gets None.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ from swag_af.data.video import Caption
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A caption in two: `start` up to the final verb phrase, `ending` from there on, both as spelt in it."""
+    """A caption in two parts: `start` up to the final verb phrase, `ending` from there on, both as spelt in it."""
 
     start: str
     ending: str
@@ -55,21 +54,21 @@ SPLITTERS = Registry(
 def load_splitter(name: str = "auto") -> Splitter:
     """The splitter called `name`: `rules`, `trees`, `spacy`, `spacy[PIPELINE]`, `benepar`, `benepar[MODEL]` or `auto`.
 
-    A pipeline or model is a name or a path. `auto` uses a caption's tree where it has one and the best that this
-    machine has where it has none: benepar with its model, spaCy with its small English pipeline, or the rules.
+    A pipeline or model is a name or a path. `auto` uses a caption's tree where it has one, and otherwise the best
+    splitter available on this machine: benepar with its model, spaCy with its small English pipeline, or the rules.
     """
     splitter: Splitter = SPLITTERS.make(name)
     return splitter
 
 
 def cut(text: str, at: int) -> Split | None:
-    """`text` cut before character `at`, blanks around the cut dropped; None when a side would be empty."""
+    """`text` cut before character `at`, without the blanks around the cut; None when a side would be empty."""
     start, ending = text[:at].rstrip(), text[at:].lstrip()
     return Split(start, ending) if any(map(str.isalnum, start)) and ending else None
 
 
 class AutoSplitter:
-    """A caption's own tree where it has one, the best splitter at hand where it has none."""
+    """A caption's own tree where it has one, the best available splitter where it has none."""
 
     def __init__(self) -> None:
         self._trees, self._others = TreesSplitter(), load_splitter(best_at_hand())
@@ -141,7 +140,7 @@ def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:
 
 
 class BeneparSplitter:
-    """The paper's rule on the trees that a benepar model gives our tokens."""
+    """The paper's rule on the trees of a benepar model."""
 
     argument: ClassVar[str] = "model"
 
@@ -176,7 +175,7 @@ def _last_verb_phrase(tree: Any) -> int | None:
 class SpacySplitter:
     """The verb group of the last clause with its own subject, by a spaCy dependency parse.
 
-    Where the parse has no such clause, the rules are asked: that is mostly a wrong parse (docs/RESULTS.md).
+    Where the parse has no such clause, the rules are used: that is mostly a wrong parse (docs/RESULTS.md).
     """
 
     argument: ClassVar[str] = "pipeline"

@@ -1,7 +1,7 @@
 """Taggers by name: universal part-of-speech (UD) tags for sentences and for word types.
 
-The default, `rules`, needs no download: word lists and rules over the neighbours, in `english` and its like. spaCy
-is an option, imported when asked for. Splitting sentences happens elsewhere.
+The default, `rules`, needs no download: word lists and rules over the neighbours, in `english`. spaCy is an option,
+imported when it is used. Splitting sentences happens elsewhere.
 """
 
 import importlib
@@ -30,15 +30,15 @@ def best_tagger() -> Tagger:
 
 
 class RulesTagger:
-    """Tags by `swag_af.data.syntax.english.rules` and `english_universal`."""
+    """Tags by `swag_af.data.syntax.english.rules` and `english.universal`."""
 
     name = "rules"
     alone = COMMONEST_TAGS
 
     @property
     def sha256(self) -> str:
-        """Hex SHA-256 of the rules and of whose lexicon they read: another release may tag otherwise."""
-        files = sorted(Path(english.__file__).parent.glob("english*.py"))
+        """Hex SHA-256 of the rules and of the release of the lexicon: another release may tag differently."""
+        files = sorted(Path(english.__file__).parent.glob("*.py"))
         return sha256_json([*map(sha256_file, files), importlib.metadata.version("textblob")])
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -56,7 +56,7 @@ class SpacyTagger:
 
     @property
     def sha256(self) -> str:
-        """Hex SHA-256 of the pipeline's files: what stands at a path may be trained anew."""
+        """Hex SHA-256 of the pipeline's files: the one at a path may be trained again."""
         files = sorted(path for path in Path(self._nlp.path).rglob("*") if path.is_file())
         return sha256_json([[str(path.relative_to(self._nlp.path)), sha256_file(path)] for path in files])
 
@@ -66,7 +66,7 @@ class SpacyTagger:
 
 
 def _unneeded_for_tags(nlp: Any) -> list[str]:
-    """Components that take time and set no tags: a parser, unless rules on attributes may look at what it says."""
+    """Components that take time and set no tags: a parser, unless attribute rules may read its output."""
     return ["parser"] if "parser" in nlp.pipe_names and "attribute_ruler" not in nlp.pipe_names else []
 
 
@@ -85,7 +85,7 @@ def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
         install = f"Install it with: python -m spacy download {pipeline}"
         advice = "Check the path." if Path(pipeline).exists() or os.sep in pipeline else install
         raise InputError(f"{pipeline}: no such spaCy pipeline. {advice}") from error
-    except Exception as error:  # whatever a damaged pipeline, or one of another version, makes spaCy say
+    except Exception as error:  # whatever error a damaged pipeline, or one of another version, causes in spaCy
         said = " ".join(str(error).split())[:200]
         raise InputError(
             f"{pipeline}: spaCy cannot load this pipeline ({type(error).__name__}: {said}). Train it again, or with "

@@ -1,9 +1,10 @@
-"""The verb `train-tagger`: a treebank in, a small spaCy pipeline out that tags and, unless told not to, parses.
+"""The verb `train-tagger`: a treebank in, a small spaCy pipeline out that tags and, unless `--no-parser` is given,
+parses.
 
 A window of words over hashed embeddings of their forms (spaCy's own small architecture), a morphologizer that sets
-universal tags, and a transition parser, trained together. Weights are the user's: none are shipped. The last and the
-best epoch wait beside the output, so a killed training goes on at the epoch it was in, to the same weights. Finding
-clauses in what the pipeline says is `splitters`.
+universal tags, and a transition parser, trained together. No weights are shipped. The last and the best epoch are
+stored beside the output, so a killed training resumes at the epoch it was in and reaches the same weights. `splitters`
+finds clauses in the output of the pipeline.
 """
 
 import contextlib
@@ -55,7 +56,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     import_spacy()
     check_output(options.out, force=options.force)
     if options.out.exists():
-        read_manifest(options.out, "tagger")  # with --force only a tagger gives way to a tagger
+        read_manifest(options.out, "tagger")  # --force replaces a tagger only
     train, dev = _sentences(options)
     plan = _plan(options)
     out = Path(os.path.abspath(options.out))
@@ -79,7 +80,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
 
 
 def measure(nlp: Any, sentences: Sequence[Sentence], *, parser: bool) -> dict[str, float]:
-    """Shares of gold tokens with the right tag, and of those lower-cased; if it parses, of heads and of splits."""
+    """Shares of gold tokens with the right tag, as written and lower-cased; if it parses, of right heads and splits."""
     from spacy.tokens import Doc
 
     docs = list(nlp.pipe(Doc(nlp.vocab, words=sentence.words) for sentence in sentences))
@@ -109,7 +110,7 @@ def _pairs(sentence: Sentence, doc: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _sentences(options: TrainTaggerOptions) -> tuple[list[Sentence], list[Sentence]]:
-    """What is learnt, and what is held out."""
+    """The sentences to learn from, and those held out."""
     given = read_treebank(options.treebank)
     if options.dev is not None:
         return given, read_treebank(options.dev)
@@ -121,7 +122,7 @@ def _sentences(options: TrainTaggerOptions) -> tuple[list[Sentence], list[Senten
 
 
 def _plan(options: TrainTaggerOptions) -> dict[str, Any]:
-    """What a training that goes on must have the same."""
+    """What must be the same when a training resumes."""
     settings = {k: v for k, v in asdict(options).items() if k not in ("treebank", "dev", "out", "force")}
     return {
         **settings,
@@ -216,7 +217,7 @@ def _example(nlp: Any, sentence: Sentence, *, lower: bool = False) -> Any:
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Python's and numpy's global generators, which spaCy draws from, seeded inside and as they were afterwards."""
+    """Seed the global generators of Python and numpy, which spaCy draws from, and restore them afterwards."""
     python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -230,8 +231,8 @@ def _seeded(seed: int) -> Iterator[None]:
 class _State:
     """The epochs done so far, in a folder: `last` and `best` pipelines, the optimizer's moments, and the figures.
 
-    Every epoch begins from what is read here, also when nothing was interrupted: a spaCy pipeline that was read from
-    disk does not learn bit for bit like the one that was written, but all that were read learn alike.
+    Every epoch begins from the files, even without interruption: a spaCy pipeline that was read from disk does not
+    learn bit for bit like the one that was written, but all that were read do.
     """
 
     def __init__(self, folder: Path, plan: dict[str, Any]):
@@ -245,7 +246,7 @@ class _State:
 
     @property
     def best(self) -> int:
-        """The epoch with the highest mean of its accuracies, the first of equals."""
+        """The epoch with the highest mean of its accuracies, the first one of several."""
         means = [sum(report.values()) / len(report) for report in self.reports]
         return means.index(max(means))
 

@@ -1,6 +1,6 @@
-"""CoNLL-U treebanks: the gold words, universal tags, heads and relations of sentences, and where gold cuts them.
+"""CoNLL-U treebanks: the gold words, universal tags, heads and relations of sentences, and their gold cuts.
 
-Lines of multiword tokens (`1-2`) and of empty nodes (`1.1`) are passed over. Nothing is learned here.
+Lines of multiword tokens (`1-2`) and of empty nodes (`1.1`) are skipped. Nothing is learned here.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Sentence(NamedTuple):
     """One gold sentence."""
 
     text: str
-    """As the treebank spells it, empty where it does not say."""
+    """The text as the treebank spells it, empty where it has none."""
     words: list[str]
     tags: list[str]
     heads: list[int]

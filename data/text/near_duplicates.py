@@ -1,7 +1,7 @@
-"""Texts that say nearly the same: MinHash proposes pairs (`datasketch`), and the true similarity decides.
+"""Texts that are nearly the same: MinHash proposes pairs (`datasketch`), and the true similarity decides.
 
-The similarity of two texts is the Jaccard similarity of their sets of token 3-grams: what they share over what either
-has. Tokens are compared as they come; lower-casing is the caller's. Nothing is dropped here.
+The similarity of two texts is the Jaccard similarity of their sets of token 3-grams: the size of the intersection over
+that of the union. Tokens are compared as given; callers lower-case them. Nothing is dropped here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +22,18 @@ _N_HASHES = 128
 def near_duplicate_pairs(
     token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0
 ) -> list[tuple[int, int]]:
-    """Pairs `i < j` found whose similarity is at least `threshold` (over 0, at most 1), in order.
+    """The pairs `i < j` that were found with a similarity of at least `threshold` (over 0, at most 1), in order.
 
     No pair below the threshold is ever listed; of those at it or above, at least RECALL are, whatever the seed. A text
-    of fewer than three tokens is one shingle. Of texts of the same shingles the first stands for all: it is a pair with
-    each of the others, and they are in no other pair, or a text met a thousand times would make half a million.
+    of fewer than three tokens is one shingle. Of texts with the same shingles the first one represents all: it is a
+    pair with each of the others, and they are in no other pair; otherwise a text that occurs a thousand times would
+    make half a million pairs.
     """
     return _pairs(_shingle_sets(token_lists), threshold, seed)
 
 
 def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0) -> dict[int, int]:
-    """The texts that are nearly the same as an earlier one which is no repeat itself, and that one."""
+    """The texts that are nearly the same as an earlier one, which is no repeat itself, each with that earlier one."""
     shingles = _shingle_sets(token_lists)
     found: dict[int, int] = {}
     for earlier, later in sorted(_pairs(shingles, threshold, seed), key=lambda pair: pair[::-1]):
@@ -63,7 +64,7 @@ def similarity(one: frozenset[int], other: frozenset[int]) -> float:
 
 
 def _shingle_sets(token_lists: Sequence[Sequence[str]]) -> list[frozenset[int]]:
-    """The shingles of every text, numbered over all of them: exact, where hashes of texts would only nearly be."""
+    """The shingles of every text, numbered over all texts: exact, where hashes could collide."""
     numbers: dict[tuple[str, ...], int] = {}
     return [
         frozenset(

@@ -1,8 +1,9 @@
-"""One surface form for all endings: what is left to tell them apart is their words.
+"""One surface form for all endings, so that they differ in their words only.
 
-For pools of one's own, whose candidates come from several hands. Letter case is settled by the vocabulary, which shows
-each word in one spelling; here the case of a first word, and of a text in capitals or in title case, is taken back, so
-that it is no witness. Sentences and starts stay as they are: they are the same for all candidates of a row.
+For pools of your own texts, whose candidates come from several sources. Letter case is decided by the vocabulary, which
+shows each word in one spelling; here the case of a first word, and of a text in capitals or in title case, is undone,
+so that it does not count as a spelling. Sentences and starts stay as they are: they are the same for all candidates of
+a row.
 """
 
 import html
@@ -20,12 +21,12 @@ _PLAIN_FORMS = str.maketrans(
         **dict.fromkeys("–—―", "--"),
     }
 )
-"""Quotes and dashes as a keyboard has them."""
+"""Quotes and dashes replaced by those of a keyboard."""
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _DOUBLED_QUOTE = re.compile("``|''")
 _DASH = re.compile(r"\s*--+\s*|\s+-+\s+")
-"""One between clauses; a hyphen joins, and stays."""
+"""A dash between clauses; hyphens within words stay."""
 _SINGLE_QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])([^']*(?<=[^\s'])(?:'(?=\w)[^']*)*)(?<=[^\s'])'(?![\w'])")
 _REFERENCE = re.compile(r"&#?\w+;")
 _LOOSE_END = re.compile(r"[\s.,;:-]+$")
@@ -36,11 +37,11 @@ _I = re.compile(r"i(?:'(?:m|d|ve|ll))?", re.IGNORECASE)
 
 
 def normalise(text: str) -> str:
-    """`text` in the one surface form; "" when there is nothing to read in it.
+    """`text` in the common surface form; "" when it has no visible character.
 
-    NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens put
-    together again, a lower first letter (but for I, and for words with more capitals), and a full stop where no `. ! ?`
-    ends it. Texts that differ in nothing else become the same.
+    NFKC, quotes and dashes of a keyboard, no character references, no invisible characters, single blanks, tokens
+    joined to words again, a lower-case first letter (but for I, and for words with more capitals), and a full stop
+    where no `. ! ?` ends it. Texts that differ only in these become the same.
     """
     text = _with_plain_characters(text)
     text = _BRACKET.sub(lambda found: _BRACKETS[found[0].upper()], text)
@@ -58,7 +59,8 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _without_shouting(text: str) -> str:
-    """`text` lower-cased where three quarters of its words, the first aside, are capitalised: no names stand out."""
+    """`text` lower-cased where three quarters of its words, except the first, are capitalised: names cannot be
+    recognised there."""
     words = _INSIDE_WORD.findall(text)
     shouts = len(words) >= 3 and 4 * sum(word[0].isupper() for word in words) >= 3 * len(words)
     return text.lower() if shouts else text

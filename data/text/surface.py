@@ -1,9 +1,9 @@
-"""Surface form that tells gold: letter case, blanks, quotes, final marks, characters that nobody sees.
+"""Surface form that reveals gold: letter case, blanks, quotes, final marks, invisible characters.
 
-Filters read lower-cased tokens and a release prints texts as they came, so that a habit of whoever typed the gold
-endings would pass unseen. `SurfaceCounts` looks at each row as it is made and keeps counts alone; its findings are the
-rules, such as "choose the ending that begins with a capital", that find gold more often than chance explains and by
-enough to matter. Mending texts is the business of `normalise`.
+Filters read lower-cased tokens, and a release prints texts as they were given, so a habit of the person who typed the
+gold endings would go unnoticed. `SurfaceCounts` reads each row as it is made and keeps only counts; its findings are
+rules, such as "choose the ending that begins with a capital", that find gold significantly and considerably more often
+than chance. `normalise` removes such differences.
 """
 
 import math
@@ -16,12 +16,12 @@ from typing import Any
 
 TYPOGRAPHIC_QUOTES = "‘’‚‛“”„‟«»"
 CLOSERS = " \t\r\n\u00a0\"')]}’”»"
-"""What may stand behind the final mark of a text."""
+"""Characters that may follow the final mark of a text."""
 MARKS = frozenset(".!?")
 IGNORABLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u3164\uffa0") | set(
     map(chr, range(0xFE00, 0xFE10))
 )
-"""Letters and accents that nobody sees: fillers, joiners and variation selectors."""
+"""Invisible letters and accents: fillers, joiners and variation selectors."""
 
 _LETTER = re.compile(r"[^\W_]")
 _OTHER_BLANK = re.compile(r"[^\S ]")
@@ -29,7 +29,20 @@ _QUOTE = re.compile(f"[{TYPOGRAPHIC_QUOTES}]")
 _DASH = re.compile(r"[–—―]|--|\s-\s")
 _REFERENCE = re.compile(r"&#?\w+;")
 _PARTED = re.compile(r" (?:n't|N'T|'(?:s|m|d|re|ve|ll)\b)|-[LR][RSC]B-|``|''| [,;:?!.](?=\s|$)")
-_PARTS = (" ,", " .", " ;", " :", " ?", " !", "n't", "N'T", " '", "''", "``", "B-")  # without one, nothing is parted
+_PARTS = (
+    " ,",
+    " .",
+    " ;",
+    " :",
+    " ?",
+    " !",
+    "n't",
+    "N'T",
+    " '",
+    "''",
+    "``",
+    "B-",
+)  # a text without any of these was not tokenised
 
 
 def begins_with_capital(text: str) -> bool:
@@ -39,12 +52,12 @@ def begins_with_capital(text: str) -> bool:
 
 
 def final_mark(text: str) -> str:
-    """The last character, closing quotes, brackets and blanks aside; "" when there is none."""
+    """The last character before closing quotes, brackets and blanks; "" when there is none."""
     return text.rstrip(CLOSERS)[-1:]
 
 
 def has_blank_before_mark(text: str) -> bool:
-    """Whether a blank stands before the final . ! or ?"""
+    """Whether a blank precedes the final . ! or ?"""
     end = text.rstrip(CLOSERS)[-2:]
     return end[-1:] in MARKS and end[:-1].isspace()
 
@@ -65,7 +78,7 @@ def has_unseen(text: str) -> bool:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a character shows nothing, and is no blank."""
+    """Whether a character is invisible, and is no blank."""
     if character.isspace() or (character.isascii() and character.isprintable()):
         return False
     return unicodedata.category(character) in ("Cf", "Cc") or character in IGNORABLE
@@ -77,12 +90,12 @@ def is_foreign(text: str) -> bool:
 
 
 def is_decomposed(text: str) -> bool:
-    """Whether a letter and its accent stand as two characters where one would do."""
+    """Whether a letter and its accent are two characters although there is a single one for both."""
     return not unicodedata.is_normalized("NFC", text)
 
 
 def is_parted(text: str) -> bool:
-    """Whether a tokeniser has been at it: `does n't`, `-LRB-`, ``` `` ```, a blank before a mark within the text."""
+    """Whether the text looks tokenised: `does n't`, `-LRB-`, ``` `` ```, a blank before a mark within the text."""
     for part in _PARTS:
         if part in text:
             return _PARTED.search(text) is not None
@@ -113,19 +126,19 @@ FEATURES: dict[str, Callable[[str], bool]] = {
     "has accents apart from their letters": is_decomposed,
     "has words or marks parted by a tokeniser": is_parted,
 }
-"""What is looked at in every ending, by the words in which it is told."""
+"""The features counted in every ending, by the words in which findings name them."""
 
 _OF_PLAIN = {
     name: has
     for name, has in FEATURES.items()
     if has not in (has_other_blanks, has_typographic_quotes, has_unseen, is_foreign, is_decomposed)
 }
-"""Those that a row of printable ASCII can differ in."""
+"""Features in which a row of printable ASCII can differ."""
 
 FALSE_ALARM = 0.001
-"""How probable a finding of any kind is, at most, in a pool whose candidates are exchangeable."""
+"""The greatest probability of any finding in a pool whose candidates are exchangeable."""
 MATTERS = 0.03
-"""How far above chance a rule's accuracy over all rows must be."""
+"""How far above chance the accuracy of a rule over all rows must be to be reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +170,7 @@ _NEGATED = {"begins": "does not begin", "ends": "does not end", "is": "is not", 
 
 
 class SurfaceWarning(UserWarning):
-    """Surface form separates gold from its negatives."""
+    """Warns that surface form separates gold from its negatives."""
 
 
 class SurfaceCounts:
@@ -231,7 +244,7 @@ def _log_tail(excess: float, variance: float, bound: float) -> float:
 
 
 def warning_lines(records: Iterable[Mapping[str, Any]], *, normalised: bool) -> list[str]:
-    """A line a finding of a manifest, then one that says what can be done; none where nothing was found."""
+    """One line for each finding of a manifest, then one that says what can be done; none where nothing was found."""
     findings = [SurfaceFinding(**record) for record in records]
     if not findings:
         return []

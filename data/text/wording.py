@@ -1,6 +1,6 @@
-"""What two texts share when a reader would call them the same words, and numbers that stand for it.
+"""Keys of texts, equal for two texts when a reader would call them the same words.
 
-Unicode NFKC, letter case, blanks, quote marks and a final full stop make no difference.
+Differences in Unicode normal form (NFKC), letter case, blanks, quote marks and a final full stop do not count.
 """
 
 import re
@@ -13,9 +13,10 @@ _QUOTES = str.maketrans(
 
 
 def comparable(text: str) -> str:
-    """What two texts share when a reader would call them the same; empty when there is nothing to read.
+    """A form that is equal for two texts when a reader would call them the same; empty for a text without a visible
+    character.
 
-    Blanks go altogether, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
+    All blanks are removed, so "can not" and "cannot", "do n't" and "don't", "down ." and "down." are the same.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).casefold()
@@ -26,10 +27,9 @@ def comparable(text: str) -> str:
 
 
 def text_key(text: str) -> int:
-    """64 bits, signed, that stand for the letters and digits of `text`; 0 when there is nothing to read.
+    """A signed 64-bit hash of the letters and digits of `text`; 0 when it has none.
 
-    Coarser than `comparable`: no mark makes a difference, so that a text written out again by somebody else is the
-    same.
+    Coarser than `comparable`: punctuation does not count, so a text that was typed again elsewhere has the same key.
     """
     words = comparable(text)
     plain = "".join(filter(str.isalnum, words)) or words
@@ -37,7 +37,7 @@ def text_key(text: str) -> int:
 
 
 def sentence_keys(text: str) -> list[int]:
-    """The keys of a text and, where it holds several sentences, of each that has three words or more; none twice."""
+    """The keys of a text and, where it has several sentences, of each with three words or more; none twice."""
     parts = [part for part in _SENTENCE_END.split(text) if len(part.split()) >= _MIN_WORDS]
     return [key for key in dict.fromkeys(map(text_key, [text, *parts])) if key]
 

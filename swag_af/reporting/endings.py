@@ -9,7 +9,6 @@ import numpy as np
 
 from swag_af.data.context import display
 from swag_af.data.errors import InputError
-from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.reporting.charts import Frame, Series, figure, percent, percent_ticks, plain_ticks, steps
@@ -73,15 +72,17 @@ def _features(run: Run) -> list[Quantity]:
     before, after = (
         _gathered(run.pool, "features", a).astype(float) for a in (run.start, run.assignment())
     )  # (N, A, F)
-    ours = "lms" in run.pool.manifest.get("plan", {}) and before.shape[2] == len(FEATURES)
-    names = FEATURES if ours else tuple(f"Feature {i}" for i in range(1, before.shape[2] + 1))
     found = []
-    for i, name in enumerate(names):
+    for i, name in enumerate(run.pool.feature_names):
         here, there = before[:, :, i], after[:, :, i]
         differs = (here != here[:, :1]).any() or (there != there[:, :1]).any()
         if differs and name != "ending_length":
-            found.append(Quantity(FEATURE_TITLES.get(name, name), here[:, 0], here[:, 1:], there[:, 1:]))
+            found.append(Quantity(_title(name), here[:, 0], here[:, 1:], there[:, 1:]))
     return found[:MOST_FEATURES]
+
+
+def _title(feature: str) -> str:
+    return FEATURE_TITLES.get(feature, feature[:1].upper() + feature[1:].replace("_", " "))
 
 
 def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray) -> np.ndarray:

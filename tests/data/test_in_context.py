@@ -193,8 +193,8 @@ def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_
             tag(TagOptions(sharded, "rules", in_context=True))
         assert CandidatePool.open(sharded).identity == before
     jobs: list[tuple[int, int]] = []
-    tag_block = tagging._Job.tag
-    monkeypatch.setattr(tagging._Job, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
+    tag_block = tagging._Tagging.tag
+    monkeypatch.setattr(tagging._Tagging, "tag", lambda self, block: (jobs.append(block), tag_block(self, block))[1])
     assert tag(TagOptions(sharded, "rules", in_context=True)).identity == straight.identity
     assert tables_of(sharded) == tables_of(tmp_path / "other")
     assert len(jobs) == 3 - n_writes // 2

@@ -13,12 +13,13 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
 from swag_af.data.pool import rows as tables
-from swag_af.data.pool.folder import finish_pool, write_shard
+from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.filters.contract import check_filter
+from swag_af.filters.members import MLPFilter
 
 CONTEXTS = [
     Context("A man  waits.", "He", "rides   the Bus.", video="v"),
@@ -162,7 +163,7 @@ BAD_FEATURES = {
     "a row too few": (features(6), "1 arrays"),
     "a candidate too few": (features(6, 4), "row 1"),
     "a candidate too many": (features(6, 6), "row 1"),
-    "another width": ([features(6)[0], np.ones((5, 7))], "row 1"),
+    "another width": ([features(6)[0], np.ones((5, 7))], "row 1 has 7 features a candidate, and the rows before it"),
 }
 
 
@@ -170,6 +171,102 @@ BAD_FEATURES = {
 def test_features_that_do_not_fit_are_refused(values: list[np.ndarray], said: str) -> None:
     with pytest.raises(InputError, match=said):
         small(features=values)
+
+
+# ---------------------------------------------------------------------------------------------------- feature names
+
+
+def test_features_of_ones_own_are_numbered_and_keep_their_numbers_on_disk(tmp_path: Path) -> None:
+    pool = small(features=[values[:, :3] for values in features(6, 5)])
+    assert pool.feature_names == pool.save(tmp_path / "pool").feature_names == ("feature_1", "feature_2", "feature_3")
+
+
+def test_features_of_ones_own_keep_their_names_on_disk(tmp_path: Path) -> None:
+    pool = small(features=[values[:, :2] for values in features(6, 5)], feature_names=["bleu", "overlap"])
+    assert pool.save(tmp_path / "pool").feature_names == ("bleu", "overlap")
+    assert read_json(tmp_path / "pool" / "manifest.json")["feature_names"] == ["bleu", "overlap"]
+
+
+BAD_NAMES = {
+    "too few": (features(6, 5), ["bleu"], "row 0 has 8 features a candidate, and 1 feature names"),
+    "twice": ([values[:, :2] for values in features(6, 5)], ["bleu", "bleu"], "has a name twice"),
+    "of nothing": (None, ["bleu"], "without features"),
+}
+
+
+@pytest.mark.parametrize(("values", "names", "reason"), BAD_NAMES.values(), ids=BAD_NAMES.keys())
+def test_names_that_do_not_fit_the_features_are_refused(
+    values: list[np.ndarray] | None, names: list[str], reason: str
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        small(features=values, feature_names=names)
+
+
+def test_a_pool_without_features_names_none(tmp_path: Path) -> None:
+    assert small().save(tmp_path / "pool").feature_names == ()
+    assert "feature_names" not in read_json(tmp_path / "pool" / "manifest.json")
+
+
+def test_a_table_by_language_models_has_their_names(tmp_path: Path) -> None:
+    pool = small().save(tmp_path / "pool")
+    before = pool.identity
+    write_array(tmp_path / "pool" / "shards" / "00000" / "features.npy", np.zeros((2, 4, 8), np.float32))
+    made = pool.with_table("features", {"features_by": {}})
+    assert made.feature_names == tuple(made.manifest["feature_names"]) == FEATURES
+    again = made.with_tables(pool.tables, {})
+    assert "feature_names" not in again.manifest
+    assert again.identity == before
+
+
+@pytest.mark.parametrize("made_by", [{"plan": {}}, {"dropped_negatives": {}, "features_by": {}}, {}])
+def test_pools_made_before_names_were_recorded_have_those_of_the_language_models(tmp_path: Path, made_by: dict) -> None:
+    assert without_names(tmp_path / "pool", 8, made_by).feature_names == FEATURES
+
+
+@pytest.mark.parametrize(("n", "made_by"), [(8, {"dropped_negatives": {}}), (5, {})])
+def test_those_whose_owner_gave_the_features_have_numbers(tmp_path: Path, n: int, made_by: dict) -> None:
+    assert without_names(tmp_path / "pool", n, made_by).feature_names == tuple(f"feature_{i + 1}" for i in range(n))
+
+
+def without_names(folder: Path, n: int, made_by: dict) -> CandidatePool:
+    """A pool with `n` features and a manifest that names none, as earlier releases wrote it."""
+    small(features=[np.resize(values, (len(values), n)) for values in features(6, 5)]).save(folder)
+    manifest = read_json(folder / "manifest.json")
+    for name in ("feature_names", "dropped_negatives"):
+        del manifest[name]
+    write_json(folder / "manifest.json", manifest | made_by)
+    return CandidatePool.open(folder)
+
+
+def test_names_are_no_part_of_the_identity(tmp_path: Path) -> None:
+    made = [small(features=features(6, 5), feature_names=names) for names in (None, list("abcdefgh"))]
+    assert made[0].identity == made[1].identity == made[1].save(tmp_path / "pool").identity
+
+
+def test_features_left_for_later_go_into_the_columns_of_their_names(tmp_path: Path) -> None:
+    small(features=[np.zeros((n, 3)) for n in (6, 5)], feature_names=["first", "late", "last"]).save(tmp_path / "pool")
+    table = tmp_path / "pool" / "shards" / "00000" / "features.npy"
+    values = np.load(table)
+    values[:, :, 1] = np.nan
+    np.save(table, values)
+    manifest = read_json(tmp_path / "pool" / "manifest.json")
+    write_json(tmp_path / "pool" / "manifest.json", manifest | {"lazy_features": ["late"]})
+    pool = CandidatePool.open(tmp_path / "pool")
+    pool.filler = lambda pool, rows, columns: (10.0 * rows + columns)[:, None]
+    assert pool.gather("features", np.array([1]), np.array([[2]])).tolist() == [[[0.0, 12.0, 0.0]]]
+
+
+def test_the_mlp_reads_features_of_any_number_and_names() -> None:
+    rng = np.random.default_rng(0)
+    contexts = make_contexts_of(24, n_videos=6)
+    values = [rng.normal(size=(5, 3)) + 4 * (np.arange(5) == 0)[:, None] for _ in contexts]  # gold is higher
+    pool = CandidatePool.from_texts(
+        contexts, [["a.", "b.", "c.", "d."]] * 24, features=values, feature_names=["x", "y", "z"], tagger="none"
+    )
+    view = pool.view(np.arange(24), np.tile(np.arange(5), (24, 1)))
+    mlp = MLPFilter(width=16, max_epochs=30)
+    mlp.fit(view, rng=rng)
+    assert (mlp.score(view).argmax(axis=1) == 0).mean() > 0.8
 
 
 def test_a_saved_pool_opens_with_equal_tables_vocabulary_and_manifest(pool: CandidatePool, pool_folder: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from swag_af.data.errors import InputError
+from swag_af.data.syntax import taggers
 from swag_af.data.syntax.english.rules import _RULES, penn_tags
 from swag_af.data.syntax.english.universal import universal_tags
 from swag_af.data.syntax.english.words import RULED
@@ -18,6 +19,15 @@ from swag_af.data.tags import TAGS, load_tagger, tag_word_types
 
 TREEBANK = Path(__file__).parents[3] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-test.conllu"
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "splitters.py"
+
+
+def test_the_hash_of_the_rules_covers_every_file_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[str] = []
+    monkeypatch.setattr(taggers, "sha256_file", lambda path: hashed.append(path.stem) or path.stem)
+    before = load_tagger("rules").sha256
+    assert {"rules", "scan", "universal", "words"} <= set(hashed)
+    monkeypatch.setattr(taggers, "sha256_file", lambda path: "other" if path.stem == "words" else path.stem)
+    assert load_tagger("rules").sha256 != before
 
 
 def tags(sentence: str) -> str:

@@ -344,7 +344,7 @@ def test_hashes_and_options_are_there(page: Page, audited: Run) -> None:
 def test_features_of_a_generated_pool_have_their_names_and_others_numbers(tmp_path: Path) -> None:
     run = in_memory()
     assert "Feature 1" in page_of(run, tmp_path).words
-    run.pool.manifest["plan"] = {"lms": {}}
+    run.pool.manifest["feature_names"] = list(FEATURES)
     words = page_of(run, tmp_path).words
     assert "Ending given context, nats a token" in words
     assert "Feature 1" not in words

@@ -1,10 +1,10 @@
 """Penn Treebank tags for English sentences from a word list and rules: no model, no download.
 
-What the look-up of a word by itself leaves open - *slices*, *cut*, *dressed*, *that* - is settled from left to right
-by rules over the neighbours, one for each kind of word.
+What the look-up of a word by itself leaves open - *slices*, *cut*, *dressed*, *that* - is decided from left to right by
+rules over the neighbours, one for each kind of word.
 
-Penn tags only: the word lists are in `english_words`, universal tags in `english_universal`, loading taggers by name
-in `taggers`, and finding verb phrases in `clauses`.
+Penn tags only: the word lists are in `words`, universal tags in `universal`, loading taggers by name in `taggers`, and
+finding verb phrases in `clauses`.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ from swag_af.data.syntax.english.words import (
 
 
 def penn_tags(tokens: Sequence[str]) -> list[str]:
-    """Penn Treebank tags of one sentence; they tell finite verbs (VBZ VBP VBD MD) from others (VB VBG VBN).
+    """Penn Treebank tags of one sentence; they separate finite verbs (VBZ VBP VBD MD) from others (VB VBG VBN).
 
     Punctuation is `.`, symbols `SYM`, addresses `ADD`; *to* is always `TO` and particles are `IN`.
     """
@@ -151,7 +151,7 @@ def _ends_subject(scan: Scan, i: int) -> bool:
 
 
 def _plural(scan: Scan, i: int) -> str:
-    """A plural noun that nothing but its place can make a verb: `a man clips the rope`."""
+    """A plural noun that only its position can make a verb: `a man clips the rope`."""
     tag, lower, _ = scan.before(i)
     subject = tag in NOUNS or (tag == "PRP" and lower not in ONLY_OBJECT)
     return "VBZ" if subject and scan.finite == "none" and scan.article_follows(i) else "NNS"
@@ -169,7 +169,7 @@ def _s_form_after_noun(scan: Scan, i: int) -> str:
 
 
 def _begins_second_clause(scan: Scan, i: int) -> bool:
-    """Whether what stands between the last conjunction or comma and `i` is a subject: `..., and the crowd claps`."""
+    """Whether the words between the last conjunction or comma and `i` are a subject: `..., and the crowd claps`."""
     begin = next((j for j in range(i - 1, -1, -1) if scan.tags[j] in ("CC", ".", "RB")), -1) + 1
     phrase = scan.tags[begin:i]
     if begin < 2 or phrase[:1] != ["DT"] or phrase[-1] != "NN" or not {"DT", "JJ", "NN"}.issuperset(phrase):
@@ -208,7 +208,7 @@ def _past(scan: Scan, i: int) -> str:
 
 
 def _told_in_present(scan: Scan, i: int) -> bool:
-    """Whether a past form behind a noun is a participle, as its clause has another verb, in the present."""
+    """Whether a past form after a noun is a participle, as its clause has another verb, in the present."""
     word = scan.words[i]
     if scan.verb in ("VBZ", "VBP") and word.lower.endswith("ed"):
         return True
@@ -236,7 +236,7 @@ def _adjective(scan: Scan, i: int) -> str:
 
 
 def _degree(scan: Scan, i: int) -> str:
-    """`more`, `long`, `right`: an adjective before nouns and behind *be*, an adverb elsewhere."""
+    """`more`, `long`, `right`: an adjective before nouns and after *be*, an adverb elsewhere."""
     first, lower = scan.next(i).first, scan.words[i].lower
     before, tag = (scan.words[i - 1].lower, scan.tags[i - 1]) if i else ("", "")
     if lower in ("right", "best", "close") and tag in ("DT", "PRP$", "JJ") and first[:2] != "NN":
@@ -280,7 +280,7 @@ def _there(scan: Scan, i: int) -> str:
 
 
 def _bare(scan: Scan, i: int) -> str:
-    """`do` and `have`: infinitives behind *to* and modals, finite elsewhere."""
+    """`do` and `have`: infinitives after *to* and modals, finite elsewhere."""
     tag, _, left = scan.before(i)
     return "VB" if tag in ("TO", "MD") or (tag == "PRP" and scan.asks(left)) else "VBP"
 
@@ -297,7 +297,7 @@ def _like(scan: Scan, i: int) -> str:
 
 
 def _homograph(scan: Scan, i: int) -> str:
-    """A closed-class word that is a noun behind an article: `the can`, `his back`, `for a while`."""
+    """A closed-class word that is a noun after an article: `the can`, `his back`, `for a while`."""
     noun = i > 0 and scan.tags[i - 1] in ("DT", "PRP$", "JJ", "POS")
     return "NN" if noun else scan.words[i].first
 
@@ -319,7 +319,7 @@ _RULES: dict[str, _Rule] = {
 
 
 def _with_a_verb(scan: Scan) -> list[str]:
-    """The tags, with the likeliest word made a verb where none stands before the first subordinate clause."""
+    """The tags, with the likeliest word made a verb where there is none before the first subordinate clause."""
     end = scan.first_subordinate() or (0 if scan.verb else len(scan.tags))
     if end > 1 and not FINITE.intersection(scan.tags[:end]) and not _verb_is_elsewhere(scan, end):
         for likely in (Scan.takes_object, _ends_clause):
@@ -331,7 +331,7 @@ def _with_a_verb(scan: Scan) -> list[str]:
 
 
 def _verb_is_elsewhere(scan: Scan, end: int) -> bool:
-    """Whether the sentence is an order, or has its main verb behind the relative clause that begins at `end`."""
+    """Whether the sentence is an imperative, or has its main verb after the relative clause that begins at `end`."""
     order = next((tag for tag in scan.tags if tag not in ADVERBS), "") == "VB"
     relative = end < len(scan.tags) and (scan.tags[end] in ("WP", "WDT") or scan.words[end].lower in ("that", "where"))
     return order or (relative and sum(tag in FINITE for tag in scan.tags[end:]) > 1)
@@ -345,7 +345,7 @@ def _may_be_verb(scan: Scan, i: int) -> bool:
 
 
 def _ends_clause(scan: Scan, i: int) -> bool:
-    """Whether a verb without an object may stand at `i`: behind the subject and no noun of another phrase."""
+    """Whether a verb without an object is possible at `i`: after the subject and no noun of another phrase."""
     lower, subject = scan.words[i].lower, scan.tags[:i]
     if scan.next(i).first not in (".", "IN", "CC", "RB", "VBG") or not (is_verb(lower) or stems(lower)):
         return False

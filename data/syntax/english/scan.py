@@ -1,6 +1,6 @@
-"""A sentence while it is tagged from left to right, and the questions that rules ask of it.
+"""A sentence while it is tagged from left to right, and the questions that rules ask about it.
 
-It knows the tags so far and what the present clause still needs. It gives no tag itself: the rules are in `english`.
+It knows the tags so far and what the current clause still needs. It assigns no tags itself: that is done in `rules`.
 """
 
 from swag_af.data.syntax.english.words import (
@@ -24,7 +24,7 @@ from swag_af.data.syntax.english.words import (
 
 
 class Scan:
-    """A sentence being tagged from left to right, and what its present clause still needs."""
+    """A sentence being tagged from left to right, and what its current clause still needs."""
 
     __slots__ = ("finite", "lacks_verb", "opened", "subordinate", "tags", "verb", "words")
 
@@ -32,20 +32,20 @@ class Scan:
         self.words = words
         self.tags: list[str] = []
         self.finite = "none"
-        """Whether the clause has its finite verb: `none`, `seen` or, behind a comma, `maybe`."""
+        """Whether the clause has its finite verb: `none`, `seen` or, after a comma, `maybe`."""
         self.subordinate = False
         """Whether this is a subordinate clause in front of its main clause."""
         self.lacks_verb = True
         """Whether no finite verb has come, or a subordinate clause came before the first."""
         self.opened = False
-        """Whether a subordinate clause has begun behind the first word."""
+        """Whether a subordinate clause has begun after the first word."""
         self.verb = ""
         """Tag of the last verb that is no participle: what a conjoined verb is likely to agree with."""
 
     def push(self, word: Word, tag: str) -> None:
         self.tags.append(tag)
         if tag in FINITE:
-            owed = self.subordinate and self.finite == "none"  # the main clause still wants its own
+            owed = self.subordinate and self.finite == "none"  # the main clause still needs its own
             self.finite, self.subordinate = "maybe" if owed else "seen", owed
             self.verb = "VB" if tag == "MD" else tag
             self.lacks_verb = self.lacks_verb and self.opened
@@ -85,7 +85,7 @@ class Scan:
         return word.first in ("VBZ", "MD", "VBD") or word.lower in FINITE_AUXILIARIES
 
     def orders(self, i: int) -> bool:
-        """Whether a base form that begins its sentence is an order, not a noun with its verb to come."""
+        """Whether a base form that begins its sentence is an imperative, not a noun whose verb follows."""
         word, following = self.words[i], self.next(i)
         if (i and self.words[0].lower in SUBORDINATORS) or following.lower in ONLY_SUBJECT:
             return False
@@ -100,7 +100,7 @@ class Scan:
         return not statement
 
     def begins_order(self, i: int) -> bool:
-        """Whether an order follows its first word (`deep fry the egg`) or a clause (`when it is hot add salt`)."""
+        """Whether an imperative follows its first word (`deep fry the egg`) or a clause (`when it is hot add salt`)."""
         if i > 1 and not self.subordinate:
             return False
         tag, _, left = self.before(i)
@@ -120,9 +120,9 @@ class Scan:
         return alone and counted and verbal and self.finite == "none" and not self.finite_follows(i)
 
     def finite_ahead(self, i: int, *, certain: bool = False) -> bool:
-        """Whether a word behind `i` is mostly a verb in the present, before any subordinate clause.
+        """Whether a word after `i` is mostly a verb in the present, before any subordinate clause.
 
-        With `certain`, words such as `slices` do not count, which only the captions' world makes verbs.
+        With `certain`, words such as `slices` do not count, which are verbs mostly in captions.
         """
         sure = ONLY_PAST | HAVE if certain else ()
         for j, later in enumerate(self.words[i + 1 :], i + 1):

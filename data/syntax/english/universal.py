@@ -1,6 +1,6 @@
 """Penn Treebank tags of English sentences to universal tags, by the conventions of UD English EWT.
 
-It looks at words and Penn tags only and never doubts these: they come from `english`.
+It reads words and Penn tags only and takes these as right: they come from `rules`.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ _UNIVERSAL = {penn: tag for tag, spec in _UNIVERSAL_SPEC.items() for penn in spe
 
 
 def _after(penn: Sequence[str], i: int) -> str:
-    """The next tag behind `i` that is no adverb."""
+    """The next tag after `i` that is no adverb."""
     i += 1
     while i < len(penn) and penn[i] in ADVERBS:
         i += 1

@@ -1,12 +1,11 @@
-"""What is known of an English word by itself: word lists, the lexicon, and the tag that a type mostly has.
+"""What is known about an English word by itself: word lists, the lexicon, and the tag that a type mostly has.
 
-Every word type is looked up once in TextBlob's English lexicon (94,000 entries, the most common Penn
-Treebank tag of each; Brill 1992); closed classes and words of the captions' world come from the lists here. TextBlob
-was chosen because its lexicon comes in the wheel, it is MIT-licensed and maintained, and it asks for nothing
-but NLTK, which we need anyway. HanTa tags too, but is LGPL and many times slower; lemminflect says what a
-word can be, not what it mostly is.
+Every word type is looked up once in TextBlob's English lexicon (94,000 entries, the most common Penn Treebank tag of
+each; Brill 1992); closed classes and words typical of captions come from the lists here. TextBlob was chosen because
+its wheel contains the lexicon, it is MIT-licensed and maintained, and it depends on nothing but NLTK, which is needed
+anyway. HanTa tags too, but is LGPL and many times slower; lemminflect says what a word can be, not what it mostly is.
 
-No sentences here: what the neighbours of a word say of it is in `english`.
+No sentences here: `rules` looks at the neighbours of a word.
 """
 
 import re
@@ -27,7 +26,7 @@ COMMONEST_TAGS = {
     "there": "PRON",
     "as": "SCONJ",
 }
-"""Universal tags of words without neighbours to tell by: the commonest in EWT (train, dev), no rare one in captions."""
+"""Universal tags of words out of context: the most common one in EWT (train, dev), none that is rare in captions."""
 
 FINITE = set_of("VBZ VBP VBD MD")
 VERBS = FINITE | set_of("VB VBG VBN")
@@ -101,7 +100,7 @@ DOMAIN_VERBS = set_of(
     spray squat surf swing talk tattoo transition tube turn twirl vacuum wakeboard wash wave wax weld whisk windsurf
     wrestle zoom"""
 )
-"""Verbs of the captions' world that the lexicon lacks or takes for nouns."""
+"""Verbs common in captions that the lexicon lacks or takes for nouns."""
 
 _VERBS_FIRST = set_of(
     """become come drink eat feel find get give go hear help hope keep let like live look lose love make
@@ -127,20 +126,20 @@ ADJECTIVE_NOUNS = set_of(
 HOMOGRAPHS = set_of("can will might back down while")
 DEGREES = set_of("much most more less least long better best further fast close early late hard right enough")
 RULED = DEGREES | HOMOGRAPHS | set_of("-base -s -plural -past -ing -adjective that her 's s there no do have like left")
-"""Kinds of words whose tag a rule settles: words with a rule of their own, and what other words look like."""
+"""Kinds of words whose tag a rule decides: words with a rule of their own, and forms of other words."""
 
 
 # ------------------------------------------------------------------------------- what a word is by itself
 
 
 class Word(NamedTuple):
-    """What is known of a word type before its neighbours are looked at."""
+    """What is known about a word type before its neighbours are looked at."""
 
     lower: str
     first: str
     """Its most common Penn tag."""
     kind: str
-    """The rule that settles its tag: one of `RULED`, or blank when `first` stands."""
+    """The rule that decides its tag: one of `RULED`, or blank when `first` is final."""
 
 
 def lower_case(token: str) -> str:
@@ -177,7 +176,7 @@ def _number_tag(lower: str) -> str:
 def _lexicon() -> dict[str, str]:
     from textblob.en import lexicon
 
-    len(lexicon)  # reads its file only when asked for something
+    len(lexicon)  # reads its file only when used
     return {word: tag.split("|")[0] for word, tag in dict.items(lexicon)}
 
 
@@ -249,7 +248,7 @@ def _uninflected(lower: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def is_verb(base: str) -> bool:
-    """Whether `base` can be a verb: the lexicon says so of it or of one of its inflected forms."""
+    """Whether `base` can be a verb: the lexicon lists it, or one of its inflected forms, as one."""
     if len(base) < 2 or base in _NOT_VERBS:
         return False
     tags = _lexicon()
@@ -266,5 +265,5 @@ def is_verb(base: str) -> bool:
 
 
 def is_domain_noun(word: Word) -> bool:
-    """Whether only the captions' world makes a verb of a plural: `slices`."""
+    """Whether a plural is a verb mostly in captions: `slices`."""
     return word.kind == "-s" and _lexicon().get(word.lower) == "NNS"
