@@ -33,7 +33,7 @@ from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
 
 
-def run_audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
+def audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
     """The verb `audit`: the run and what each filter finds in it with each seed, kept with the run.
 
     Without an iteration: before the first one, and after the last.

@@ -1,6 +1,7 @@
 """The command line: each verb is its options dataclass and the Python function of the same name.
 
-Imports neither torch nor spaCy until a verb runs. Errors that the user can mend are one line and exit code 2.
+`swag-af --help` is printed without numpy or tyro, which takes a tenth of a second; neither torch nor spaCy is imported
+until a verb runs. Errors that the user can fix are one line and exit code 2.
 """
 
 import contextlib
@@ -10,15 +11,11 @@ import os
 import re
 import signal
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import tyro
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -76,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one verb; exits with 0, with 2 when the user can mend it, with 130 when interrupted."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments in (["--version"], ["-V"]):
-        print(f"swag-af {version('swag-af')}")
+        print(f"swag-af {_version()}")
         return
     if not arguments or arguments[0] in HELP_FLAGS:
         print(help_text())
@@ -106,8 +103,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
 
 
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("swag-af")
+
+
 def parse(arguments: Sequence[str]) -> Any:
-    """The options that `arguments` say, an instance of one of the verbs' dataclasses."""
+    """The options that `arguments` give, an instance of one of the verbs' dataclasses."""
+    import tyro
+
     verb, rest = _verb_of(arguments)
     rest = _with_config(verb, rest)
     said = io.StringIO()
@@ -212,6 +217,8 @@ def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
     if not path.is_file():
         raise InputError(f"--config {path}: no such file. Check the path.")
     try:

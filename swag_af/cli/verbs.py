@@ -208,9 +208,9 @@ def filter(options: FilterOptions) -> None:
 
 def audit(options: AuditOptions) -> None:
     """Print what each audit filter found, with its interval."""
-    from swag_af.auditing.audit import run_audit
+    from swag_af.auditing.audit import audit as measure
 
-    run, found = run_audit(options)
+    run, found = measure(options)
     _say(*audit_lines(run, found))
     _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
 
@@ -218,9 +218,9 @@ def audit(options: AuditOptions) -> None:
 def report(options: ReportOptions) -> None:
     """Say where the page is, and how to put into it what people said, if they were asked."""
     from swag_af.reporting.people import how_to_include
-    from swag_af.reporting.verb import run_report
+    from swag_af.reporting.verb import report as write
 
-    _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
+    _say(f"Written to {write(options)}. Open it in a browser; it needs no network.")
     if not options.verdicts and (command := how_to_include(options.run)):
         _say("", f"People have been asked to judge these endings. To say in it what they said: {command}")
 

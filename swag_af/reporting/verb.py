@@ -26,7 +26,7 @@ from swag_af.reporting.subject import Subject, label, subject_of
 REPORT = "report.html"
 
 
-def run_report(options: ReportOptions) -> Path:
+def report(options: ReportOptions) -> Path:
     """The verb `report`: write it, and say where; in the run's own folder, draw the curve anew too."""
     run = open_run(options.run)
     if options.out is not None:
