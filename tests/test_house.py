@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -159,6 +159,17 @@ def test_no_module_takes_the_place_of_a_public_name(folder: str) -> None:
     assert not [name for name, value in before.items() if isinstance(value, ModuleType)]
 
 
+SCRIPTS = [path for folder in ("benchmarks", "examples", "docs") for path in sorted((ROOT / folder).glob("*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_what_a_script_imports_of_ours_is_there(script: Path) -> None:
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("swag_af"):
+            module = import_module(node.module or "")
+            assert not [alias.name for alias in node.names if not hasattr(module, alias.name)], node.module
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = swag_af.nonsense
@@ -171,3 +182,29 @@ def test_importing_swag_af_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def lengths_of_functions() -> dict[str, int]:
+    """Lines of every function and method, from `def` to its last line, those within it counted."""
+    return {
+        f"{module}:{node.name}:{node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def test_functions_are_short() -> None:
+    lengths = lengths_of_functions()
+    assert not {name: n for name, n in lengths.items() if n > 60}
+    assert sorted(lengths.values())[int(0.95 * len(lengths))] <= 26
+
+
+def n_lines(paths: Iterable[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+
+
+def test_there_are_tests_for_the_source() -> None:
+    """Three lines of tests for five of source, at least."""
+    source = {*MODULES.values(), *(folder / "__init__.py" for folder in FOLDERS.values())}
+    assert n_lines((ROOT / "tests").rglob("*.py")) >= 0.6 * n_lines(source)
