@@ -1,5 +1,6 @@
-"""Claims about README.md and docs/CLI.md: the code runs, the commands are commands, the help is today's."""
+"""Claims about README.md and docs/CLI.md: code and example run, commands parse, the help is today's."""
 
+import json
 import re
 import runpy
 import shlex
@@ -50,6 +51,26 @@ def test_every_option_that_the_readme_names_is_in_the_help() -> None:
     named = set(re.findall(r"--[a-z][a-z-]*[a-z]", "\n".join(ours)))
     assert len(named) > 10
     assert named <= set(re.findall(r"--[a-z][a-z-]*[a-z]", CLI))
+
+
+def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {
+            "sent1": f"It rains {i}.",
+            "start": "He",
+            "gold": "runs home.",
+            "negatives": ["home runs.", "sits.", f"is {i}."],
+        }
+        for i in range(20)
+    ]
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = f"custom_negatives.py {questions} --filter bow --iterations 2 --n-negatives 1"
+    monkeypatch.setattr("sys.argv", shlex.split(command))
+    runpy.run_path(str(ROOT / "examples" / "custom_negatives.py"), run_name="__main__")
+    kept = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["gold"] for row in kept] == ["runs home."] * 20
+    assert not [row for row in kept if row["distractors"] == ["home runs."]]
 
 
 def test_what_is_imported_is_public() -> None:
