@@ -18,12 +18,12 @@ import numpy as np
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, with_policy
-from swag_af.auditing.audit import audit_pool, fold_of
-from swag_af.auditing.crossval import out_of_fold_scores
+from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.crossval import audit_rng, out_of_fold_scores
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
-from swag_af.data.splits import groups_of
+from swag_af.data.splits import deal
 from swag_af.filters.registry import LABELS, make_filter
 from swag_af.reporting.plot import COLOURS
 
@@ -141,7 +141,7 @@ def floor_of(run: Run, filter_name: str, n_rows: int, seed: int) -> dict[str, fl
     """
     pool, assignment = run.pool, run.assignment()
     rows = np.sort(np.random.default_rng(seed).permutation(len(pool))[:n_rows])
-    folds = fold_of(groups_of(pool, "video"), N_FOLDS, seed=seed)
+    folds = deal(pool.groups, N_FOLDS, rng=audit_rng(seed), largest_first=False)  # (N,)
     k = assignment.shape[1] - 1
     above: list[np.ndarray] = []
     hits = []

@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from swag_af.releasing.splits import groups_of
 
-from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.captions.context_set import join_near_duplicates, read_contexts
 from swag_af.data.splits import named_groups
 
 
@@ -28,7 +27,7 @@ def main() -> None:
     print("similarity   groups  largest, contexts  CPU s")
     for threshold in options.thresholds:
         started = time.process_time()
-        groups = groups_of(named_groups([context.video for context in contexts]), contexts, threshold)
+        groups = join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold)
         seconds = time.process_time() - started
         print(f"{threshold:10.2f}  {groups.max() + 1:7,}  {np.bincount(groups).max():17,}  {seconds:5.1f}")
 

@@ -25,7 +25,7 @@ from PIL import Image
 from swag_af.data.run import open_run
 from swag_af.judging.verdicts import RATINGS, make_items, write_verdicts
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.verb import run_report
+from swag_af.reporting.verb import report
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.items import Rules, lay_out
 from swag_af.verify.options import ServeOptions
@@ -137,7 +137,7 @@ def judged_report(path: Path, folder: Path) -> Path:
     crowd = Crowd(min(N_JUDGED, len(items)), n_annotators=14, careless=0.15, adversarial=0.07)
     verdicts = [replace(verdict, item=items[verdict.item.row]) for verdict in simulate(crowd)[1]]
     write_verdicts(folder / "verdicts.jsonl", verdicts, run.pool.identity)
-    return run_report(ReportOptions(path, folder / "report.html", verdicts=(folder / "verdicts.jsonl",)))
+    return report(ReportOptions(path, folder / "report.html", verdicts=(folder / "verdicts.jsonl",)))
 
 
 def look_at_report(report: Path, out: Path) -> None:

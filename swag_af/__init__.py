@@ -1,5 +1,24 @@
 """Adversarial Filtering for multiple-choice datasets that style alone must not solve.
 
+Each verb of the command line is a function here, which takes its options object, does the work, returns what it made
+and prints nothing but progress on the terminal:
+
+    swag_af.release(swag_af.ReleaseOptions(Path("run"), Path("dataset")))
+
+    contexts      ContextsOptions       the table of dropped pairs
+    train_lm      TrainLMOptions        each trained fold's report
+    generate      GenerateOptions       the pool
+    features      FeaturesOptions       the pool
+    pool          PoolOptions           the pool
+    tag           TagOptions            the pool
+    train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    run_filter    FilterOptions         the run
+    audit         AuditOptions          the run and its findings
+    report        ReportOptions         the path of the page
+    release       ReleaseOptions        the dataset
+
+The verb `filter` is `run_filter`, because `filter` is Python's own; `filter_pool` is the algorithm alone.
+
 Reading order (each folder imports only those named before it):
 
     data       contexts, texts, tags, captions, pools, runs: the ground
@@ -15,7 +34,7 @@ Reading order (each folder imports only those named before it):
     cli        the command line
 
 `lm` and `filters` do not know each other, nor do `af`, `auditing` and `judging`. The names here are loaded when first
-used; importing swag_af imports neither torch nor spaCy.
+used; importing swag_af imports neither numpy, torch nor spaCy.
 """
 
 from importlib import import_module
@@ -23,44 +42,111 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swag_af.af.loop import filter_pool
-    from swag_af.af.options import AFOptions
-    from swag_af.auditing.audit import audit_pool
+    from swag_af.af.options import AFOptions, FilterOptions
+    from swag_af.auditing.audit import audit, audit_pool
+    from swag_af.auditing.options import AuditOptions
+    from swag_af.cli.filtering import run_filter
+    from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
+    from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
     from swag_af.data.errors import SwagAfError
     from swag_af.data.findings import Finding
+    from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
+    from swag_af.data.pool.verb import pool, tag
     from swag_af.data.run import Run, open_run
+    from swag_af.data.syntax.options import TrainTaggerOptions
+    from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.filters.contract import check_filter
     from swag_af.filters.registry import make_filter
-    from swag_af.reporting.verb import write_report
+    from swag_af.lm.lstm.lazy import features
+    from swag_af.lm.lstm.train import train_lm
+    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+    from swag_af.lm.verb import generate
+    from swag_af.releasing.options import ReleaseOptions
+    from swag_af.releasing.verb import release
+    from swag_af.reporting.options import ReportOptions
+    from swag_af.reporting.verb import report, write_report
 
 _MODULE_OF = {
     "AFOptions": "swag_af.af.options",
+    "AuditOptions": "swag_af.auditing.options",
     "CandidatePool": "swag_af.data.pool.pool",
+    "CaptionColumns": "swag_af.data.captions.options",
+    "Columns": "swag_af.data.pool.options",
     "Context": "swag_af.data.context",
+    "ContextRules": "swag_af.data.captions.options",
+    "ContextsOptions": "swag_af.data.captions.options",
+    "FeaturesOptions": "swag_af.lm.options",
+    "FilterOptions": "swag_af.af.options",
     "Finding": "swag_af.data.findings",
+    "GenerateOptions": "swag_af.lm.options",
+    "LMOptions": "swag_af.lm.options",
+    "PoolOptions": "swag_af.data.pool.options",
+    "ReleaseOptions": "swag_af.releasing.options",
+    "ReportOptions": "swag_af.reporting.options",
     "Run": "swag_af.data.run",
     "SwagAfError": "swag_af.data.errors",
+    "TagOptions": "swag_af.data.pool.options",
+    "TrainLMOptions": "swag_af.lm.options",
+    "TrainTaggerOptions": "swag_af.data.syntax.options",
+    "audit": "swag_af.auditing.audit",
     "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.contract",
+    "contexts": "swag_af.data.captions.verb",
+    "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
+    "generate": "swag_af.lm.verb",
     "make_filter": "swag_af.filters.registry",
     "open_run": "swag_af.data.run",
+    "pool": "swag_af.data.pool.verb",
+    "release": "swag_af.releasing.verb",
+    "report": "swag_af.reporting.verb",
+    "run_filter": "swag_af.cli.filtering",
+    "tag": "swag_af.data.pool.verb",
+    "train_lm": "swag_af.lm.lstm.train",
+    "train_tagger": "swag_af.data.syntax.train_tagger",
     "write_report": "swag_af.reporting.verb",
 }
 
 __all__ = [
     "AFOptions",
+    "AuditOptions",
     "CandidatePool",
+    "CaptionColumns",
+    "Columns",
     "Context",
+    "ContextRules",
+    "ContextsOptions",
+    "FeaturesOptions",
+    "FilterOptions",
     "Finding",
+    "GenerateOptions",
+    "LMOptions",
+    "PoolOptions",
+    "ReleaseOptions",
+    "ReportOptions",
     "Run",
     "SwagAfError",
+    "TagOptions",
+    "TrainLMOptions",
+    "TrainTaggerOptions",
+    "audit",
     "audit_pool",
     "check_filter",
+    "contexts",
+    "features",
     "filter_pool",
+    "generate",
     "make_filter",
     "open_run",
+    "pool",
+    "release",
+    "report",
+    "run_filter",
+    "tag",
+    "train_lm",
+    "train_tagger",
     "write_report",
 ]
 

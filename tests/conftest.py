@@ -9,6 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: at these sizes mo
 
 import numpy as np
 import pytest
+import shapes
 
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.contexts import make_contexts
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
     from swag_af.lm.lstm.network import BidirectionalLM
 
 
+def pytest_configure() -> None:
+    """Every test runs with the shapes of arrays checked."""
+    shapes.check_signatures()
+
+
 class HashFilter:
-    """The fake of the main extension point: every text gets a number in [0, 1) that hangs on it and on the fit.
+    """The fake of the main extension point: every text gets a number in [0, 1) that depends on it and on the fit.
 
     A fit draws one number from its `rng` and notes what its golds were, so a run that is not given the same
     contexts, assignment and generator scores otherwise.

@@ -4,8 +4,10 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -145,14 +147,27 @@ def test_the_lists_of_public_names_agree(folder: str) -> None:
     assert assigned["__all__"] == sorted(assigned["__all__"])
 
 
-def test_what_the_readme_imports_is_public() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    names = {
-        name.strip()
-        for line in re.findall(r"^from swag_af import (.+)$", readme, re.MULTILINE)
-        for name in line.split(",")
-    }
-    assert names <= set(swag_af.__all__)
+@pytest.mark.parametrize("folder", ["swag_af", "swag_af.filters"])
+def test_no_module_takes_the_place_of_a_public_name(folder: str) -> None:
+    """A submodule, once imported, is an attribute of its package, and wins over a name that is loaded when used."""
+    package = import_module(folder)
+    before = {name: getattr(package, name) for name in package.__all__}
+    for module in [*FOLDERS, *MODULES]:
+        if not module.endswith("__main__"):
+            import_module(module)
+    assert {name: getattr(package, name) for name in package.__all__} == before
+    assert not [name for name, value in before.items() if isinstance(value, ModuleType)]
+
+
+SCRIPTS = [path for folder in ("benchmarks", "examples", "docs") for path in sorted((ROOT / folder).glob("*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_what_a_script_imports_of_ours_is_there(script: Path) -> None:
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("swag_af"):
+            module = import_module(node.module or "")
+            assert not [alias.name for alias in node.names if not hasattr(module, alias.name)], node.module
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -167,3 +182,29 @@ def test_importing_swag_af_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def lengths_of_functions() -> dict[str, int]:
+    """Lines of every function and method, from `def` to its last line, those within it counted."""
+    return {
+        f"{module}:{node.name}:{node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def test_functions_are_short() -> None:
+    lengths = lengths_of_functions()
+    assert not {name: n for name, n in lengths.items() if n > 60}
+    assert sorted(lengths.values())[int(0.95 * len(lengths))] <= 26
+
+
+def n_lines(paths: Iterable[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+
+
+def test_there_are_tests_for_the_source() -> None:
+    """Three lines of tests for five of source, at least."""
+    source = {*MODULES.values(), *(folder / "__init__.py" for folder in FOLDERS.values())}
+    assert n_lines((ROOT / "tests").rglob("*.py")) >= 0.6 * n_lines(source)

@@ -49,7 +49,7 @@ class AuditPlan:
     """Where filters with networks compute; their own setting when None."""
 
 
-def run_audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
+def audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
     """The verb `audit`: the run, and the finding of each filter with each seed, kept in the run folder.
 
     Without an iteration in the options: before the first one, and after the last.

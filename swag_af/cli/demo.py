@@ -21,17 +21,18 @@ N_VIDEOS = 800
 RULES = ContextRules(n_folds=3)
 """Three folds: each model learns from two thirds of the videos, and there are fewer to train than five."""
 LM = LMOptions(hidden=96, epochs=5, batch_size=64, learning_rate=1e-2, decay_every=4)
-"""Small enough for a minute or so on two cores."""
+"""Small enough to train in about a minute on two cores."""
 N_CONTEXTS, N_NEGATIVES = 600, 63
-"""Contexts before candidates: filters that read words have little to learn from a few hundred."""
+"""More contexts rather than more candidates: filters that read words learn little from a few hundred contexts."""
 SCHEDULE = "mlp:15,cnn:20"
 """A filter that reads perplexities, then one that reads words; the ensemble of all four would take many minutes."""
 AUDIT = "chars,ngrams,mlp"
-"""Two that took no part, and the first filter again: what the second one swaps need not please the first."""
+"""Two filters that the schedule does not use, and its first one again: endings that fool the second filter need not
+fool the first."""
 
 
 def demo(options: DemoOptions) -> str:
-    """Make the sample, run every verb that has not been run in `options.out`, and tell of it."""
+    """Make the sample, run every verb that has not been run in `options.out` yet; returns the summary to print."""
     started = time.perf_counter()
     folder, seed = options.out, options.seed
     captions, context_path = folder / "captions.jsonl", folder / "contexts.jsonl"
@@ -47,7 +48,7 @@ def demo(options: DemoOptions) -> str:
     _step("filter", lambda: _filter(folder, seed))
     if not (folder / "dataset").exists():
         _step("release", lambda: _release(folder, seed))
-    return _tell(folder, time.perf_counter() - started, seed)
+    return _summary(folder, time.perf_counter() - started, seed)
 
 
 def _step(name: str, work: Callable[[], object]) -> None:
@@ -95,7 +96,7 @@ def _release_options(folder: Path, seed: int) -> ReleaseOptions:
     return ReleaseOptions(folder / "run", folder / "dataset", seed=seed)
 
 
-def _tell(folder: Path, seconds: float, seed: int) -> str:
+def _summary(folder: Path, seconds: float, seed: int) -> str:
     from swag_af.data.captions.context_set import read_contexts_manifest
     from swag_af.data.run import open_run
     from swag_af.releasing.dataset import assemble

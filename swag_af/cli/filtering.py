@@ -1,4 +1,4 @@
-"""The verb `filter`: the loop, and above it audits, the curve and the report, by the callback that anyone has."""
+"""The verb `filter`: the loop of `af`, with audits, curve and report made by its `after_iteration` callback."""
 
 from dataclasses import asdict
 
@@ -20,7 +20,7 @@ def run_filter(options: FilterOptions) -> Run:
     af = with_policy(options.af, options.policy)
     audit_names = parse_names("--audit", options.audit)
     if audit_names != DEFAULT_AUDIT:
-        usable_filters(pool, audit_names, pool.groups)  # what was named by hand must be there before any work
+        usable_filters(pool, audit_names, pool.groups)  # filters that the user named must be usable before any work
     made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
     prepare(made.values(), pool, device=options.device)
     phases = [(made[name], n) for name, n in parse_schedule(options.schedule)]

@@ -1,6 +1,7 @@
 """The command line: each verb is its options dataclass and the Python function of the same name.
 
-Imports neither torch nor spaCy until a verb runs. Errors that the user can mend are one line and exit code 2.
+`swag-af --help` is printed without numpy or tyro, which takes a tenth of a second; neither torch nor spaCy is imported
+until a verb runs. Errors that the user can fix are one line and exit code 2.
 """
 
 import contextlib
@@ -10,15 +11,11 @@ import os
 import re
 import signal
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import tyro
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -73,10 +70,10 @@ options by name; flags given beside it win. `swag-af --version` says which relea
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb; exits with 0, with 2 when the user can mend it, with 130 when interrupted."""
+    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments in (["--version"], ["-V"]):
-        print(f"swag-af {version('swag-af')}")
+        print(f"swag-af {_version()}")
         return
     if not arguments or arguments[0] in HELP_FLAGS:
         print(help_text())
@@ -97,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # the disk's or the system's word, and no bug of ours
+    except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
             f"{where}{error.strerror or error}. What was finished before is kept; mend that and run the same "
@@ -106,13 +103,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
 
 
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("swag-af")
+
+
 def parse(arguments: Sequence[str]) -> Any:
-    """The options that `arguments` say, an instance of one of the verbs' dataclasses."""
+    """The options that `arguments` give, an instance of one of the verbs' dataclasses."""
+    import tyro
+
     verb, rest = _verb_of(arguments)
     rest = _with_config(verb, rest)
-    said = io.StringIO()
+    errors = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(errors):
             return tyro.cli(
                 VERBS[verb][0],
                 prog=f"swag-af {verb}",
@@ -122,11 +127,11 @@ def parse(arguments: Sequence[str]) -> Any:
     except SystemExit as stopped:
         if not stopped.code:
             raise
-        raise InputError(f"{verb}: {_unboxed(said.getvalue())} `swag-af {verb} --help` lists the options.") from None
+        raise InputError(f"{verb}: {_unboxed(errors.getvalue())} `swag-af {verb} --help` lists the options.") from None
 
 
 def help_text() -> str:
-    """What `swag-af --help` prints: a line a verb, from its docstring; those of two words below the others."""
+    """What `swag-af --help` prints: one line per verb, from its docstring; verbs of two words come last."""
     single = [verb for verb in VERBS if " " not in verb]
     groups = [_verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")]) for group in _groups()]
     return HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
@@ -160,10 +165,10 @@ def _verb_of(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _unboxed(box: str) -> str:
-    """What tyro says in its box of several parts, as one sentence: the fault and the nearest option."""
+    """tyro's boxed error message as one sentence: what is wrong, and the nearest option."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
     rows = [row.strip("│ ") for row in plain.splitlines()]
-    rows = rows if plain.startswith("╭") else rows[2:]  # drawn in ASCII, the title stands in a part of its own
+    rows = rows if plain.startswith("╭") else rows[2:]  # in ASCII boxes the title is a part of its own
     parts = re.split("[─-]{3,}", " ".join(row for row in rows if row[:1] not in ("╭", "╰")))
     fault = re.sub(r"^Error parsing [A-Za-z]+: ", "", parts[0].partition(" Got errors:")[0]).strip().rstrip(".")
     near = re.search(r"Perhaps you meant:\s*(--[\w-]+)", " ".join(parts[1:]))
@@ -171,7 +176,7 @@ def _unboxed(box: str) -> str:
 
 
 def _with_config(verb: str, arguments: list[str]) -> list[str]:
-    """Replace `--config FILE.toml` by the flags it stands for, those given beside it left out."""
+    """Replace `--config FILE.toml` by the flags it stands for, except those given on the command line."""
     at = next(
         (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
         None,
@@ -212,6 +217,8 @@ def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
     if not path.is_file():
         raise InputError(f"--config {path}: no such file. Check the path.")
     try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def contexts(options: ContextsOptions) -> None:
-    """Print what was read as what, the drop table as it stands beside the contexts, and what to run next."""
+    """Print the format each source was read as, the table of dropped pairs, and what to run next."""
     from swag_af.data.captions.context_set import drop_report_path_of, read_contexts_manifest
     from swag_af.data.captions.verb import contexts as extract
 
@@ -40,7 +40,7 @@ def contexts(options: ContextsOptions) -> None:
 
 
 def _sharing_line(shared: Mapping[str, int]) -> str:
-    """How many pairs share a sentence with another video, and what follows."""
+    """How many pairs share a sentence with another video, and are in one fold with it."""
     apart = f"; {shared['n_apart']:,} share one too common for that" if shared["n_apart"] else ""
     return f"{shared['n_joined']:,} pairs share a sentence with another video, and a fold with it{apart}"
 
@@ -61,7 +61,7 @@ def train_lm(options: TrainLMOptions) -> None:
 
 
 def _pretraining_lines(lms: Path) -> list[str]:
-    """What every fold started from: how many pairs of the books were learnt from, and why not the others."""
+    """How many pairs of the books the models were pretrained on, and why the others were left out."""
     from swag_af.data.files import read_manifest
     from swag_af.lm.lstm.checkpoints import pretrained_path
 
@@ -98,7 +98,7 @@ def generate(options: GenerateOptions) -> None:
 
 
 def features(options: FeaturesOptions) -> None:
-    """Say that the table is whole, and whether the models that read a pool of texts had read its rows before."""
+    """Print that the table is complete and, for a pool of texts, how many rows the models had already learnt from."""
     from swag_af.lm.lstm.lazy import features as fill
 
     pool = fill(options)
@@ -110,7 +110,7 @@ def features(options: FeaturesOptions) -> None:
 
 
 def pool(options: PoolOptions) -> None:
-    """Print the size of the pool, what was left out, what of its surface tells gold, and what to run next."""
+    """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
     from swag_af.data.pool.verb import pool as build
     from swag_af.data.text.surface import warning_lines
 
@@ -135,7 +135,7 @@ def pool(options: PoolOptions) -> None:
 
 
 def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
-    """What is to be said of texts that stand in several rows; empty where there are none."""
+    """Lines about texts that occur in several rows; none where no text does."""
     lines = []
     if n := shared["n_rows_joined_by_sentence"]:
         lines.append(f"{n:,} contexts share a sentence with another video; folds and splits keep those together")
@@ -153,7 +153,7 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 
 
 def tag(options: TagOptions) -> None:
-    """Print who tagged, and how many word types have each tag."""
+    """Print which tagger was used, and how many word types have each tag."""
     from swag_af.data.pool.verb import tag as retag
     from swag_af.data.tags import TAGS
 
@@ -208,19 +208,19 @@ def filter(options: FilterOptions) -> None:
 
 def audit(options: AuditOptions) -> None:
     """Print what each audit filter found, with its interval."""
-    from swag_af.auditing.audit import run_audit
+    from swag_af.auditing.audit import audit as measure
 
-    run, found = run_audit(options)
+    run, found = measure(options)
     _say(*audit_lines(run, found))
     _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
 
 
 def report(options: ReportOptions) -> None:
-    """Say where the page is, and how to put into it what people said, if they were asked."""
-    from swag_af.reporting.verb import run_report
+    """Print where the page is and, if people judged endings, the command that includes their verdicts."""
+    from swag_af.reporting.verb import report as write
     from swag_af.reporting.verification import how_to_include
 
-    _say(f"Written to {run_report(options)}. Open it in a browser; it needs no network.")
+    _say(f"Written to {write(options)}. Open it in a browser; it needs no network.")
     if not options.verdicts and (command := how_to_include(options.run)):
         _say("", f"People have been asked to judge these endings. To say in it what they said: {command}")
 
@@ -269,7 +269,7 @@ def show(options: ShowOptions) -> None:
 
 
 def verify_serve(options: ServeOptions) -> None:
-    """Say where people go, and serve them until Ctrl-C."""
+    """Print the address of the web application, and serve it until Ctrl-C."""
     try:
         from swag_af.verify.web.server import serve
     except ModuleNotFoundError as error:
@@ -278,7 +278,7 @@ def verify_serve(options: ServeOptions) -> None:
 
 
 def verify_export(options: ExportOptions) -> None:
-    """Say what was written, what goes out, and what stays."""
+    """Print which files were written, which of them to upload, and which to keep private."""
     from swag_af.verify.exchange.verb import export
 
     done = export(options)
@@ -303,7 +303,7 @@ def verify_import(options: ImportOptions) -> None:
 
 
 def verify_agreement(options: AgreementOptions) -> None:
-    """Print Table 2 of the paper with one's own figures beside it."""
+    """Print Table 2 of the paper next to the same figures for these verdicts."""
     from swag_af.data.files import check_output, write_json
     from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
     from swag_af.judging.verdicts import read_verdicts

@@ -25,7 +25,7 @@ from swag_af.reporting.verification import Verification, how_to_include, verific
 REPORT = "report.html"
 
 
-def run_report(options: ReportOptions) -> Path:
+def report(options: ReportOptions) -> Path:
     """The verb `report`: write the page and return its path; in the run's own folder, redraw the curve too."""
     run = open_run(options.run)
     if options.out is not None:

@@ -1,15 +1,12 @@
-"""The demo from end to end, small, and the README's code as it stands."""
+"""The demo from end to end, small."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from swag_af.cli import demo as demo_module
 from swag_af.cli.main import main
 from swag_af.lm.options import LMOptions
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -45,11 +42,3 @@ def test_demo_run_again_changes_nothing(small, tmp_path, capsys):
     before = {name: (out / name).read_bytes() for name in kept}
     main(["demo", "--out", str(out)])
     assert {name: (out / name).read_bytes() for name in kept} == before
-
-
-def test_the_readme_runs_as_it_stands(tmp_path, monkeypatch, capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    exec("\n".join(blocks), {})
-    assert "(40, 3)" in capsys.readouterr().out
-    assert (tmp_path / "run-longest" / "log.jsonl").exists()

@@ -29,7 +29,7 @@ from swag_af.reporting.charts import Frame, escape, ticks
 from swag_af.reporting.endings import N_OPEN
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.provenance import command_of
-from swag_af.reporting.verb import REPORT, run_report, write_report
+from swag_af.reporting.verb import REPORT, report, write_report
 from swag_af.reporting.verification import verification_of
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
@@ -442,11 +442,11 @@ def test_filter_leaves_a_report_with_its_command(
 
 def test_the_verb_writes_into_the_run_again_and_elsewhere_once(audited: Run, tmp_path: Path) -> None:
     run = Path(shutil.copytree(audited.path, tmp_path / "run"))
-    assert run_report(ReportOptions(run)) == run_report(ReportOptions(run)) == run / REPORT
-    out = run_report(ReportOptions(run, tmp_path / "page.html"))
+    assert report(ReportOptions(run)) == report(ReportOptions(run)) == run / REPORT
+    out = report(ReportOptions(run, tmp_path / "page.html"))
     with pytest.raises(InputError, match="--force"):
-        run_report(ReportOptions(run, out))
-    assert run_report(ReportOptions(run, out, force=True)) == out
+        report(ReportOptions(run, out))
+    assert report(ReportOptions(run, out, force=True)) == out
 
 
 # ------------------------------------------------------------------------------------------------------------ charts

@@ -22,7 +22,7 @@ from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, 
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.verb import run_report
+from swag_af.reporting.verb import report
 from swag_af.reporting.verification import N_JUDGED, how_to_include, verification_of
 
 
@@ -58,7 +58,7 @@ def written(path: Path, run: Run, verdicts: list[Verdict]) -> Path:
 def page_of(run: Run, folder: Path, verdicts: list[Verdict], **options) -> Page:
     """The report with these verdicts."""
     path = written(folder / "verdicts.jsonl", run, verdicts)
-    made = run_report(ReportOptions(run.path, folder / "page.html", verdicts=(path,), force=True, **options))
+    made = report(ReportOptions(run.path, folder / "page.html", verdicts=(path,), force=True, **options))
     return Page(made.read_text(encoding="utf-8"))
 
 
@@ -79,7 +79,7 @@ def crowded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_verdicts_there_is_no_such_section(run: Run, tmp_path: Path) -> None:
-    page = Page(run_report(ReportOptions(run.path, tmp_path / "page.html")).read_text(encoding="utf-8"))
+    page = Page(report(ReportOptions(run.path, tmp_path / "page.html")).read_text(encoding="utf-8"))
     assert "people" not in [attributes.get("id") for _, attributes in page.elements]
     assert "What people said" not in page.words
 
@@ -194,7 +194,7 @@ def test_without_crowd_kit_the_majority_stands_alone_and_says_why(run: Run, tmp_
 def test_several_files_say_what_one_says(run: Run, crowded: Path, tmp_path: Path) -> None:
     verdicts = crowd(run)
     paths = [written(tmp_path / f"{i}.jsonl", run, part) for i, part in enumerate((verdicts[:50], verdicts[50:]))]
-    run_report(ReportOptions(run.path, tmp_path / "page.html", verdicts=tuple(paths), force=True))
+    report(ReportOptions(run.path, tmp_path / "page.html", verdicts=tuple(paths), force=True))
     assert section_of(tmp_path) == section_of(crowded)
 
 
@@ -206,7 +206,7 @@ def test_verdicts_of_another_run_are_refused_before_anything_is_written(run: Run
     path = tmp_path / "verdicts.jsonl"
     write_verdicts(path, crowd(run), "another")
     with pytest.raises(InputError, match="another pool"):
-        run_report(ReportOptions(run.path, tmp_path / "page.html", verdicts=(path,)))
+        report(ReportOptions(run.path, tmp_path / "page.html", verdicts=(path,)))
     assert not (tmp_path / "page.html").exists()
 
 
@@ -261,9 +261,9 @@ def test_collected_answers_that_are_not_given_are_pointed_at(asked: Run, capsys:
 def test_the_commands_pointed_at_are_commands(asked: Run) -> None:
     import shlex
 
-    export, report = (parse(shlex.split(part)[1:]) for part in how_to_include(asked.path).split(" && "))
-    assert (export.run, export.to) == (asked.path, "verdicts")
-    assert report == ReportOptions(asked.path, verdicts=(export.out,))
+    exporting, reporting = (parse(shlex.split(part)[1:]) for part in how_to_include(asked.path).split(" && "))
+    assert (exporting.run, exporting.to) == (asked.path, "verdicts")
+    assert reporting == ReportOptions(asked.path, verdicts=(exporting.out,))
 
 
 def test_verdicts_that_are_given_need_no_pointing_at(asked: Run, tmp_path: Path, capsys) -> None:
