@@ -8,7 +8,7 @@ Four things make it fast on a CPU, none changes a result beyond rounding:
   their memory;
 * tanh(x) is taken as 2 sigmoid(2x) - 1: torch's tanh takes six times as long as its sigmoid here.
 
-A slow twin by ordinary autograd stands in `tests/filters/test_filters.py`.
+A slow twin by ordinary autograd stands in `tests/slow/pools.py`.
 """
 
 from itertools import accumulate

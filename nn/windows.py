@@ -3,7 +3,7 @@
 A window's value is a sum of what each of its words gives at its place, so the product with the filters is
 done once per *distinct* word of a batch and a window costs a few lookups. A maximum passes its gradient to
 one window alone, so the gradient is a handful of additions per sequence and filter instead of a product per
-window. A slow twin by `torch.nn.functional.conv1d` stands in `tests/filters/test_filters.py`.
+window. A slow twin by `torch.nn.functional.conv1d` stands in `tests/slow/pools.py`.
 """
 
 from typing import Any

@@ -59,9 +59,11 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.filters.contract import check_filter
     from swag_af.filters.registry import make_filter
+    from swag_af.lm.contract import check_generator
     from swag_af.lm.lstm.lazy import features
     from swag_af.lm.lstm.train import train_lm
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+    from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
     from swag_af.releasing.options import ReleaseOptions
     from swag_af.releasing.verb import release
@@ -93,11 +95,13 @@ _MODULE_OF = {
     "audit": "swag_af.auditing.audit",
     "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.contract",
+    "check_generator": "swag_af.lm.contract",
     "contexts": "swag_af.data.captions.verb",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
     "make_filter": "swag_af.filters.registry",
+    "make_generator": "swag_af.lm.registry",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
@@ -134,11 +138,13 @@ __all__ = [
     "audit",
     "audit_pool",
     "check_filter",
+    "check_generator",
     "contexts",
     "features",
     "filter_pool",
     "generate",
     "make_filter",
+    "make_generator",
     "open_run",
     "pool",
     "release",

@@ -107,7 +107,7 @@ class ContextsOptions:
     columns: CaptionColumns = field(default_factory=CaptionColumns)
     """The names of the columns, where a source is a table of captions."""
     splitter: str = "auto"
-    """What splits the second sentence: trees (in the source), rules, spacy:PIPELINE or benepar:MODEL; auto takes a
+    """What splits the second sentence: trees (in the source), rules, spacy[PIPELINE] or benepar[MODEL]; auto takes a
     caption's tree where it has one, and otherwise the best that is installed."""
     rules: ContextRules = field(default_factory=ContextRules)
     """What a pair must satisfy."""

@@ -78,7 +78,7 @@ class PoolOptions:
     references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
     reveals gold (digits, commas, contractions, words) stays, for audits to find. Starts stay as they are."""
     tagger: str = "auto"
-    """What tags the word types: rules, spacy, spacy:PIPELINE or none; auto takes the best one available. `swag-af tag`
+    """What tags the word types: rules, spacy, spacy[PIPELINE] or none; auto takes the best one available. `swag-af tag`
     does it later."""
     force: bool = False
     """Replace an existing pool."""
@@ -96,14 +96,14 @@ class TagOptions:
 
     Try:
       swag-af tag pool
-      swag-af tag pool --tagger spacy:tagger --in-context --workers 4
+      swag-af tag pool --tagger "spacy[tagger]" --in-context --workers 4
       swag-af tag pool --tagger none
     """
 
     pool: Path
     """The pool folder."""
     tagger: str = "auto"
-    """rules, spacy, spacy:PIPELINE or none, which removes the tags; auto takes the best one available."""
+    """rules, spacy, spacy[PIPELINE] or none, which removes the tags; auto takes the best one available."""
     in_context: bool = False
     """Tag every candidate in its sentence, not every word type once."""
     workers: int = 1

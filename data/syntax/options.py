@@ -10,14 +10,14 @@ from swag_af.data.errors import check_faults
 class TrainTaggerOptions:
     """Train a small spaCy pipeline on your own treebank: better tags than the rules', and parses.
 
-    Its folder is what `--tagger spacy:FOLDER` and `--splitter spacy:FOLDER` take. If interrupted, the same command
-    resumes after the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten minutes of one
-    core.
+    Its folder is what `--tagger "spacy[FOLDER]"` and `--splitter "spacy[FOLDER]"` take. If interrupted, the same
+    command resumes after the last finished epoch. Universal Dependencies has treebanks: UD English EWT takes ten
+    minutes of one core.
 
     Try:
       swag-af train-tagger en_ewt-ud-train.conllu --dev en_ewt-ud-dev.conllu --out tagger
-      swag-af contexts captions.json --splitter spacy:tagger
-      swag-af tag pool --tagger spacy:tagger --in-context
+      swag-af contexts captions.json --splitter "spacy[tagger]"
+      swag-af tag pool --tagger "spacy[tagger]" --in-context
     """
 
     treebank: Path

@@ -186,7 +186,7 @@ def train_tagger(options: TrainTaggerOptions) -> None:
             ]
         ),
         "",
-        f"Written to {options.out}. Next: swag-af tag pool --tagger spacy:{options.out} --in-context",
+        f'Written to {options.out}. Next: swag-af tag pool --tagger "spacy[{options.out}]" --in-context',
     )
 
 

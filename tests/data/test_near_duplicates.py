@@ -1,43 +1,13 @@
 """Claims about near duplicates: never a pair below the threshold, hardly one above it missed."""
 
-from collections.abc import Sequence
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow.near_duplicates import all_pairs, pairs_of_firsts, repeats_by_all_pairs
 
 from swag_af.data.errors import InputError
 from swag_af.data.text.near_duplicates import RECALL, near_duplicate_pairs, repeats
-
-
-def shingles(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(tokens[at : at + 3]) for at in range(len(tokens) - 2)} or {tuple(tokens)}
-
-
-def all_pairs(texts: Sequence[Sequence[str]], threshold: float) -> set[tuple[int, int]]:
-    """The slow twin: every pair compared."""
-    sets = [shingles(tokens) for tokens in texts]
-    shared = ((i, j, len(sets[i] & sets[j])) for i, j in combinations(range(len(sets)), 2))
-    return {(i, j) for i, j, n in shared if n and n / len(sets[i] | sets[j]) >= threshold}
-
-
-def pairs_of_firsts(texts: Sequence[Sequence[str]], threshold: float) -> set[tuple[int, int]]:
-    """The slow twin where the first of several texts of the same shingles stands for them."""
-    first = {later: earlier for earlier, later in sorted(all_pairs(texts, 1.0), reverse=True)}
-    between = {(i, j) for i, j in all_pairs(texts, threshold) if i not in first and j not in first}
-    return between | {(earlier, later) for later, earlier in first.items()}
-
-
-def repeats_by_all_pairs(texts: Sequence[Sequence[str]], threshold: float) -> set[int]:
-    """The slow twin: every text against every earlier one that is kept."""
-    pairs, gone = all_pairs(texts, threshold), set[int]()
-    for later in range(len(texts)):
-        if any((earlier, later) in pairs for earlier in range(later) if earlier not in gone):
-            gone.add(later)
-    return gone
-
 
 TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=12)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from slow.recurrence import slow_layer, slow_loss
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -21,7 +22,7 @@ from swag_af.data.syntax.splitters import load_splitter
 from swag_af.lm.estimate import token_operations, training_operations
 from swag_af.lm.lstm import train as train_module
 from swag_af.lm.lstm.checkpoints import load_fold, new_model
-from swag_af.lm.lstm.corpus import DIRECTIONS, directions
+from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.train import train_lm
@@ -50,19 +51,6 @@ def test_linear_equals_torch(rows, n_in, n_out):
     one = (products.linear(x, weight, bias) * probe).sum()
     other = (nn.functional.linear(x, weight, bias) * probe).sum()
     assert_same_gradients(one, other, [x, weight, bias])
-
-
-def slow_layer(
-    layer: HighwayLSTMLayer, x: Tensor, state: tuple[Tensor, Tensor], mask: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """The reference: one step after another by `HighwayLSTMLayer.step`, gradients by autograd."""
-    h, c = state
-    outputs = []
-    for now in x:
-        h, c = layer.step(layer.from_input(now), h, c)
-        h = h if mask is None else h * mask
-        outputs.append(h)
-    return torch.stack(outputs), c
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -107,20 +95,6 @@ def test_without_gradients_the_loss_is_the_same_and_nothing_is_kept():
         read, _ = gradients.cross_entropy(x, targets, weight, bias, divisor=40)
     assert read.item() == learnt.item()
     assert not read.requires_grad
-
-
-def slow_loss(model: BidirectionalLM, batch: dict[str, tuple[Tensor, Tensor]]) -> Tensor:
-    """The reference: steps, whole logits and torch's cross-entropy; without dropout."""
-    total = torch.zeros(())
-    for name, stack in zip(DIRECTIONS, (model.forward_lm, model.backward_lm), strict=True):
-        inputs, targets = batch[name]
-        x = model.embedding[inputs]
-        for layer in stack.layers:
-            zeros = torch.zeros(x.shape[1:])
-            x, _ = slow_layer(layer, x, (zeros, zeros), None)
-        logits = nn.functional.linear(x, model.embedding, model.output_bias)
-        total = total + nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
-    return total
 
 
 def batch_of(*sequences: tuple[int, ...]) -> dict[str, tuple[Tensor, Tensor]]:

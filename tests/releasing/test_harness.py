@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import judged_options, make_run, release_without_curve, rows_of
+from slow.log_likelihoods import log_likelihoods
 
 from swag_af.releasing.card import dataset_card
 from swag_af.releasing.dataset import Dataset
@@ -131,22 +132,6 @@ def results(model: Path, options: ReleaseOptions, tmp_path_factory: pytest.TempP
         )
     finally:
         os.chdir(before)
-
-
-def log_likelihoods(model: Path, context: str, endings: list[str]) -> list[float]:
-    """The slow twin: the sum of each ending's log-probabilities after the context, a token at a time."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer, network = AutoTokenizer.from_pretrained(model), AutoModelForCausalLM.from_pretrained(model).eval()
-    before = tokenizer.encode(context) if context else [tokenizer.bos_token_id]
-    sums = []
-    for ending in endings:
-        whole = tokenizer.encode(f"{context} {ending}") if context else [*before, *tokenizer.encode(f" {ending}")]
-        with torch.no_grad():
-            logits = network(torch.tensor([whole])).logits[0].double().log_softmax(-1)
-        sums.append(sum(float(logits[i - 1, whole[i]]) for i in range(len(before), len(whole))))
-    return sums
 
 
 @pytest.mark.slow

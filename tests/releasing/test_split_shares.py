@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow.groups import alike, groups_by_all_pairs
 
 from swag_af.data.captions import context_set
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.splits import fill_shares, join_pairs, named_groups
-from swag_af.data.tokens import tokenize
 
 WORDS = st.sampled_from(["he", "she", "runs", "eats", "down"])
 CONTEXTS = st.lists(st.tuples(st.integers(0, 12), st.lists(WORDS, min_size=3, max_size=9)), min_size=1, max_size=14)
@@ -26,36 +26,9 @@ def contexts_of(drawn: list[tuple[int, list[str]]]) -> list[Context]:
     ]
 
 
-def alike(one: Context, other: Context, threshold: float) -> bool:
-    """Jaccard similarity of token 3-grams, from its definition."""
-    sets = []
-    for c in (one, other):
-        tokens = [t.lower() for t in tokenize(f"{c.sent1} {c.start} {c.gold}")]
-        sets.append({tuple(tokens[i : i + 3]) for i in range(max(1, len(tokens) - 2))})
-    return len(sets[0] & sets[1]) >= threshold * len(sets[0] | sets[1])
-
-
 def groups_of(contexts: list[Context], threshold: float) -> np.ndarray:
     """Those of videos, joined by likeness."""
     return join_near_duplicates(named_groups([context.video for context in contexts]), contexts, threshold)
-
-
-def groups_by_all_pairs(contexts: list[Context], threshold: float) -> set[frozenset[int]]:
-    """The slow twin: every pair is compared, and groups that share a pair are merged until none do."""
-    groups = [{i} for i in range(len(contexts))]
-    for i, j in combinations(range(len(contexts)), 2):
-        a, b = contexts[i], contexts[j]
-        if (a.video and a.video == b.video) or alike(a, b, threshold):
-            groups.append({i, j})
-    merged = True
-    while merged:
-        merged = False
-        for a, b in combinations(groups, 2):
-            if a & b:
-                groups = [g for g in groups if g not in (a, b)] + [a | b]
-                merged = True
-                break
-    return {frozenset(group) for group in groups}
 
 
 @given(CONTEXTS, st.sampled_from([0.3, 0.5, 1.0]))
