@@ -37,6 +37,7 @@ Reading order (each folder imports only those named before it):
 used; importing swag_af imports neither numpy, torch nor spaCy.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,8 @@ if TYPE_CHECKING:
     from swag_af.releasing.verb import release
     from swag_af.reporting.options import ReportOptions
     from swag_af.reporting.verb import report, write_report
+
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
 
 _MODULE_OF = {
     "AFOptions": "swag_af.af.options",

@@ -1,6 +1,7 @@
 """Claims about the house: imports point down, reading orders are true, and the public names are all there."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -173,6 +174,17 @@ def test_what_a_script_imports_of_ours_is_there(script: Path) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = swag_af.nonsense
+
+
+def test_threads_that_wait_give_their_core_away_in_python_too() -> None:
+    """Read when torch loads OpenMP; with its default, a fit beside other work takes twenty times as long."""
+    code = "import os, swag_af; print(os.environ['GOMP_SPINCOUNT'])"
+    clean = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
+    for given, expected in (({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7")):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=clean | given, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == expected
 
 
 def test_importing_swag_af_loads_nothing_heavy() -> None:

@@ -82,7 +82,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(group_help_text(arguments[0]))
         return
     signal.signal(signal.SIGTERM, _interrupt)
-    os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
     try:
         options = parse(arguments)
         run = _function_of(type(options))
