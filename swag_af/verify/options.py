@@ -58,11 +58,22 @@ class ServeOptions:
     """What opens the admin page; made and kept in the verification folder when not given."""
     requests_per_minute: int = 240
     """Requests that one annotator may make; one client, an address that several may share, ten times as many."""
+    connections_per_client: int = 64
+    """Connections that one address may hold open; another closes the one that has waited longest. Proxies may more."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
 
     def __post_init__(self) -> None:
         url = self.completion_url
         token = self.admin_token
-        at_least_one = ("limit", "annotators_per_item", "items_per_annotator", "min_gold_items", "requests_per_minute")
+        at_least_one = (
+            "limit",
+            "annotators_per_item",
+            "items_per_annotator",
+            "min_gold_items",
+            "requests_per_minute",
+            "connections_per_client",
+        )
         check_faults(
             [
                 *(

@@ -153,7 +153,10 @@ class Guard:
         if not self._allows(scope, headers):
             await _refuse(send, 429, "Too many requests. Wait a little, then go on.", ("retry-after", "5"))
             return
-        body = await _body(headers, receive)
+        try:
+            body = await _body(headers, receive)
+        except ConnectionError:
+            return  # nobody is there to answer
         if body is None:
             await _refuse(send, 413, f"More than {MOST_BYTES} bytes. Nothing of ours sends so much.")
             return
@@ -178,7 +181,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | None:
-    """The whole body; None as soon as it is too long."""
+    """The whole body; None as soon as it is too long. Raises ConnectionError where the client goes away."""
     length = headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         return None
@@ -186,7 +189,7 @@ async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | 
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break
+            raise ConnectionError("the client went away before its request was complete")
         parts.append(message.get("body", b""))
         size, more = size + len(parts[-1]), message.get("more_body", False)
         if size > MOST_BYTES:

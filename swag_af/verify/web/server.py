@@ -26,13 +26,14 @@ from swag_af.verify.options import ServeOptions
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
+from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
 from swag_af.verify.web.security import App, Guard, Signer
 from swag_af.verify.web.site import HERE, Site, keep_site, page
 
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     """Serve the pages until interrupted; `say` prints lines."""
-    listener = _listen(options.host, options.port)
+    listener = listen(options.host, options.port)
     with listener:
         run = open_run(options.run)
         questions = read_questions(options.qualification)
@@ -54,18 +55,28 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         )
         site = Site(desk, run, Signer(keys["secret"]), options.seed, options.completion_url, options.completion_code)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
-        config = uvicorn.Config(
-            make_app(site, token, options.requests_per_minute),
-            log_level="warning",
-            lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=3,
-        )
+        config = _config(make_app(site, token, options.requests_per_minute), options)
         with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
         store.close()
         say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+def _config(app: App, options: ServeOptions) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        http=limited_protocol(options.connections_per_client, frozenset(options.proxies)),
+        backlog=BACKLOG,
+        log_level="warning",
+        lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=3,
+        proxy_headers=bool(options.proxies),
+        forwarded_allow_ips=list(options.proxies),
+    )
+    limit_log()
+    return config
 
 
 def open_verification(run: Run, options: ServeOptions) -> Store:
@@ -105,17 +116,17 @@ def _rules(run: Run, options: ServeOptions) -> Rules:
     return Rules(run.assignment(options.iteration), *per_item, options.seed)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket at the address, taken before any work is done."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror:
         raise InputError(f"--host {host}: no such address here. 127.0.0.1 is this machine only.") from None
-    listener = socket.socket(family, kind)
+    listener = socket.socket(family, kind, socket.IPPROTO_TCP)  # without it asyncio delays small responses by 40 ms
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         why = {
