@@ -11,6 +11,7 @@ Reading order (each file or folder imports only those named before it):
     presentation   an item as an annotator sees it: sentences, endings shuffled
     overview       progress in numbers
     web            the web application: the verb `verify serve`
+    invitations    signed links for annotators: the verb `verify invite`
     exchange       other platforms: the verbs `verify export` and `verify import`
 
 Importing this package loads nothing else.

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, func, insert, or_, select, update
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
-from swag_af.verify.qualification import QualificationQuestion, share_right
+from swag_af.verify.qualification import QualificationQuestion, secret_rng, share_right
 from swag_af.verify.schema import annotators, tasks, writing
 from swag_af.verify.store import Store
 
@@ -39,11 +39,23 @@ class Screening:
     """Who may judge the items of the run."""
 
     questions: tuple[QualificationQuestion, ...] = ()
+    """All questions of the qualification."""
     share: float = 0.75
     min_gold_share: float = 0.55
     min_gold_items: int = 10
     most_items: int | None = None
     """Items per annotator; None for no limit."""
+    n_questions: int | None = None
+    """How many of the questions one annotator is asked; None for all."""
+    secret: str = ""
+    """Draws each annotator's questions and their order; with none, all annotators get them in the order given."""
+
+    def questions_for(self, annotator: str) -> tuple[QualificationQuestion, ...]:
+        """The questions that this annotator is asked, in their order."""
+        if not self.secret:
+            return self.questions[: self.n_questions]
+        order = secret_rng(self.secret, annotator).permutation(len(self.questions))[: self.n_questions]
+        return tuple(self.questions[i] for i in order)
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class Desk:
     screening: Screening = Screening()
     lease_seconds: float = 1800.0
     clock: Callable[[], float] = field(default=time.time)
+    first_lease_seconds: float = 300.0
+    """The lease of annotators who have answered no item yet, and who may be made up."""
 
     def admit(self, annotator: str) -> None:
         """Record that `annotator` has begun; a second call changes nothing."""
@@ -81,7 +95,7 @@ class Desk:
                 return self._next_question(connection, annotator, session, now)
             held = _held(connection, annotator, now)
             if held is not None:
-                return _claimed(connection, held, session, now + self.lease_seconds)
+                return self._claimed(connection, held, session, now)
             if (
                 self.screening.most_items is not None
                 and _n_answered(connection, annotator) >= self.screening.most_items
@@ -122,9 +136,10 @@ class Desk:
         """Keep the draft of a task, and renew its lease if the annotator may go on; False if it is answered already."""
         with writing(self.store.engine) as connection:
             known = _annotator(connection, annotator)
+            found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
             values: dict[str, Any] = {"draft": draft}
-            if known is not None and _may_go_on(known):
-                values["expires_at"] = self.clock() + self.lease_seconds
+            if known is not None and found is not None and _may_go_on(known):
+                values["expires_at"] = self._lease_end(connection, annotator, found.begun_at, self.clock())
             kept = connection.execute(
                 update(tasks).where(_own(task, annotator, session), tasks.c.answered_at.is_(None)).values(values)
             )
@@ -185,12 +200,12 @@ class Desk:
         mine = {
             task.item: task for task in connection.execute(select(tasks).where(tasks.c.annotator == annotator)).all()
         }
-        for question in self.screening.questions:
+        for question in self.screening.questions_for(annotator):
             task = mine.get(question.id)
             if task is None:
                 return self._handed(connection, question.id, None, annotator, session, now)
             if task.answered_at is None:
-                return _claimed(connection, task, session, now + self.lease_seconds)
+                return self._claimed(connection, task, session, now)
         self._mark(connection, annotator)  # the questions became fewer since
         return None
 
@@ -202,7 +217,7 @@ class Desk:
             select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
         ).one_or_none()
         if old is not None:
-            return _claimed(connection, old, session, now + self.lease_seconds)
+            return self._claimed(connection, old, session, now)
         task = secrets.token_urlsafe(16)
         connection.execute(
             insert(tasks).values(
@@ -212,11 +227,25 @@ class Desk:
                 annotator=annotator,
                 session=session,
                 begun_at=now,
-                expires_at=now + self.lease_seconds,
+                expires_at=self._lease_end(connection, annotator, now, now),
                 revision=0,
             )
         )
         return connection.execute(select(tasks).where(tasks.c.id == task)).one()
+
+    def _claimed(self, connection: Connection, task: Row[Any], session: str, now: float) -> Row[Any]:
+        """The task with its lease renewed; another browser of the annotator gets it blank."""
+        values: dict[str, Any] = {"expires_at": self._lease_end(connection, task.annotator, task.begun_at, now)}
+        if task.session != session:
+            values |= {"session": session, "draft": None}
+        connection.execute(update(tasks).where(tasks.c.id == task.id).values(values))
+        return connection.execute(select(tasks).where(tasks.c.id == task.id)).one()
+
+    def _lease_end(self, connection: Connection, annotator: str, begun_at: float, now: float) -> float:
+        """Until when a task stays with this annotator; who has answered none cannot renew it for ever."""
+        if _n_answered(connection, annotator):
+            return now + self.lease_seconds
+        return min(now + self.first_lease_seconds, begun_at + self.lease_seconds)
 
     def _mark(self, connection: Connection, annotator: str) -> None:
         """Once every qualification question is answered: admit the annotator, or not."""
@@ -227,7 +256,7 @@ class Desk:
             )
         }
         right = known = 0
-        for question in self.screening.questions:
+        for question in self.screening.questions_for(annotator):
             task = answered.get(question.id)
             if task is None:
                 return
@@ -282,15 +311,6 @@ def _held(connection: Connection, annotator: str, now: float) -> Row[Any] | None
         .order_by(tasks.c.begun_at)
         .limit(1)
     ).one_or_none()
-
-
-def _claimed(connection: Connection, task: Row[Any], session: str, expires_at: float) -> Row[Any]:
-    """The task with its lease renewed; another browser of the annotator gets it blank."""
-    values: dict[str, Any] = {"expires_at": expires_at}
-    if task.session != session:
-        values |= {"session": session, "draft": None}
-    connection.execute(update(tasks).where(tasks.c.id == task.id).values(values))
-    return connection.execute(select(tasks).where(tasks.c.id == task.id)).one()
 
 
 def _let_go(connection: Connection, annotator: str) -> None:

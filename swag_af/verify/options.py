@@ -1,4 +1,4 @@
-"""The options of `verify serve`, `verify export` and `verify import`. Imports nothing heavy."""
+"""The options of the verbs `verify ...`. Imports nothing heavy."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +34,14 @@ class ServeOptions:
     items_per_annotator: int | None = None
     """Items a person judges before the end is shown; all there are when not given."""
     lease_minutes: float = 30.0
-    """An item that is not answered for so long goes to somebody else."""
+    """An item that is not answered for so long goes to somebody else; after 5 minutes from who answered none so far."""
+    invited_only: bool = False
+    """Let in by the links of `swag-af verify invite` only, so that nobody can make up ids."""
     qualification: str | None = None
-    """Items with known answers that everybody judges first: FILE.jsonl, or builtin for four of ours."""
+    """Items with known answers that everybody judges first: FILE.jsonl; builtin for four of ours, which anybody can
+    look up; drawn for questions made of contexts that --limit leaves out, by a secret of this verification."""
+    qualification_questions: int | None = None
+    """How many of them one person is asked, drawn for each; all when not given, four of those that are drawn."""
     qualification_share: float = 0.75
     """Share of the known answers that one must give to be let in."""
     min_gold_share: float = 0.55
@@ -69,6 +74,7 @@ class ServeOptions:
         at_least_one = (
             "limit",
             "annotators_per_item",
+            "qualification_questions",
             "items_per_annotator",
             "min_gold_items",
             "requests_per_minute",
@@ -98,6 +104,41 @@ class ServeOptions:
                 (
                     token is not None and (len(token) < 12 or not token.isascii() or not token.isprintable()),
                     "--admin-token: at least 12 plain characters",
+                ),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class InviteOptions:
+    """Write a link for each annotator, signed so that nobody can make one up (`verify serve --invited-only`).
+
+    Try:
+      swag-af verify invite run --n 50 --out links.csv
+      swag-af verify invite run --annotators ids.txt --address https://your.host --out links.csv
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    annotators: Path | None = None
+    """A file with one annotator's id per line."""
+    n: int | None = None
+    """Instead of a file: make up this many ids."""
+    address: str = "http://127.0.0.1:8000"
+    """Where annotators reach the server."""
+    out: Path = Path("links.csv")
+    """The table to write: annotator, link. Only its owner may read it: each link is a password."""
+    force: bool = False
+    """Replace an existing file."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                ((self.annotators is None) == (self.n is None), "give either --annotators or --n"),
+                (self.n is not None and self.n < 1, f"--n {self.n}: at least 1"),
+                (
+                    not self.address.startswith(("https://", "http://")),
+                    f"--address {self.address}: begins with https://",
                 ),
             ]
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.data.run import Run
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.verify.qualification import QualificationQuestion
+from swag_af.verify.qualification import QualificationQuestion, secret_rng
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,17 @@ def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: s
     """An item of the run."""
     context = run.pool.contexts[row]
     endings = [run.pool.text(row, column) for column in columns]
-    return _shown(context.sent1, context.start, endings, seed, item, annotator)
-
-
-def shown_question(question: QualificationQuestion, *, seed: int, annotator: str) -> Shown:
-    """A qualification question."""
-    return _shown(question.sent1, question.start, question.endings, seed, question.id, annotator)
-
-
-def _shown(sent1: str, start: str, endings: Sequence[str], seed: int, item: str, annotator: str) -> Shown:
     rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
+    return _shown(context.sent1, context.start, endings, rng)
+
+
+def shown_question(question: QualificationQuestion, *, secret: str, annotator: str) -> Shown:
+    """A qualification question; nobody can foretell its order who does not know the secret."""
+    rng = secret_rng(secret, f"{question.id} {annotator}")
+    return _shown(question.sent1, question.start, question.endings, rng)
+
+
+def _shown(sent1: str, start: str, endings: Sequence[str], rng: np.random.Generator) -> Shown:
     order = tuple(rng.permutation(len(endings)).tolist())
     return Shown(
         capitalise(readable(sent1)), capitalise(readable(start)), tuple(readable(endings[i]) for i in order), order

@@ -77,18 +77,19 @@ def root(visit: VisitDep) -> Response:
 
 
 @router.get("/enter")
-def enter(request: Request, site: SiteDep) -> Response:
+def enter(request: Request, site: SiteDep, key: str = "") -> Response:
     """The link with the annotator's id in a query parameter."""
-    return come_in(
-        request, site, next((request.query_params[p] for p in ID_PARAMETERS if p in request.query_params), "")
-    )
+    annotator = next((request.query_params[p] for p in ID_PARAMETERS if p in request.query_params), "")
+    return come_in(request, site, annotator, key)
 
 
 @router.get("/a/{annotator}")
-def come_in(request: Request, site: SiteDep, annotator: str) -> Response:
+def come_in(request: Request, site: SiteDep, annotator: str, key: str = "") -> Response:
     """The link with the annotator's id in the path: sets the cookie, or renews it in a browser that has one."""
     if not ID_PATTERN.fullmatch(annotator):
         raise HTTPException(400, "This link carries no id that can be used. Copy it again, all of it.")
+    if site.invited_only and not site.signer.accepts_invitation(annotator, key):
+        raise HTTPException(403, "This link is not an invitation to this study. Copy it again, all of it.")
     known = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
     session = known if known is not None and known.who == annotator else Session.new(annotator)
     response = RedirectResponse("/start", 303)
@@ -99,8 +100,9 @@ def come_in(request: Request, site: SiteDep, annotator: str) -> Response:
 @router.get("/start")
 def start(visit: VisitDep) -> Response:
     """The instructions, with a worked example."""
-    begun = visit.desk.state_of(visit.session.who) is not None
-    return page("start.html", token=visit.form_token, begun=begun, site=visit.site)
+    who = visit.session.who
+    begun, n_questions = visit.desk.state_of(who) is not None, len(visit.desk.screening.questions_for(who))
+    return page("start.html", token=visit.form_token, begun=begun, n_questions=n_questions, site=visit.site)
 
 
 @router.post("/start")
@@ -184,10 +186,10 @@ def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
     """The context and the endings of a task as this annotator sees them."""
     desk, seed, who = visit.desk, visit.site.seed, visit.session.who
     if task.row is None:
-        known = {question.id: question for question in desk.screening.questions}
+        known = {question.id: question for question in desk.screening.questions_for(who)}
         if task.item not in known:
             raise HTTPException(404, "There is no such page for you.")
-        return shown_question(known[task.item], seed=seed, annotator=who)
+        return shown_question(known[task.item], secret=visit.site.signer.secret, annotator=who)
     with desk.store.engine.connect() as connection:
         columns = connection.scalars(select(items.c.columns).where(items.c.id == task.item)).one()
     return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who)
@@ -223,7 +225,7 @@ def _progress_of(visit: Visit, task: Row[Any]) -> tuple[str, int, int | None]:
     """What is counted, how many of it are done, and of how many, if that is known."""
     screening = visit.desk.screening
     if task.row is None:
-        ids = [question.id for question in screening.questions]
+        ids = [question.id for question in screening.questions_for(visit.session.who)]
         return "Trial question", ids.index(task.item), len(ids)
     return "Item", visit.desk.n_answered(visit.session.who), screening.most_items
 

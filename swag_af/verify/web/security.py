@@ -73,6 +73,8 @@ class Signer:
     """Signs cookies and form tokens with the secret of the verification."""
 
     secret: str
+    group: str = ""
+    """Cookies of one group do not count in another: those of invited annotators are a group of their own."""
 
     def seal(self, session: Session, purpose: str) -> str:
         """The value of the cookie named `purpose`, signed now."""
@@ -94,11 +96,22 @@ class Signer:
         """Whether `token` is the token of this session's forms; compared in constant time."""
         return self._forms(purpose).verify_signature(_form_content(session), token)
 
+    def accepts_invitation(self, annotator: str, key: str) -> bool:
+        """Whether `key` is the key of this annotator; compared in constant time."""
+        return same(key, invitation(self.secret, annotator))
+
     def _cookies(self, purpose: str) -> itsdangerous.URLSafeTimedSerializer:
-        return itsdangerous.URLSafeTimedSerializer(self.secret, salt=f"cookie {purpose}", signer_kwargs=SIGNING)
+        return itsdangerous.URLSafeTimedSerializer(
+            self.secret, salt=f"cookie {purpose}{self.group}", signer_kwargs=SIGNING
+        )
 
     def _forms(self, purpose: str) -> itsdangerous.Signer:
         return itsdangerous.Signer(self.secret, salt=f"form {purpose}", **SIGNING)
+
+
+def invitation(secret: str, annotator: str) -> str:
+    """The key that lets `annotator` into the verification with this secret."""
+    return itsdangerous.Signer(secret, salt="invitation", **SIGNING).get_signature(annotator).decode()
 
 
 def _form_content(session: Session) -> str:

@@ -21,9 +21,9 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run, open_run
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import Rules, lay_out
+from swag_af.verify.items import Rules, lay_out, rows_left_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.qualification import read_questions
+from swag_af.verify.qualification import DRAWN, N_DRAWN_EACH, QualificationQuestion, draw_questions, read_questions
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
@@ -41,25 +41,40 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         keys = read_keys(options.run)
         token = options.admin_token or keys["admin_token"]
         n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
-        desk = Desk(
-            store,
-            _rules(run, options),
-            Screening(
-                questions,
-                options.qualification_share,
-                options.min_gold_share,
-                options.min_gold_items,
-                options.items_per_annotator,
-            ),
-            options.lease_minutes * 60,
-        )
-        site = Site(desk, run, Signer(keys["secret"]), options.seed, options.completion_url, options.completion_code)
+        site = _site(run, store, questions, keys["secret"], options)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
         config = _config(make_app(site, token, options.requests_per_minute), options)
         with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
         store.close()
         say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+def _site(
+    run: Run, store: Store, questions: tuple[QualificationQuestion, ...], secret: str, options: ServeOptions
+) -> Site:
+    n_questions = options.qualification_questions
+    if options.qualification == DRAWN:
+        questions = draw_questions(run, rows_left_out(store, len(run.pool.contexts)), secret)
+        n_questions = n_questions or N_DRAWN_EACH
+    screening = Screening(
+        questions,
+        options.qualification_share,
+        options.min_gold_share,
+        options.min_gold_items,
+        options.items_per_annotator,
+        n_questions,
+        secret,
+    )
+    return Site(
+        Desk(store, _rules(run, options), screening, options.lease_minutes * 60),
+        run,
+        Signer(secret, " invited" if options.invited_only else ""),
+        options.seed,
+        options.completion_url,
+        options.completion_code,
+        options.invited_only,
+    )
 
 
 def _config(app: App, options: ServeOptions) -> uvicorn.Config:
@@ -142,8 +157,9 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
     """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
+    invited = f"by the links of: swag-af verify invite {options.run} --n 50 --out links.csv"
     lines = [
-        f"Annotators  {address}/enter?annotator=NAME",
+        f"Annotators  {invited if options.invited_only else f'{address}/enter?annotator=NAME'}",
         f"Admin       {address}/admin",
         f"Token       {token}",
         f"Answers     {place or Path(options.run) / FOLDER / 'answers.db'} ({n_items:,} items)",

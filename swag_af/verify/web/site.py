@@ -29,6 +29,7 @@ class Site:
     seed: int = 0
     completion_url: str | None = None
     completion_code: str | None = None
+    invited_only: bool = False
 
 
 def keep_site(app: FastAPI, site: Site) -> None:
