@@ -110,6 +110,27 @@ class ServeOptions:
 
 
 @dataclass(frozen=True)
+class BackupOptions:
+    """Copy all answers of a verification into one file, safely while `verify serve` runs.
+
+    To go back to a copy, stop the server, put the copy in the place of verification/answers.db, and delete
+    answers.db-wal and answers.db-shm beside it.
+
+    Try:
+      swag-af verify backup run --out answers-monday.db
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    out: Path = Path("answers-backup.db")
+    """The file to write, an SQLite database; only its owner may read it."""
+    database: str | None = None
+    """Where `verify serve` keeps its answers, when not in the run folder: the URL of an SQLite file."""
+    force: bool = False
+    """Replace an existing file."""
+
+
+@dataclass(frozen=True)
 class InviteOptions:
     """Write a link for each annotator, signed so that nobody can make one up (`verify serve --invited-only`).
 

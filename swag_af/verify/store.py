@@ -47,6 +47,15 @@ class Store:
         with self.engine.connect() as connection:
             return [verdict_of(answer) for answer in connection.execute(query)]
 
+    def checkpoint(self) -> None:
+        """Move what SQLite's write-ahead log holds into the database file itself; nothing elsewhere."""
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as connection:
+                connection.rollback()  # a checkpoint cannot run within a transaction
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
@@ -70,6 +79,8 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
     folder = run_path / FOLDER
     engine = make_engine(database, _database_path(run_path))
     folder.mkdir(mode=0o700, exist_ok=True)
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        _keep_private(Path(engine.url.database))
     if not _has_tables(engine, database):
         metadata.create_all(engine)
     with writing(engine) as connection:
@@ -92,6 +103,15 @@ def read_keys(run_path: Path) -> dict[str, str]:
             temporary.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     keys: dict[str, str] = read_json(path)
     return keys
+
+
+def _keep_private(path: Path) -> None:
+    """Make the database file and its logs, which get the mode of the file, readable by the owner alone."""
+    if path.parent.is_dir() and str(path) != ":memory:":
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            if one.exists():
+                one.chmod(0o600)
 
 
 def verdict_of(answer: Row[Any]) -> Verdict:

@@ -6,7 +6,8 @@ One process serves at a time; all answers are in the store, so that another can 
 import contextlib
 import errno
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
@@ -29,6 +31,9 @@ from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
 from swag_af.verify.web.security import App, Guard, Signer
 from swag_af.verify.web.site import HERE, Site, keep_site, page
+
+CHECKPOINT_SECONDS = 60.0
+"""Seconds between checkpoints, which move answers from SQLite's write-ahead log into the database file."""
 
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
@@ -44,10 +49,31 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         site = _site(run, store, questions, keys["secret"], options)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
         config = _config(make_app(site, token, options.requests_per_minute), options)
-        with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
+        with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
         store.close()
         say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+@contextlib.contextmanager
+def checkpoints(store: Store, seconds: float = CHECKPOINT_SECONDS) -> Iterator[None]:
+    """Within the block, and at its end: every so many seconds the database file holds all answers so far."""
+    stopped = threading.Event()
+
+    def work() -> None:
+        while not stopped.wait(seconds):
+            with contextlib.suppress(DBAPIError):  # the log goes on until the next time
+                store.checkpoint()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join(60)
+        with contextlib.suppress(DBAPIError):
+            store.checkpoint()
 
 
 def _site(
@@ -164,6 +190,10 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
         f"Token       {token}",
         f"Answers     {place or Path(options.run) / FOLDER / 'answers.db'} ({n_items:,} items)",
     ]
+    if options.database is None:
+        lines.append(
+            f"Backup      swag-af verify backup {options.run} --out FILE (a copy of answers.db may lack the latest)"
+        )
     if not _is_loopback(options.host):
         lines += [
             "",
