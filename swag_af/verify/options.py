@@ -65,6 +65,9 @@ class ServeOptions:
     """Requests that one annotator may make; one client, an address that several may share, ten times as many."""
     connections_per_client: int = 64
     """Connections that one address may hold open; another closes the one that has waited longest. Proxies may more."""
+    hosts: tuple[str, ...] = ()
+    """Names by which people reach the server (your.host), without ports; requests under other names are refused, but
+    for those from this machine. Any name when not given."""
     proxies: tuple[str, ...] = ()
     """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
 

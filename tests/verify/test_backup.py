@@ -10,6 +10,7 @@ from verify_people import judge_next, make_desk, make_run, small_pool
 
 from swag_af.cli.main import main
 from swag_af.data.run import Run
+from swag_af.verify.store import open_store
 from swag_af.verify.web.server import checkpoints
 
 
@@ -90,3 +91,42 @@ def test_the_answers_are_read_by_their_owner_only_also_where_others_could_before
         path.chmod(0o644)
     judge_next(make_desk(run), "bob")
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+OLD_SCHEMA = """
+CREATE TABLE settings (name VARCHAR(64) NOT NULL, value JSON, PRIMARY KEY (name));
+CREATE TABLE annotators (id VARCHAR(64) NOT NULL, state VARCHAR(16) NOT NULL, paused BOOLEAN NOT NULL,
+  exempt BOOLEAN NOT NULL, begun_at FLOAT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE items (id VARCHAR(32) NOT NULL, "row" INTEGER NOT NULL, round INTEGER NOT NULL, columns JSON NOT NULL,
+  rank INTEGER NOT NULL, priority INTEGER NOT NULL, n_answers INTEGER NOT NULL, wanted INTEGER NOT NULL,
+  is_open BOOLEAN NOT NULL, PRIMARY KEY (id), UNIQUE ("row", round));
+CREATE TABLE tasks (id VARCHAR(32) NOT NULL, item VARCHAR(32) NOT NULL, "row" INTEGER, annotator VARCHAR(64) NOT NULL,
+  session VARCHAR(32) NOT NULL, begun_at FLOAT NOT NULL, expires_at FLOAT NOT NULL, draft JSON, answered_at FLOAT,
+  revision INTEGER NOT NULL, ratings JSON, best INTEGER, second INTEGER, seconds FLOAT, PRIMARY KEY (id),
+  UNIQUE (item, annotator));
+"""
+"""The tables of the first release."""
+
+
+@pytest.mark.parametrize("by_serving", [True, False])
+def test_a_database_of_the_first_release_still_opens(run: Run, by_serving: bool) -> None:
+    assert run.path is not None
+    desk = make_desk(run)
+    judge_next(desk, "ann")
+    desk.store.close()
+    path = run.path / "verification" / "answers.db"
+    new, old = sqlite3.connect(path), sqlite3.connect(path.with_name("old.db"))
+    old.executescript(OLD_SCHEMA)
+    for table in ("settings", "annotators", "items", "tasks"):
+        names = [name for _, name, *_ in old.execute(f"PRAGMA table_info({table})")]
+        columns = ", ".join(f'"{name}"' for name in names)
+        lines = new.execute(f"SELECT {columns} FROM {table}").fetchall()
+        old.executemany(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})", lines)
+    old.commit(), old.close(), new.close()
+    path.with_name("old.db").replace(path)
+    if by_serving:
+        desk = make_desk(run)
+        assert judge_next(desk, "ann") is not None
+        desk.store.end_session("number", 0.0, 1.0)
+        assert desk.store.has_ended("number")
+    assert len(open_store(run.path).verdicts()) == 1 + by_serving

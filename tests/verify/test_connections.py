@@ -17,9 +17,11 @@ from test_load import free_port, wait_for
 from verify_people import TOKEN, Browser, make_run, small_pool
 
 from swag_af.data.run import Run
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.web import connections
 from swag_af.verify.web.connections import Seldom
-from swag_af.verify.web.server import listen
+from swag_af.verify.web.security import Receive, Scope, Send
+from swag_af.verify.web.server import config_of, listen
 
 N_FILES, N_HALF_OPEN, N_SLOW = 1024, 1010, 300
 
@@ -173,3 +175,23 @@ def test_small_responses_are_sent_at_once() -> None:
         return answer
 
     assert asyncio.run(nodelay()) != 0
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address", "scheme"), [((), "127.0.0.1", "http"), (("127.0.0.1",), "9.9.9.9", "https")]
+)
+def test_what_a_proxy_says_counts_only_where_it_was_named(
+    run: Run, proxies: tuple[str, ...], address: str, scheme: str
+) -> None:
+    seen = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append((scope["client"][0], scope["scheme"]))
+
+    assert run.path is not None
+    config = config_of(app, ServeOptions(run.path, proxies=proxies))
+    config.load()
+    headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]
+    scope = {"type": "http", "client": ("127.0.0.1", 5), "scheme": "http", "headers": headers}
+    asyncio.run(config.loaded_app(scope, None, None))
+    assert seen == [(address, scheme)]

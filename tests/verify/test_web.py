@@ -606,3 +606,45 @@ def test_the_bucket_fills_again() -> None:
     now[0] += 5
     assert sum(limit.allows("a") for _ in range(50)) == 5
     assert limit.allows("b")
+
+
+# ------------------------------------------------------------------------------- sessions, proxies, names
+
+
+def test_a_copied_cookie_is_dead_after_logout(client: TestClient, desk: Desk, run: Run) -> None:
+    token = admin_of(client)
+    cookie = {"cookie": f"{ADMIN}={client.cookies[ADMIN]}"}
+    other = make_client(desk, run)
+    assert other.get("/admin", headers=cookie, follow_redirects=False).status_code == 200
+    client.post("/admin/logout", data={"token": token})
+    for late in (other, make_client(desk, run)):  # also after the server was started again
+        assert late.get("/admin", headers=cookie, follow_redirects=False).status_code == 303
+        assert late.get("/admin/verdicts.jsonl", headers=cookie).status_code == 401
+        assert late.post("/admin/annotators", data={"token": token}, headers=cookie).status_code == 401
+
+
+def test_a_login_in_a_second_tab_does_not_end_the_first(client: TestClient) -> None:
+    first, second = (hidden(client.get("/admin/login").text) for _ in range(2))
+    token = hidden(client.post("/admin/login", data={"token": first, "admin_token": TOKEN}).text)
+    assert client.post("/admin/login", data={"token": second, "admin_token": TOKEN}).status_code == 200
+    assert client.get("/admin/login").url.path == "/admin"
+    assert client.post("/admin/logout", data={"token": token}).url.path == "/admin/login"
+
+
+def test_wrong_tokens_do_not_lock_the_right_one_out(client: TestClient) -> None:
+    wrong = [client.get("/admin", headers={"authorization": f"Bearer wrong-{k}"}).status_code for k in range(40)]
+    assert wrong[-1] == 429
+    assert client.get("/admin", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    admin_of(client)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *((host, 303) for host in ("study.example", "STUDY.example:8000", "127.0.0.1:8000", "[::1]:8000")),
+        *((host, 421) for host in ("evil.example", "study.example.evil.example", "")),
+    ],
+)
+def test_only_the_names_given_are_answered(desk: Desk, run: Run, host: str, status: int) -> None:
+    client = TestClient(make_app(Site(desk, run, Signer("secret")), TOKEN, 1e6, ["study.example"]))
+    assert client.get("/a/ann", headers={"host": host}, follow_redirects=False).status_code == status

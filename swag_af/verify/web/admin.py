@@ -15,14 +15,14 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.overview import overview
-from swag_af.verify.web.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same
+from swag_af.verify.web.security import ADMIN, ID_PATTERN, LIFETIME_SECONDS, RateLimit, Session, Signer, same
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
 OUTSIDE, INSIDE = "outside", "admin"
 """Who a session of these pages is: a browser at the login page, or the admin."""
 
 TRIES_PER_MINUTE = 10
-"""Admin tokens that one client may try."""
+"""Wrong admin tokens that one client may try."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -37,14 +37,17 @@ class AdminAccess:
     tries: RateLimit
 
     def admits(self, request: Request, given: str) -> bool:
-        """Whether `given` is the admin token; 429 if this client has tried too often."""
+        """Whether `given` is the admin token; 429 if this client has sent too many wrong ones.
+
+        The right one is always taken: others at the same address cannot lock the admin out.
+        """
         client = request.client.host if request.client else "unknown"
+        if same(given, self.token):
+            self.tries.buckets.pop(client, None)
+            return True
         if not self.tries.allows(client):
             raise HTTPException(429, "Too many tries. Wait a minute.")
-        right = same(given, self.token)
-        if right:
-            self.tries.buckets.pop(client, None)
-        return right
+        return False
 
 
 def keep_access(app: FastAPI, site: Site, token: str) -> None:
@@ -61,9 +64,10 @@ async def access_of(request: Request) -> AdminAccess:
 AccessDep = Annotated[AdminAccess, Depends(access_of)]
 
 
-async def session_of(request: Request, access: AccessDep) -> Session | None:
-    """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has expired."""
-    return access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
+def session_of(request: Request, access: AccessDep, site: SiteDep) -> Session | None:
+    """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has ended."""
+    session = access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
+    return None if session is None or site.desk.store.has_ended(session.number) else session
 
 
 SessionDep = Annotated[Session | None, Depends(session_of)]
@@ -97,27 +101,36 @@ def _check_form(fields: dict[str, str], access: AdminAccess, session: Session) -
 
 
 @router.get("/login")
-def login_form(request: Request, access: AccessDep) -> Response:
-    """The form that asks for the admin token."""
-    return _login_page(request, access, "")
+def login_form(request: Request, access: AccessDep, session: SessionDep) -> Response:
+    """The form that asks for the admin token; on to the overview where the admin is logged in, in another tab."""
+    if session is not None and session.who == INSIDE:
+        return RedirectResponse("/admin", 303)
+    return _login_page(request, access, session, "")
 
 
 @router.post("/login")
 def login(request: Request, fields: FieldsDep, access: AccessDep, session: SessionDep) -> Response:
     """Log in with the admin token."""
     if session is None:
-        return _login_page(request, access, "Once more, please: this browser had lost the page's session.")
+        return _login_page(request, access, None, "Once more, please: this browser had lost the page's session.")
+    if session.who == INSIDE and access.admits(request, fields.get("admin_token", "").strip()):  # in another tab
+        return RedirectResponse("/admin", 303)
     _check_form(fields, access, session)
     if not access.admits(request, fields.get("admin_token", "").strip()):
-        return _login_page(request, access, "That is not the token. The server printed it when it started.", 403)
+        return _login_page(
+            request, access, session, "That is not the token. The server printed it when it started.", 403
+        )
     response = RedirectResponse("/admin", 303)
     set_cookie(response, request, ADMIN, access.signer, Session.new(INSIDE))
     return response
 
 
 @router.post("/logout")
-def logout(fields: ChangeDep) -> Response:
-    """Log out."""
+def logout(fields: ChangeDep, session: SessionDep, site: SiteDep) -> Response:
+    """Log out; copies of the cookie count no more either."""
+    if session is not None:
+        now = site.desk.clock()
+        site.desk.store.end_session(session.number, now, now + LIFETIME_SECONDS[ADMIN])
     response = RedirectResponse("/admin/login", 303)
     response.delete_cookie(ADMIN)
     return response
@@ -170,9 +183,11 @@ def export(site: SiteDep, all: bool = False) -> Response:
     return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
 
 
-def _login_page(request: Request, access: AdminAccess, problem: str, status: int = 200) -> Response:
-    """The login form, with a session of its own, so that it has a form token too."""
-    session = Session.new(OUTSIDE)
+def _login_page(
+    request: Request, access: AdminAccess, session: Session | None, problem: str, status: int = 200
+) -> Response:
+    """The login form, with a session of its own, so that it has a form token too; one for all tabs of a browser."""
+    session = session or Session.new(OUTSIDE)
     response = page("login.html", status, token=access.signer.form_token(session, ADMIN), problem=problem)
     set_cookie(response, request, ADMIN, access.signer, session)
     return response

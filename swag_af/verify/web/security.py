@@ -24,6 +24,9 @@ MOST_BYTES = 16 * 1024
 ANNOTATORS_A_CLIENT = 10
 """An IP address may send as many requests as this many annotators: a household or a class may share it."""
 
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names under which a machine reaches itself."""
+
 ANNOTATOR, ADMIN = "swag_af_annotator", "swag_af_admin"
 """The names of the cookies."""
 
@@ -151,18 +154,23 @@ class Guard:
     app: App
     signer: Signer
     requests_per_minute: float
+    hosts: frozenset[str] = frozenset()
+    """Names by which the server may be addressed, beside this machine's own; empty for any."""
 
     def __post_init__(self) -> None:
         self.of_annotators = RateLimit(self.requests_per_minute)
         self.of_clients = RateLimit(self.requests_per_minute * ANNOTATORS_A_CLIENT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 413 or 429."""
+        """Pass a request on, or refuse it with 413, 421 or 429."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         send = _with_headers(send)
+        if self.hosts and _host_name(headers.get("host", "")) not in self.hosts | LOOPBACK_NAMES:
+            await _refuse(send, 421, "No study is found under this name.")
+            return
         if not self._allows(scope, headers):
             await _refuse(send, 429, "Too many requests. Wait a little, then go on.", ("retry-after", "5"))
             return
@@ -180,6 +188,11 @@ class Guard:
         who = self.signer.unseal(cookie_parser(headers.get("cookie", "")).get(ANNOTATOR), ANNOTATOR)
         allowed = self.of_clients.allows(client)
         return (who is None or self.of_annotators.allows(who.who)) and allowed
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    return host.lower().partition("]")[0].lstrip("[") if host.startswith("[") else host.lower().partition(":")[0]
 
 
 def _with_headers(send: Send) -> Send:

@@ -7,7 +7,7 @@ import contextlib
 import errno
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
         site = _site(run, store, questions, keys["secret"], options)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
-        config = _config(make_app(site, token, options.requests_per_minute), options)
+        config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
         store.close()
@@ -103,7 +103,8 @@ def _site(
     )
 
 
-def _config(app: App, options: ServeOptions) -> uvicorn.Config:
+def config_of(app: App, options: ServeOptions) -> uvicorn.Config:
+    """How uvicorn runs the application: its limits, and whom it believes what they forward."""
     config = uvicorn.Config(
         app,
         http=limited_protocol(options.connections_per_client, frozenset(options.proxies)),
@@ -128,7 +129,7 @@ def open_verification(run: Run, options: ServeOptions) -> Store:
     return begin_store(options.run, options.database, begun_with)
 
 
-def make_app(site: Site, token: str, requests_per_minute: float) -> App:
+def make_app(site: Site, token: str, requests_per_minute: float, hosts: Sequence[str] = ()) -> App:
     """The application: pages, admin, static files, and the guard around them; `token` opens the admin's pages."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)  # those name any Host
     keep_site(app, site)
@@ -138,7 +139,7 @@ def make_app(site: Site, token: str, requests_per_minute: float) -> App:
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     app.add_exception_handler(StarletteHTTPException, _error_page)
     app.add_exception_handler(RequestValidationError, _error_page)
-    return Guard(app, site.signer, requests_per_minute)
+    return Guard(app, site.signer, requests_per_minute, frozenset(name.lower() for name in hosts))
 
 
 def _error_page(request: Request, error: Exception) -> Response:
