@@ -10,14 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
 from swag_af.verify.qualification import QualificationQuestion, secret_rng, share_right
-from swag_af.verify.schema import annotators, tasks, writing
+from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
+
+PAUSED = "paused"
+"""The line of `settings` that says whether the whole study is paused."""
 
 MOST_SECONDS = 3600.0
 """The longest time that is recorded for one item."""
@@ -69,14 +72,19 @@ class Desk:
     clock: Callable[[], float] = field(default=time.time)
     first_lease_seconds: float = 300.0
     """The lease of annotators who have answered no item yet, and who may be made up."""
+    closes_at: float | None = None
+    """From when on no new item is handed out, in seconds since 1970; None for never."""
 
-    def admit(self, annotator: str) -> None:
-        """Record that `annotator` has begun; a second call changes nothing."""
+    def admit(self, annotator: str, study: str | None = None, submission: str | None = None) -> None:
+        """Record that `annotator` has begun; a second call changes only the platform's ids, where they are given."""
+        ids = {"study": study, "submission": submission}
         with writing(self.store.engine) as connection:
             if _annotator(connection, annotator) is None:
                 state = "new" if self.screening.questions else "active"
                 values = {"id": annotator, "state": state, "paused": False, "exempt": False, "begun_at": self.clock()}
-                connection.execute(insert(annotators).values(values))
+                connection.execute(insert(annotators).values({**values, **ids}))
+            elif given := {name: value for name, value in ids.items() if value}:
+                connection.execute(update(annotators).where(annotators.c.id == annotator).values(given))
 
     def state_of(self, annotator: str) -> str | None:
         """new, active, paused, failed or dequalified; None for an annotator who has not begun."""
@@ -96,10 +104,8 @@ class Desk:
             held = _held(connection, annotator, now)
             if held is not None:
                 return self._claimed(connection, held, session, now)
-            if (
-                self.screening.most_items is not None
-                and _n_answered(connection, annotator) >= self.screening.most_items
-            ):
+            most = self.screening.most_items
+            if self._is_closed(connection, now) or (most is not None and _n_answered(connection, annotator) >= most):
                 return None
             item = next_item(connection, annotator, now)
             if item is None:
@@ -126,6 +132,11 @@ class Desk:
                 answered = answered.where(tasks.c.begun_at < begun)
             found = connection.execute(answered.limit(1)).one_or_none()
         return None if found is None else str(found.id)
+
+    def n_items(self) -> int:
+        """Items of the run that are shown, refills not counted."""
+        with self.store.engine.connect() as connection:
+            return connection.scalar(select(func.count()).where(items.c.round == 0)) or 0
 
     def n_answered(self, annotator: str) -> int:
         """Items of the run that `annotator` has answered."""
@@ -182,19 +193,56 @@ class Desk:
                     settle(connection, item, self.rules)
             return True
 
-    def pause(self, annotator: str, paused: bool) -> None:
+    def pause_all(self, paused: bool, who: str = "admin") -> None:
+        """Give nobody a new item, or go on; items in hand may be finished, and answers count in either case."""
+        with writing(self.store.engine) as connection:
+            self._log(connection, who, "pause all" if paused else "resume all")
+            connection.execute(delete(settings).where(settings.c.name == PAUSED))
+            connection.execute(insert(settings).values(name=PAUSED, value=paused))
+
+    def is_paused(self) -> bool:
+        """Whether the whole study is paused."""
+        with self.store.engine.connect() as connection:
+            return _study_is_paused(connection)
+
+    def pause(self, annotator: str, paused: bool, who: str = "admin") -> None:
         """Pause `annotator`, or let them go on; their answers count in either case."""
         with writing(self.store.engine) as connection:
+            self._log(connection, who, "pause" if paused else "resume", annotator)
             connection.execute(update(annotators).where(annotators.c.id == annotator).values(paused=paused))
             if paused:
                 _let_go(connection, annotator)
 
-    def qualify(self, annotator: str, qualified: bool) -> None:
+    def qualify(self, annotator: str, qualified: bool, who: str = "admin") -> None:
         """Dequalify `annotator`, so that no answer of theirs counts; or qualify them, exempt from the rules."""
         with writing(self.store.engine) as connection:
+            self._log(connection, who, "requalify" if qualified else "dequalify", annotator)
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
             for item in _answered_items(connection, annotator):
                 settle(connection, item, self.rules)
+
+    def undo(self, annotator: str, who: str = "admin") -> bool:
+        """Undo the admin's dequalification of `annotator`: all is as it was before; False if there is none to undo."""
+        with writing(self.store.engine) as connection:
+            last = last_event(connection, annotator)
+            if last is None or last.action != "dequalify":
+                return False
+            self._log(connection, who, "undo", annotator)
+            connection.execute(update(annotators).where(annotators.c.id == annotator).values(last.before))
+            for item in _answered_items(connection, annotator):
+                settle(connection, item, self.rules)
+            return True
+
+    def _is_closed(self, connection: Connection, now: float) -> bool:
+        """Whether no new item is handed out, because of a pause or because the time is over."""
+        return _study_is_paused(connection) or (self.closes_at is not None and now >= self.closes_at)
+
+    def _log(self, connection: Connection, who: str, action: str, annotator: str | None = None) -> None:
+        """Record who changes what, and what the annotator's state was before."""
+        known = None if annotator is None else _annotator(connection, annotator)
+        before = None if known is None else {"state": known.state, "paused": known.paused, "exempt": known.exempt}
+        values = {"at": self.clock(), "who": who[:80], "action": action, "annotator": annotator, "before": before}
+        connection.execute(insert(events).values(values))
 
     def _next_question(self, connection: Connection, annotator: str, session: str, now: float) -> Row[Any] | None:
         mine = {
@@ -272,6 +320,7 @@ class Desk:
         n, n_gold = gold_counts(connection, known.id)
         if n < self.screening.min_gold_items or n_gold / n >= self.screening.min_gold_share:
             return False
+        self._log(connection, "rule", "screen", known.id)
         self._set_state(connection, known.id, "dequalified")
         return True
 
@@ -279,6 +328,16 @@ class Desk:
         connection.execute(update(annotators).where(annotators.c.id == annotator).values(state=state, **values))
         if state != "active":
             _let_go(connection, annotator)
+
+
+def last_event(connection: Connection, annotator: str) -> Row[Any] | None:
+    """What was changed last of an annotator's state."""
+    latest = select(events).where(events.c.annotator == annotator).order_by(events.c.id.desc()).limit(1)
+    return connection.execute(latest).one_or_none()
+
+
+def _study_is_paused(connection: Connection) -> bool:
+    return bool(connection.scalar(select(settings.c.value).where(settings.c.name == PAUSED)))
 
 
 def gold_counts(connection: Connection, annotator: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """The options of the verbs `verify ...`. Imports nothing heavy."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -52,6 +53,22 @@ class ServeOptions:
     """Where the last page leads: the completion link of a crowd platform."""
     completion_code: str | None = None
     """A code that the last page shows."""
+    completion_items: int | None = None
+    """Items one must have answered for these; when not given --items-per-annotator, or else ten or all there are."""
+    early_end_url: str | None = None
+    """Where the last page leads who answered fewer, because no more are left or they were dequalified."""
+    early_end_code: str | None = None
+    """A code for these people."""
+    screen_out_url: str | None = None
+    """Where the last page leads who did not pass the qualification."""
+    screen_out_code: str | None = None
+    """A code for these people."""
+    code_per_annotator: bool = False
+    """Show everybody a code of their own instead; the admin's annotators.csv lists them."""
+    min_seconds: float = 0.0
+    """Answers given in less are marked as too fast on the admin page and in annotators.csv; they count all the same."""
+    deadline: str | None = None
+    """From then on no new items are handed out: a time like 2027-01-31T18:00 (of this machine), or with +00:00."""
     database: str | None = None
     """Where answers are kept: a URL like postgresql+psycopg://user@host/name; verification/answers.db (SQLite) in the
     run folder when not given."""
@@ -72,12 +89,12 @@ class ServeOptions:
     """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
 
     def __post_init__(self) -> None:
-        url = self.completion_url
         token = self.admin_token
         at_least_one = (
             "limit",
             "annotators_per_item",
             "qualification_questions",
+            "completion_items",
             "items_per_annotator",
             "min_gold_items",
             "requests_per_minute",
@@ -100,9 +117,17 @@ class ServeOptions:
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not 0 <= self.port <= 65535, f"--port {self.port}: from 0 to 65535"),
+                *(
+                    (
+                        (url := getattr(self, name)) is not None and not url.startswith(("https://", "http://")),
+                        f"--{name.replace('_', '-')} {url}: begins with https://",
+                    )
+                    for name in ("completion_url", "early_end_url", "screen_out_url")
+                ),
+                (self.min_seconds < 0, f"--min-seconds {self.min_seconds}: not below 0"),
                 (
-                    url is not None and not url.startswith(("https://", "http://")),
-                    f"--completion-url {url}: begins with https://",
+                    self.deadline is not None and not _is_time(self.deadline),
+                    f"--deadline {self.deadline}: write it like 2027-01-31T18:00",
                 ),
                 (
                     token is not None and (len(token) < 12 or not token.isascii() or not token.isprintable()),
@@ -110,6 +135,14 @@ class ServeOptions:
                 ),
             ]
         )
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,16 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from swag_af.verify.items import DISAGREEMENT
-from swag_af.verify.schema import annotators, items, tasks
+from swag_af.verify.schema import annotators, events, items, tasks
 from swag_af.verify.store import Store
+
+N_EVENTS = 50
+"""Changes that the overview shows."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,13 @@ class AnnotatorLine:
     """Those with gold among the best two."""
     median_seconds: float | None
     last_at: float | None
+    begun_at: float = 0.0
+    n_fast: int = 0
+    """Items answered in less than the seconds that `overview` was given."""
+    study: str | None = None
+    submission: str | None = None
+    can_undo: bool = False
+    """Whether the last change was that the admin dequalified them."""
 
     @property
     def gold_share(self) -> float | None:
@@ -47,10 +58,12 @@ class Overview:
     n_answers: int
     """Answers that count."""
     annotators: tuple[AnnotatorLine, ...]
+    events: tuple[Row[Any], ...] = ()
+    """The latest changes by the admin or by rule, the latest first."""
 
 
-def overview(store: Store, now: float) -> Overview:
-    """Everything as it stands at `now`."""
+def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
+    """Everything as it stands at `now`; answers given in less than `min_seconds` count as fast."""
     with store.engine.connect() as connection:
         kinds = Counter[str]()
         kind = items.c.is_open, items.c.priority, items.c.round
@@ -66,6 +79,7 @@ def overview(store: Store, now: float) -> Overview:
                 tasks.c.answered_at.is_(None), tasks.c.row.is_not(None), tasks.c.expires_at > now
             )
         )
+        log = tuple(connection.execute(select(events).order_by(events.c.id.desc()).limit(N_EVENTS)))
     return Overview(
         kinds["items"],
         kinds["closed"],
@@ -73,11 +87,12 @@ def overview(store: Store, now: float) -> Overview:
         kinds["refilled"],
         in_hand or 0,
         kinds["answers"],
-        tuple(_lines(store)),
+        tuple(_lines(store, min_seconds)),
+        log,
     )
 
 
-def _lines(store: Store) -> Sequence[AnnotatorLine]:
+def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
     of: defaultdict[str, list[tuple[bool, float, float]]] = defaultdict(list)
     with store.engine.connect() as connection:
         answers = select(tasks.c.annotator, tasks.c.best, tasks.c.second, tasks.c.seconds, tasks.c.answered_at)
@@ -86,6 +101,9 @@ def _lines(store: Store) -> Sequence[AnnotatorLine]:
         ):
             of[name].append((0 in (best, second), seconds, at))
         people = connection.execute(select(annotators).order_by(annotators.c.id)).all()
+        latest = select(func.max(events.c.id)).where(events.c.annotator.is_not(None)).group_by(events.c.annotator)
+        undoable = select(events.c.annotator).where(events.c.id.in_(latest), events.c.action == "dequalify")
+        can_undo = set(connection.scalars(undoable))
     lines = [
         AnnotatorLine(
             one.id,
@@ -96,6 +114,11 @@ def _lines(store: Store) -> Sequence[AnnotatorLine]:
             sum(gold for gold, _, _ in of[one.id]),
             statistics.median(seconds for _, seconds, _ in of[one.id]) if of[one.id] else None,
             max((at for _, _, at in of[one.id]), default=None),
+            one.begun_at,
+            sum(seconds < min_seconds for _, seconds, _ in of[one.id]),
+            one.study,
+            one.submission,
+            one.id in can_undo,
         )
         for one in people
     ]

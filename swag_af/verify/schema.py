@@ -52,6 +52,8 @@ annotators = Table(
     Column("paused", Boolean, nullable=False),
     Column("exempt", Boolean, nullable=False),  # qualified by the admin: no rule dequalifies them
     Column("begun_at", Float, nullable=False),
+    Column("study", String(64)),  # the platform's id of the study (Prolific's STUDY_ID)
+    Column("submission", String(64)),  # the platform's id of this person's submission (Prolific's SESSION_ID)
 )
 
 items = Table(
@@ -90,6 +92,17 @@ tasks = Table(
     UniqueConstraint("item", "annotator"),
     Index("tasks_of_an_annotator", "annotator", "row"),
     Index("tasks_of_a_row", "row"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("who", String(80), nullable=False),  # the admin and the address, or the rule
+    Column("action", String(16), nullable=False),
+    Column("annotator", String(64)),  # none for the whole study
+    Column("before", JSON),  # the annotator's state, paused and exempt, as they were
 )
 
 ended_sessions = Table(

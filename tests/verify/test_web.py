@@ -370,7 +370,7 @@ def test_the_admin_pauses_dequalifies_and_lets_in_again(client: TestClient, desk
         ("dequalify", "dequalified"),
         ("requalify", "active"),
     ):
-        client.post("/admin/annotators", data={"token": token, "annotator": "ann", "action": action})
+        client.post("/admin/annotators", data={"token": token, "annotator": "ann", "action": action, "sure": "yes"})
         assert desk.state_of("ann") == state
 
 
@@ -452,7 +452,7 @@ def test_an_id_that_is_none_is_refused_and_not_repeated(inside: TestClient, name
     assert not name or name not in re.sub(r"<[^>]+>", "", answer.text)
 
 
-POSTS = ["/start", "/item/abc", "/item/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators"]
+POSTS = ["/start", "/item/abc", "/item/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators", "/admin/study"]
 
 
 @pytest.mark.parametrize("path", POSTS)

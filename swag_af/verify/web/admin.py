@@ -4,6 +4,8 @@ The admin token opens them: typed once into a form and kept as a signed cookie, 
 `Authorization: Bearer TOKEN`. Changes are posted from the forms of these pages only.
 """
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +25,12 @@ OUTSIDE, INSIDE = "outside", "admin"
 
 TRIES_PER_MINUTE = 10
 """Wrong admin tokens that one client may try."""
+
+PEOPLE_COLUMNS = (
+    *("annotator", "study", "submission", "state", "items", "gold_share", "median_seconds", "too_fast"),
+    *("outcome", "code", "begun_at", "last_at"),
+)
+"""The columns of annotators.csv; times are seconds since 1970."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -150,7 +158,9 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         "admin.html",
         token=access.signer.form_token(session, ADMIN),
         run=site.run.path,
-        overview=overview(desk.store, desk.clock()),
+        overview=overview(desk.store, desk.clock(), site.min_seconds),
+        min_seconds=site.min_seconds,
+        is_paused=desk.is_paused(),
         agreement=agreement_rows(measured) if measured else [],
         distribution=distribution_rows(measured) if measured else [],
         screening=desk.screening,
@@ -160,18 +170,48 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
 
 
 @router.post("/annotators")
-def change(fields: ChangeDep, site: SiteDep) -> Response:
-    """Pause, resume, dequalify or requalify an annotator."""
+def change(request: Request, fields: ChangeDep, site: SiteDep) -> Response:
+    """Pause, resume, dequalify (once that is confirmed) or requalify an annotator, or undo a dequalification."""
     annotator, action = fields.get("annotator", ""), fields.get("action", "")
     if not ID_PATTERN.fullmatch(annotator) or site.desk.state_of(annotator) is None:
         raise HTTPException(404, "There is no such annotator.")
     if action in ("pause", "resume"):
-        site.desk.pause(annotator, action == "pause")
+        site.desk.pause(annotator, action == "pause", _who(request))
+    elif action == "dequalify" and fields.get("sure") != "yes":
+        n = site.desk.n_answered(annotator)
+        return page("confirm.html", token=fields["token"], annotator=annotator, n=n)
     elif action in ("dequalify", "requalify"):
-        site.desk.qualify(annotator, action == "requalify")
+        site.desk.qualify(annotator, action == "requalify", _who(request))
+    elif action == "undo":
+        if not site.desk.undo(annotator, _who(request)):
+            raise HTTPException(400, "There is nothing to undo.")
     else:
         raise HTTPException(400, "There is no such action.")
     return RedirectResponse("/admin", 303)
+
+
+@router.post("/study")
+def change_study(request: Request, fields: ChangeDep, site: SiteDep) -> Response:
+    """Pause the whole study, or go on."""
+    if fields.get("action") not in ("pause", "resume"):
+        raise HTTPException(400, "There is no such action.")
+    site.desk.pause_all(fields["action"] == "pause", _who(request))
+    return RedirectResponse("/admin", 303)
+
+
+@router.get("/annotators.csv", dependencies=[Depends(check_reading)])
+def export_people(site: SiteDep) -> Response:
+    """The annotators as a table, for paying them: what they did, their codes, and the platform's ids."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(PEOPLE_COLUMNS)
+    for one in overview(site.desk.store, site.desk.clock(), site.min_seconds).annotators:
+        outcome, _, code = site.outcome(one.annotator, one.state, one.n)
+        ids = one.study, one.submission
+        figures = one.n, one.gold_share, one.median_seconds, one.n_fast
+        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, one.begun_at, one.last_at))
+    headers = {"content-disposition": 'attachment; filename="annotators.csv"'}
+    return Response(file.getvalue(), media_type="text/csv", headers=headers)
 
 
 @router.get("/verdicts.jsonl", dependencies=[Depends(check_reading)])
@@ -181,6 +221,11 @@ def export(site: SiteDep, all: bool = False) -> Response:
     lines = _lines(store.verdicts(include_dequalified=all), store.settings["pool_identity"])
     headers = {"content-disposition": 'attachment; filename="verdicts.jsonl"'}
     return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
+
+
+def _who(request: Request) -> str:
+    """Whom the log names: the admin, and the address."""
+    return f"admin ({request.client.host})" if request.client else "admin"
 
 
 def _login_page(

@@ -8,6 +8,7 @@ import errno
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
 from swag_af.verify.web.security import App, Guard, Signer
-from swag_af.verify.web.site import HERE, Site, keep_site, page
+from swag_af.verify.web.site import HERE, Payment, Site, keep_site, page
 
 CHECKPOINT_SECONDS = 60.0
 """Seconds between checkpoints, which move answers from SQLite's write-ahead log into the database file."""
@@ -92,14 +93,25 @@ def _site(
         n_questions,
         secret,
     )
+    closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
+    desk = Desk(store, _rules(run, options), screening, options.lease_minutes * 60, closes_at=closes_at)
     return Site(
-        Desk(store, _rules(run, options), screening, options.lease_minutes * 60),
+        desk,
         run,
         Signer(secret, " invited" if options.invited_only else ""),
         options.seed,
         options.completion_url,
         options.completion_code,
         options.invited_only,
+        Payment(
+            options.completion_items,
+            options.early_end_url,
+            options.early_end_code,
+            options.screen_out_url,
+            options.screen_out_code,
+            options.code_per_annotator,
+        ),
+        options.min_seconds,
     )
 
 
