@@ -3,9 +3,11 @@
 The order depends on the seed, the item and the annotator only, so that a page looks the same when it is loaded again.
 """
 
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count, zip_longest
 
 import numpy as np
 
@@ -47,5 +49,14 @@ def _shown(sent1: str, start: str, endings: Sequence[str], rng: np.random.Genera
 
 
 def readable(text: str) -> str:
-    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`"""
-    return detokenize(tokenize(text))
+    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`; web and mail addresses stay whole."""
+    addresses = _ADDRESS.findall(text)
+    if not addresses:
+        return detokenize(tokenize(text))
+    stand_in = next(word for word in (f"Address{'x' * k}" for k in count(1)) if word not in text)
+    parts = detokenize(tokenize(_ADDRESS.sub(stand_in, text))).split(stand_in)
+    return "".join(chain(*zip_longest(parts, addresses, fillvalue="")))
+
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']|[\w.+-]+@\w[\w-]*(?:\.[\w-]+)+")
+"""A web address, without the punctuation behind it, or a mail address."""

@@ -14,9 +14,10 @@ from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, ma
 
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import read_verdicts
+from swag_af.judging.verdicts import MEANINGS, read_verdicts
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.presentation import shown_item
+from swag_af.verify.exchange.tasks import BRIEF
+from swag_af.verify.presentation import readable, shown_item
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.web.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
 from swag_af.verify.web.server import make_app
@@ -648,3 +649,30 @@ def test_wrong_tokens_do_not_lock_the_right_one_out(client: TestClient) -> None:
 def test_only_the_names_given_are_answered(desk: Desk, run: Run, host: str, status: int) -> None:
     client = TestClient(make_app(Site(desk, run, Signer("secret")), TOKEN, 1e6, ["study.example"]))
     assert client.get("/a/ann", headers={"host": host}, follow_redirects=False).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see http://www.x.org/a?b=c&d=e#f now .", "see http://www.x.org/a?b=c&d=e#f now."),
+        ("go to www.example.com/a-b_c , please .", "go to www.example.com/a-b_c, please."),
+        ("mail me@x.org or https://x.org/(a)b .", "mail me@x.org or https://x.org/(a)b."),
+        ("Addressx is n't http://x.org/?q=1 .", "Addressx isn't http://x.org/?q=1."),
+    ],
+)
+def test_addresses_stay_whole(text: str, shown: str) -> None:
+    assert readable(text) == shown
+
+
+def test_pages_and_exports_explain_the_ratings_in_the_same_words(client: TestClient) -> None:
+    page = unescape(client.get("/a/ann").text)
+    for meaning in MEANINGS.values():
+        assert meaning[1:] in page
+        assert meaning in BRIEF
+
+
+def test_every_page_of_an_annotator_says_who_is_signed_in(desk: Desk, run: Run) -> None:
+    client = make_client(make_desk(run, items_per_annotator=1), run)
+    ann = Browser(client, "ann")
+    pages = [ann.page, ann.begin().page, ann.send().text]
+    assert ["Signed in as ann" in page for page in pages] == [True] * 3

@@ -16,7 +16,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
-from swag_af.judging.verdicts import RATINGS
+from swag_af.judging.verdicts import MEANINGS, RATINGS
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import items
@@ -127,7 +127,14 @@ def start(request: Request, visit: VisitDep) -> Response:
     who = visit.session.who
     begun, n_questions = visit.desk.state_of(who) is not None, len(visit.desk.screening.questions_for(who))
     return page(
-        "start.html", token=visit.form_token, begun=begun, n_questions=n_questions, platform=platform, site=visit.site
+        "start.html",
+        token=visit.form_token,
+        begun=begun,
+        n_questions=n_questions,
+        platform=platform,
+        who=who,
+        meanings=MEANINGS,
+        site=visit.site,
     )
 
 
@@ -201,7 +208,7 @@ def done(visit: VisitDep) -> Response:
         return RedirectResponse("/item", 303)
     back = desk.before(who, session, None) if state == "active" else None
     outcome, url, code = visit.site.outcome(who, state, n)
-    return page("done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code)
+    return page("done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code, who=who)
 
 
 def _task_of(visit: Visit, number: str) -> Row[Any]:
@@ -249,6 +256,8 @@ def _task_page(
         back=visit.desk.before(visit.session.who, visit.session.number, task.id) if is_item else None,
         progress=_progress_of(visit, task),
         ratings=RATINGS,
+        meanings=MEANINGS,
+        who=visit.session.who,
     )
 
 
