@@ -49,6 +49,10 @@ class ServeOptions:
     """Who puts gold among the best two less often loses the qualification (Zellers et al. 2018, A.5)."""
     min_gold_items: int = 10
     """Items after which that is looked at (Zellers et al. 2018, A.5)."""
+    instructions: Path | None = None
+    """A text file that stands above our instructions, its paragraphs separated by blank lines."""
+    consent: Path | None = None
+    """A text file that people must agree to before they begin; whoever has begun has agreed."""
     completion_url: str | None = None
     """Where the last page leads: the completion link of a crowd platform."""
     completion_code: str | None = None

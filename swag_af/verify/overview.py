@@ -4,6 +4,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, func, select
@@ -14,6 +15,11 @@ from swag_af.verify.store import Store
 
 N_EVENTS = 50
 """Changes that the overview shows."""
+
+N_DAYS, N_DISPUTED = 14, 20
+"""Days, and disputed items, that the overview shows."""
+
+SECONDS_A_DAY = 86400.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,18 @@ class AnnotatorLine:
 
 
 @dataclass(frozen=True)
+class Disputed:
+    """An item whose annotators do not all choose the same best ending."""
+
+    item: str
+    row: int
+    n: int
+    """Answers that count."""
+    share: float
+    """Share of them for the ending that most chose as the best."""
+
+
+@dataclass(frozen=True)
 class Overview:
     """The whole verification."""
 
@@ -60,6 +78,14 @@ class Overview:
     annotators: tuple[AnnotatorLine, ...]
     events: tuple[Row[Any], ...] = ()
     """The latest changes by the admin or by rule, the latest first."""
+    per_day: tuple[tuple[str, int], ...] = ()
+    """Answers on each of the last days with any, by date (UTC), the latest first."""
+    n_needed: int = 0
+    """Answers that open items still need, as far as is known by now."""
+    days_left: float | None = None
+    """Days until these are given, at the pace of the last 24 hours; None without answers in these."""
+    disputed: tuple[Disputed, ...] = ()
+    """Items with several answers that disagree, the most disputed first."""
 
 
 def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
@@ -79,6 +105,8 @@ def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
                 tasks.c.answered_at.is_(None), tasks.c.row.is_not(None), tasks.c.expires_at > now
             )
         )
+        needed = select(func.sum(items.c.wanted - items.c.n_answers)).where(items.c.is_open)
+        n_needed = connection.scalar(needed) or 0
         log = tuple(connection.execute(select(events).order_by(events.c.id.desc()).limit(N_EVENTS)))
     return Overview(
         kinds["items"],
@@ -89,7 +117,36 @@ def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
         kinds["answers"],
         tuple(_lines(store, min_seconds)),
         log,
+        *_pace(store, now, n_needed),
+        _disputed(store),
     )
+
+
+def _pace(store: Store, now: float, n_needed: int) -> tuple[tuple[tuple[str, int], ...], int, float | None]:
+    """`(per_day, n_needed, days_left)` of the overview."""
+    given = select(tasks.c.answered_at).where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
+    with store.engine.connect() as connection:
+        times = connection.scalars(given).all()
+    days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
+    n_today = sum(now - SECONDS_A_DAY < at <= now for at in times)
+    length = min(SECONDS_A_DAY, now - min(times, default=now))  # younger than a day: as long as it has been going on
+    days_left = n_needed / n_today * length / SECONDS_A_DAY if n_today else None
+    return tuple(sorted(days.items(), reverse=True)[:N_DAYS]), n_needed, days_left
+
+
+def _disputed(store: Store) -> tuple[Disputed, ...]:
+    votes: defaultdict[tuple[str, int], Counter[int]] = defaultdict(Counter)
+    answers = select(tasks.c.item, tasks.c.row, tasks.c.best).join(annotators, annotators.c.id == tasks.c.annotator)
+    counting = tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None), annotators.c.state != "dequalified"
+    with store.engine.connect() as connection:
+        for item, row, best in connection.execute(answers.where(*counting)):
+            votes[item, row][best] += 1
+    found = [
+        Disputed(item, row, of.total(), max(of.values()) / of.total())
+        for (item, row), of in votes.items()
+        if len(of) > 1
+    ]
+    return tuple(sorted(found, key=lambda one: (one.share, -one.n, one.row, one.item))[:N_DISPUTED])
 
 
 def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:

@@ -16,6 +16,7 @@ from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.overview import overview
 from swag_af.verify.qualification import read_questions
+from swag_af.verify.web.server import _paragraphs
 from swag_af.verify.web.site import Payment
 
 
@@ -206,3 +207,64 @@ def test_the_health_page_tells_whether_the_database_can_be_read(run: Run) -> Non
     with desk.store.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE items RENAME TO gone")
     assert client.get("/healthz").status_code == 503
+
+
+def test_the_study_says_how_fast_it_goes_and_how_long_it_will_take(run: Run) -> None:
+    clock = Clock()
+    clock.now = 10 * 86400.0
+    desk = make_desk(run, clock=clock)
+    for _ in range(2):
+        judge_next(desk, "ann")
+    clock.now += 86400 + 10
+    for _ in range(4):
+        judge_next(desk, "ann")
+    seen = overview(desk.store, clock.now)
+    assert seen.per_day == (("1970-01-12", 4), ("1970-01-11", 2))
+    assert seen.n_needed == len(run.pool.contexts) - 6
+    assert seen.days_left == seen.n_needed / 4
+    clock.now += 2 * 86400
+    assert overview(desk.store, clock.now).days_left is None
+
+
+def test_items_are_listed_by_disagreement(run: Run) -> None:
+    desk = make_desk(run, limit=3, annotators_per_item=3, max_annotators_per_item=3)
+    items: dict[str, str] = {}
+    for name in ("ann", "bob", "cat"):
+        for _ in range(3):
+            desk.admit(name)
+            task = desk.next_task(name, "tab")
+            assert task is not None
+            kind = items.setdefault(task.item, ("all", "two", "one")[len(items) % 3])
+            best = {"all": 0, "two": int(name == "cat"), "one": ("ann", "bob", "cat").index(name)}[kind]
+            desk.take(task.id, name, "tab", 0, said(best=best, second=5))
+    seen = overview(desk.store, 0.0).disputed
+    assert [(items[one.item], one.n, round(one.share, 2)) for one in seen] == [("one", 3, 0.33), ("two", 3, 0.67)]
+    client = make_client(desk, run)
+    admin_of(client)
+    assert "Items that people disagree on" in client.get("/admin").text
+
+
+def test_people_agree_before_they_begin(run: Run) -> None:
+    desk = make_desk(run)
+    client = make_client(desk, run, instructions=("Read <b>well</b>.",), consent=("Your answers are published.",))
+    ann = Browser(client, "ann")
+    assert "Read &lt;b&gt;well&lt;/b&gt;." in ann.page
+    assert "Your answers are published." in ann.page
+    refused = client.post("/start", data={"token": ann.hidden("token")})
+    assert refused.status_code == 400
+    assert desk.state_of("ann") is None
+    client.post("/start", data={"token": ann.hidden("token"), "consent": "yes"})
+    assert desk.state_of("ann") == "active"
+    assert "Your answers are published." not in client.get("/start").text
+
+
+def test_the_files_of_a_study_are_read_as_paragraphs_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("One\nline.\n\n \nTwo.\n")
+    assert _paragraphs(path, "--consent") == ("One line.", "Two.")
+    for content in (b" \n", b"\xff\xfe"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="--consent"):
+            _paragraphs(path, "--consent")
+    with pytest.raises(InputError, match="no such file"):
+        _paragraphs(tmp_path / "none", "--consent")

@@ -141,6 +141,9 @@ def start(request: Request, visit: VisitDep) -> Response:
 @router.post("/start")
 def begin(visit: PostingDep, fields: FieldsDep) -> Response:
     """The instructions were read."""
+    agreed = not visit.site.consent or fields.get("consent") == "yes"
+    if not agreed and visit.desk.state_of(visit.session.who) is None:
+        raise HTTPException(400, "You can begin once you have agreed. Go back, and mark that you agree.")
     ids = (fields.get(name, "") for name in PLATFORM_PARAMETERS)
     visit.desk.admit(visit.session.who, *(value if ID_PATTERN.fullmatch(value) else None for value in ids))
     return RedirectResponse("/item", 303)

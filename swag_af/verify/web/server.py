@@ -5,6 +5,7 @@ One process serves at a time; all answers are in the store, so that another can 
 
 import contextlib
 import errno
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -112,7 +113,25 @@ def _site(
             options.code_per_annotator,
         ),
         options.min_seconds,
+        _paragraphs(options.instructions, "--instructions"),
+        _paragraphs(options.consent, "--consent"),
     )
+
+
+def _paragraphs(path: Path | None, flag: str) -> tuple[str, ...]:
+    """The paragraphs of a text file; none where no file was named."""
+    if path is None:
+        return ()
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{flag} {path}: no such file. Check the path.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{flag} {path}: not a text file in UTF-8. Save it as one.") from None
+    paragraphs = tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
+    if not paragraphs:
+        raise InputError(f"{flag} {path}: nothing in it. Write the text, or leave {flag} away.")
+    return paragraphs
 
 
 def config_of(app: App, options: ServeOptions) -> uvicorn.Config:

@@ -51,6 +51,10 @@ class Site:
     payment: Payment = Payment()
     min_seconds: float = 0.0
     """Answers given in less are marked as too fast."""
+    instructions: tuple[str, ...] = ()
+    """Paragraphs above our instructions."""
+    consent: tuple[str, ...] = ()
+    """Paragraphs that people must agree to before they begin."""
 
     def outcome(self, annotator: str, state: str, n: int) -> tuple[str, str | None, str | None]:
         """`(outcome, url, code)` for who has answered `n` items and gets no more: what the last page and exports say.
