@@ -19,7 +19,7 @@ N_EVENTS = 50
 N_DAYS, N_DISPUTED = 14, 20
 """Days, and disputed items, that the overview shows."""
 
-SECONDS_A_DAY = 86400.0
+SECONDS_A_DAY, SECONDS_AN_HOUR = 86400.0, 3600.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Overview:
     n_needed: int = 0
     """Answers that open items still need, as far as is known by now."""
     days_left: float | None = None
-    """Days until these are given, at the pace of the last 24 hours; None without answers in these."""
+    """Days until these are given, at the pace of the last 24 hours; None without answers in these or a first hour."""
     disputed: tuple[Disputed, ...] = ()
     """Items with several answers that disagree, the most disputed first."""
 
@@ -130,7 +130,8 @@ def _pace(store: Store, now: float, n_needed: int) -> tuple[tuple[tuple[str, int
     days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
     n_today = sum(now - SECONDS_A_DAY < at <= now for at in times)
     length = min(SECONDS_A_DAY, now - min(times, default=now))  # younger than a day: as long as it has been going on
-    days_left = n_needed / n_today * length / SECONDS_A_DAY if n_today else None
+    is_long = length >= SECONDS_AN_HOUR  # of a shorter time no pace can be told
+    days_left = n_needed / n_today * length / SECONDS_A_DAY if n_today and is_long else None
     return tuple(sorted(days.items(), reverse=True)[:N_DAYS]), n_needed, days_left
 
 

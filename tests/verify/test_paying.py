@@ -222,6 +222,7 @@ def test_the_study_says_how_fast_it_goes_and_how_long_it_will_take(run: Run) -> 
     assert seen.per_day == (("1970-01-12", 4), ("1970-01-11", 2))
     assert seen.n_needed == len(run.pool.contexts) - 6
     assert seen.days_left == seen.n_needed / 4
+    assert overview(desk.store, clock.now - 86400).days_left is None  # begun ten seconds before
     clock.now += 2 * 86400
     assert overview(desk.store, clock.now).days_left is None
 
