@@ -28,7 +28,7 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
+from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 VERBS: dict[str, tuple[type, str]] = {
     "demo": (DemoOptions, "swag_af.cli.verbs:demo"),
@@ -45,6 +45,8 @@ VERBS: dict[str, tuple[type, str]] = {
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),
     "show": (ShowOptions, "swag_af.cli.verbs:show"),
     "verify serve": (ServeOptions, "swag_af.cli.verbs:verify_serve"),
+    "verify invite": (InviteOptions, "swag_af.cli.verbs:verify_invite"),
+    "verify backup": (BackupOptions, "swag_af.cli.verbs:verify_backup"),
     "verify export": (ExportOptions, "swag_af.cli.verbs:verify_export"),
     "verify import": (ImportOptions, "swag_af.cli.verbs:verify_import"),
     "verify agreement": (AgreementOptions, "swag_af.cli.verbs:verify_agreement"),

@@ -18,7 +18,7 @@ from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.text import audit_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
-from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
+from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 if TYPE_CHECKING:
     from swag_af.data.pool.pool import CandidatePool
@@ -275,6 +275,24 @@ def verify_serve(options: ServeOptions) -> None:
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
     serve(options, say=_say)
+
+
+def verify_invite(options: InviteOptions) -> None:
+    """Write the links, and say what to run next."""
+    try:
+        from swag_af.verify.invitations import invite
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    n = invite(options)
+    _say(f"{n:,} links. Written to {options.out}. Next: swag-af verify serve {options.run} --invited-only")
+
+
+def verify_backup(options: BackupOptions) -> None:
+    """Copy the answers, and say how many they are."""
+    from swag_af.verify.backup import backup
+
+    n = backup(options)
+    _say(f"{n:,} answers, those to trial questions included. Written to {options.out}.")
 
 
 def verify_export(options: ExportOptions) -> None:

@@ -23,6 +23,13 @@ from swag_af.data.files import read_jsonl, write_jsonl
 Rating = Literal["likely", "unlikely", "gibberish"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)
 
+MEANINGS: dict[Rating, str] = {
+    "likely": "it may well be what happens next",
+    "unlikely": "it can be understood, but one would not expect it here: it is improbable, absurd or impossible",
+    "gibberish": "it is broken: hardly English, so that one cannot say what it means",
+}
+"""What each rating means, in the words that all annotators read: on our pages and on those of other platforms."""
+
 N_ENDINGS = 6
 """Endings an item, gold included (Zellers et al. 2018, 3.5)."""
 TOO_FEW = 3

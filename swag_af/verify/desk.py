@@ -10,14 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.items import Rules, next_item, settle
-from swag_af.verify.qualification import QualificationQuestion, share_right
-from swag_af.verify.schema import annotators, tasks, writing
+from swag_af.verify.qualification import QualificationQuestion, secret_rng, share_right
+from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
+
+PAUSED = "paused"
+"""The line of `settings` that says whether the whole study is paused."""
 
 MOST_SECONDS = 3600.0
 """The longest time that is recorded for one item."""
@@ -39,11 +42,23 @@ class Screening:
     """Who may judge the items of the run."""
 
     questions: tuple[QualificationQuestion, ...] = ()
+    """All questions of the qualification."""
     share: float = 0.75
     min_gold_share: float = 0.55
     min_gold_items: int = 10
     most_items: int | None = None
     """Items per annotator; None for no limit."""
+    n_questions: int | None = None
+    """How many of the questions one annotator is asked; None for all."""
+    secret: str = ""
+    """Draws each annotator's questions and their order; with none, all annotators get them in the order given."""
+
+    def questions_for(self, annotator: str) -> tuple[QualificationQuestion, ...]:
+        """The questions that this annotator is asked, in their order."""
+        if not self.secret:
+            return self.questions[: self.n_questions]
+        order = secret_rng(self.secret, annotator).permutation(len(self.questions))[: self.n_questions]
+        return tuple(self.questions[i] for i in order)
 
 
 @dataclass(frozen=True)
@@ -55,14 +70,21 @@ class Desk:
     screening: Screening = Screening()
     lease_seconds: float = 1800.0
     clock: Callable[[], float] = field(default=time.time)
+    first_lease_seconds: float = 300.0
+    """The lease of annotators who have answered no item yet, and who may be made up."""
+    closes_at: float | None = None
+    """From when on no new item is handed out, in seconds since 1970; None for never."""
 
-    def admit(self, annotator: str) -> None:
-        """Record that `annotator` has begun; a second call changes nothing."""
+    def admit(self, annotator: str, study: str | None = None, submission: str | None = None) -> None:
+        """Record that `annotator` has begun; a second call changes only the platform's ids, where they are given."""
+        ids = {"study": study, "submission": submission}
         with writing(self.store.engine) as connection:
             if _annotator(connection, annotator) is None:
                 state = "new" if self.screening.questions else "active"
                 values = {"id": annotator, "state": state, "paused": False, "exempt": False, "begun_at": self.clock()}
-                connection.execute(insert(annotators).values(values))
+                connection.execute(insert(annotators).values({**values, **ids}))
+            elif given := {name: value for name, value in ids.items() if value}:
+                connection.execute(update(annotators).where(annotators.c.id == annotator).values(given))
 
     def state_of(self, annotator: str) -> str | None:
         """new, active, paused, failed or dequalified; None for an annotator who has not begun."""
@@ -81,11 +103,9 @@ class Desk:
                 return self._next_question(connection, annotator, session, now)
             held = _held(connection, annotator, now)
             if held is not None:
-                return _claimed(connection, held, session, now + self.lease_seconds)
-            if (
-                self.screening.most_items is not None
-                and _n_answered(connection, annotator) >= self.screening.most_items
-            ):
+                return self._claimed(connection, held, session, now)
+            most = self.screening.most_items
+            if self._is_closed(connection, now) or (most is not None and _n_answered(connection, annotator) >= most):
                 return None
             item = next_item(connection, annotator, now)
             if item is None:
@@ -113,6 +133,11 @@ class Desk:
             found = connection.execute(answered.limit(1)).one_or_none()
         return None if found is None else str(found.id)
 
+    def n_items(self) -> int:
+        """Items of the run that are shown, refills not counted."""
+        with self.store.engine.connect() as connection:
+            return connection.scalar(select(func.count()).where(items.c.round == 0)) or 0
+
     def n_answered(self, annotator: str) -> int:
         """Items of the run that `annotator` has answered."""
         with self.store.engine.connect() as connection:
@@ -122,9 +147,10 @@ class Desk:
         """Keep the draft of a task, and renew its lease if the annotator may go on; False if it is answered already."""
         with writing(self.store.engine) as connection:
             known = _annotator(connection, annotator)
+            found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
             values: dict[str, Any] = {"draft": draft}
-            if known is not None and _may_go_on(known):
-                values["expires_at"] = self.clock() + self.lease_seconds
+            if known is not None and found is not None and _may_go_on(known):
+                values["expires_at"] = self._lease_end(connection, annotator, found.begun_at, self.clock())
             kept = connection.execute(
                 update(tasks).where(_own(task, annotator, session), tasks.c.answered_at.is_(None)).values(values)
             )
@@ -167,30 +193,67 @@ class Desk:
                     settle(connection, item, self.rules)
             return True
 
-    def pause(self, annotator: str, paused: bool) -> None:
+    def pause_all(self, paused: bool, who: str = "admin") -> None:
+        """Give nobody a new item, or go on; items in hand may be finished, and answers count in either case."""
+        with writing(self.store.engine) as connection:
+            self._log(connection, who, "pause all" if paused else "resume all")
+            connection.execute(delete(settings).where(settings.c.name == PAUSED))
+            connection.execute(insert(settings).values(name=PAUSED, value=paused))
+
+    def is_paused(self) -> bool:
+        """Whether the whole study is paused."""
+        with self.store.engine.connect() as connection:
+            return _study_is_paused(connection)
+
+    def pause(self, annotator: str, paused: bool, who: str = "admin") -> None:
         """Pause `annotator`, or let them go on; their answers count in either case."""
         with writing(self.store.engine) as connection:
+            self._log(connection, who, "pause" if paused else "resume", annotator)
             connection.execute(update(annotators).where(annotators.c.id == annotator).values(paused=paused))
             if paused:
                 _let_go(connection, annotator)
 
-    def qualify(self, annotator: str, qualified: bool) -> None:
+    def qualify(self, annotator: str, qualified: bool, who: str = "admin") -> None:
         """Dequalify `annotator`, so that no answer of theirs counts; or qualify them, exempt from the rules."""
         with writing(self.store.engine) as connection:
+            self._log(connection, who, "requalify" if qualified else "dequalify", annotator)
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
             for item in _answered_items(connection, annotator):
                 settle(connection, item, self.rules)
+
+    def undo(self, annotator: str, who: str = "admin") -> bool:
+        """Undo the admin's dequalification of `annotator`: all is as it was before; False if there is none to undo."""
+        with writing(self.store.engine) as connection:
+            last = last_event(connection, annotator)
+            if last is None or last.action != "dequalify":
+                return False
+            self._log(connection, who, "undo", annotator)
+            connection.execute(update(annotators).where(annotators.c.id == annotator).values(last.before))
+            for item in _answered_items(connection, annotator):
+                settle(connection, item, self.rules)
+            return True
+
+    def _is_closed(self, connection: Connection, now: float) -> bool:
+        """Whether no new item is handed out, because of a pause or because the time is over."""
+        return _study_is_paused(connection) or (self.closes_at is not None and now >= self.closes_at)
+
+    def _log(self, connection: Connection, who: str, action: str, annotator: str | None = None) -> None:
+        """Record who changes what, and what the annotator's state was before."""
+        known = None if annotator is None else _annotator(connection, annotator)
+        before = None if known is None else {"state": known.state, "paused": known.paused, "exempt": known.exempt}
+        values = {"at": self.clock(), "who": who[:80], "action": action, "annotator": annotator, "before": before}
+        connection.execute(insert(events).values(values))
 
     def _next_question(self, connection: Connection, annotator: str, session: str, now: float) -> Row[Any] | None:
         mine = {
             task.item: task for task in connection.execute(select(tasks).where(tasks.c.annotator == annotator)).all()
         }
-        for question in self.screening.questions:
+        for question in self.screening.questions_for(annotator):
             task = mine.get(question.id)
             if task is None:
                 return self._handed(connection, question.id, None, annotator, session, now)
             if task.answered_at is None:
-                return _claimed(connection, task, session, now + self.lease_seconds)
+                return self._claimed(connection, task, session, now)
         self._mark(connection, annotator)  # the questions became fewer since
         return None
 
@@ -202,7 +265,7 @@ class Desk:
             select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
         ).one_or_none()
         if old is not None:
-            return _claimed(connection, old, session, now + self.lease_seconds)
+            return self._claimed(connection, old, session, now)
         task = secrets.token_urlsafe(16)
         connection.execute(
             insert(tasks).values(
@@ -212,11 +275,25 @@ class Desk:
                 annotator=annotator,
                 session=session,
                 begun_at=now,
-                expires_at=now + self.lease_seconds,
+                expires_at=self._lease_end(connection, annotator, now, now),
                 revision=0,
             )
         )
         return connection.execute(select(tasks).where(tasks.c.id == task)).one()
+
+    def _claimed(self, connection: Connection, task: Row[Any], session: str, now: float) -> Row[Any]:
+        """The task with its lease renewed; another browser of the annotator gets it blank."""
+        values: dict[str, Any] = {"expires_at": self._lease_end(connection, task.annotator, task.begun_at, now)}
+        if task.session != session:
+            values |= {"session": session, "draft": None}
+        connection.execute(update(tasks).where(tasks.c.id == task.id).values(values))
+        return connection.execute(select(tasks).where(tasks.c.id == task.id)).one()
+
+    def _lease_end(self, connection: Connection, annotator: str, begun_at: float, now: float) -> float:
+        """Until when a task stays with this annotator; who has answered none cannot renew it for ever."""
+        if _n_answered(connection, annotator):
+            return now + self.lease_seconds
+        return min(now + self.first_lease_seconds, begun_at + self.lease_seconds)
 
     def _mark(self, connection: Connection, annotator: str) -> None:
         """Once every qualification question is answered: admit the annotator, or not."""
@@ -227,7 +304,7 @@ class Desk:
             )
         }
         right = known = 0
-        for question in self.screening.questions:
+        for question in self.screening.questions_for(annotator):
             task = answered.get(question.id)
             if task is None:
                 return
@@ -243,6 +320,7 @@ class Desk:
         n, n_gold = gold_counts(connection, known.id)
         if n < self.screening.min_gold_items or n_gold / n >= self.screening.min_gold_share:
             return False
+        self._log(connection, "rule", "screen", known.id)
         self._set_state(connection, known.id, "dequalified")
         return True
 
@@ -250,6 +328,16 @@ class Desk:
         connection.execute(update(annotators).where(annotators.c.id == annotator).values(state=state, **values))
         if state != "active":
             _let_go(connection, annotator)
+
+
+def last_event(connection: Connection, annotator: str) -> Row[Any] | None:
+    """What was changed last of an annotator's state."""
+    latest = select(events).where(events.c.annotator == annotator).order_by(events.c.id.desc()).limit(1)
+    return connection.execute(latest).one_or_none()
+
+
+def _study_is_paused(connection: Connection) -> bool:
+    return bool(connection.scalar(select(settings.c.value).where(settings.c.name == PAUSED)))
 
 
 def gold_counts(connection: Connection, annotator: str) -> tuple[int, int]:
@@ -282,15 +370,6 @@ def _held(connection: Connection, annotator: str, now: float) -> Row[Any] | None
         .order_by(tasks.c.begun_at)
         .limit(1)
     ).one_or_none()
-
-
-def _claimed(connection: Connection, task: Row[Any], session: str, expires_at: float) -> Row[Any]:
-    """The task with its lease renewed; another browser of the annotator gets it blank."""
-    values: dict[str, Any] = {"expires_at": expires_at}
-    if task.session != session:
-        values |= {"session": session, "draft": None}
-    connection.execute(update(tasks).where(tasks.c.id == task.id).values(values))
-    return connection.execute(select(tasks).where(tasks.c.id == task.id)).one()
 
 
 def _let_go(connection: Connection, annotator: str) -> None:

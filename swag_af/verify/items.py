@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
 from swag_af.verify.schema import annotators, items, settings, tasks, writing
@@ -55,14 +55,47 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
         return connection.scalar(select(func.count()).select_from(items)) or 0
 
 
+def rows_left_out(store: Store, n_rows: int) -> list[int]:
+    """The rows of the pool that no item shows."""
+    with store.engine.connect() as connection:
+        shown = set(connection.scalars(select(items.c.row)))
+    return [row for row in range(n_rows) if row not in shown]
+
+
 def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
-    """The first open item by priority and rank that is not leased to others, of a row that is new to `annotator`."""
-    in_hand = (
+    """The first open item by priority and rank that is not leased to others, of a row that is new to `annotator`.
+
+    Where all are leased, one that is leased to people without any answer, so that made-up ids cannot hold a study up:
+    to those with answers in any case, to others only while fewer than twice the people needed hold it.
+    """
+    leases = (
         select(func.count())
         .where(tasks.c.item == items.c.id, tasks.c.annotator != annotator)
         .where(tasks.c.answered_at.is_(None), tasks.c.expires_at > now)
-        .scalar_subquery()
     )
+    in_hand, of_workers = leases.scalar_subquery(), leases.where(_has_answered(tasks.c.annotator)).scalar_subquery()
+    needed = items.c.wanted - items.c.n_answers
+    free = _first_open(connection, annotator, in_hand < needed)
+    if free is not None:
+        return free
+    is_worker = connection.scalar(select(_has_answered(literal(annotator))))
+    few = true() if is_worker else in_hand < 2 * needed
+    return _first_open(connection, annotator, (of_workers < needed) & few, fewest=in_hand)
+
+
+def _has_answered(annotator: Any) -> Any:
+    """Whether this annotator has answered an item of the run."""
+    answers = tasks.alias("answers")
+    mine = answers.c.annotator == annotator, answers.c.answered_at.is_not(None), answers.c.row.is_not(None)
+    return exists().where(*mine)
+
+
+def _first_open(connection: Connection, annotator: str, condition: Any, fewest: Any = None) -> Row[Any] | None:
+    """The first open item for which the condition is true, of a row that is new to `annotator`.
+
+    Where `fewest` is given, the item for which that is lowest.
+    """
+    order = (items.c.priority, items.c.rank)
     seen = exists().where(
         tasks.c.row == items.c.row,
         tasks.c.annotator == annotator,
@@ -70,8 +103,8 @@ def next_item(connection: Connection, annotator: str, now: float) -> Row[Any] | 
     )
     return connection.execute(
         select(items)
-        .where(items.c.is_open, items.c.n_answers + in_hand < items.c.wanted, ~seen)
-        .order_by(items.c.priority, items.c.rank)
+        .where(items.c.is_open, condition, ~seen)
+        .order_by(*order if fewest is None else (fewest, *order))
         .limit(1)
     ).one_or_none()
 

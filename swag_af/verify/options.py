@@ -1,6 +1,7 @@
-"""The options of `verify serve`, `verify export` and `verify import`. Imports nothing heavy."""
+"""The options of the verbs `verify ...`. Imports nothing heavy."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -34,19 +35,44 @@ class ServeOptions:
     items_per_annotator: int | None = None
     """Items a person judges before the end is shown; all there are when not given."""
     lease_minutes: float = 30.0
-    """An item that is not answered for so long goes to somebody else."""
+    """An item that is not answered for so long goes to somebody else; after 5 minutes from who answered none so far."""
+    invited_only: bool = False
+    """Let in by the links of `swag-af verify invite` only, so that nobody can make up ids."""
     qualification: str | None = None
-    """Items with known answers that everybody judges first: FILE.jsonl, or builtin for four of ours."""
+    """Items with known answers that everybody judges first: FILE.jsonl; builtin for four of ours, which anybody can
+    look up; drawn for questions made of contexts that --limit leaves out, by a secret of this verification."""
+    qualification_questions: int | None = None
+    """How many of them one person is asked, drawn for each; all when not given, four of those that are drawn."""
     qualification_share: float = 0.75
     """Share of the known answers that one must give to be let in."""
     min_gold_share: float = 0.55
     """Who puts gold among the best two less often loses the qualification (Zellers et al. 2018, A.5)."""
     min_gold_items: int = 10
     """Items after which that is looked at (Zellers et al. 2018, A.5)."""
+    instructions: Path | None = None
+    """A text file that stands above our instructions, its paragraphs separated by blank lines."""
+    consent: Path | None = None
+    """A text file that people must agree to before they begin; whoever has begun has agreed."""
     completion_url: str | None = None
     """Where the last page leads: the completion link of a crowd platform."""
     completion_code: str | None = None
     """A code that the last page shows."""
+    completion_items: int | None = None
+    """Items one must have answered for these; when not given --items-per-annotator, or else ten or all there are."""
+    early_end_url: str | None = None
+    """Where the last page leads who answered fewer, because no more are left or they were dequalified."""
+    early_end_code: str | None = None
+    """A code for these people."""
+    screen_out_url: str | None = None
+    """Where the last page leads who did not pass the qualification."""
+    screen_out_code: str | None = None
+    """A code for these people."""
+    code_per_annotator: bool = False
+    """Show everybody a code of their own instead; the admin's annotators.csv lists them."""
+    min_seconds: float = 0.0
+    """Answers given in less are marked as too fast on the admin page and in annotators.csv; they count all the same."""
+    deadline: str | None = None
+    """From then on no new items are handed out: a time like 2027-01-31T18:00 (of this machine), or with +00:00."""
     database: str | None = None
     """Where answers are kept: a URL like postgresql+psycopg://user@host/name; verification/answers.db (SQLite) in the
     run folder when not given."""
@@ -58,11 +84,26 @@ class ServeOptions:
     """What opens the admin page; made and kept in the verification folder when not given."""
     requests_per_minute: int = 240
     """Requests that one annotator may make; one client, an address that several may share, ten times as many."""
+    connections_per_client: int = 64
+    """Connections that one address may hold open; another closes the one that has waited longest. Proxies may more."""
+    hosts: tuple[str, ...] = ()
+    """Names by which people reach the server (your.host), without ports; requests under other names are refused, but
+    for those from this machine. Any name when not given."""
+    proxies: tuple[str, ...] = ()
+    """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
 
     def __post_init__(self) -> None:
-        url = self.completion_url
         token = self.admin_token
-        at_least_one = ("limit", "annotators_per_item", "items_per_annotator", "min_gold_items", "requests_per_minute")
+        at_least_one = (
+            "limit",
+            "annotators_per_item",
+            "qualification_questions",
+            "completion_items",
+            "items_per_annotator",
+            "min_gold_items",
+            "requests_per_minute",
+            "connections_per_client",
+        )
         check_faults(
             [
                 *(
@@ -80,13 +121,85 @@ class ServeOptions:
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not 0 <= self.port <= 65535, f"--port {self.port}: from 0 to 65535"),
+                *(
+                    (
+                        (url := getattr(self, name)) is not None and not url.startswith(("https://", "http://")),
+                        f"--{name.replace('_', '-')} {url}: begins with https://",
+                    )
+                    for name in ("completion_url", "early_end_url", "screen_out_url")
+                ),
+                (self.min_seconds < 0, f"--min-seconds {self.min_seconds}: not below 0"),
                 (
-                    url is not None and not url.startswith(("https://", "http://")),
-                    f"--completion-url {url}: begins with https://",
+                    self.deadline is not None and not _is_time(self.deadline),
+                    f"--deadline {self.deadline}: write it like 2027-01-31T18:00",
                 ),
                 (
                     token is not None and (len(token) < 12 or not token.isascii() or not token.isprintable()),
                     "--admin-token: at least 12 plain characters",
+                ),
+            ]
+        )
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class BackupOptions:
+    """Copy all answers of a verification into one file, safely while `verify serve` runs.
+
+    To go back to a copy, stop the server, put the copy in the place of verification/answers.db, and delete
+    answers.db-wal and answers.db-shm beside it.
+
+    Try:
+      swag-af verify backup run --out answers-monday.db
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    out: Path = Path("answers-backup.db")
+    """The file to write, an SQLite database; only its owner may read it."""
+    database: str | None = None
+    """Where `verify serve` keeps its answers, when not in the run folder: the URL of an SQLite file."""
+    force: bool = False
+    """Replace an existing file."""
+
+
+@dataclass(frozen=True)
+class InviteOptions:
+    """Write a link for each annotator, signed so that nobody can make one up (`verify serve --invited-only`).
+
+    Try:
+      swag-af verify invite run --n 50 --out links.csv
+      swag-af verify invite run --annotators ids.txt --address https://your.host --out links.csv
+    """
+
+    run: Path
+    """The run folder of `swag-af filter`."""
+    annotators: Path | None = None
+    """A file with one annotator's id per line."""
+    n: int | None = None
+    """Instead of a file: make up this many ids."""
+    address: str = "http://127.0.0.1:8000"
+    """Where annotators reach the server."""
+    out: Path = Path("links.csv")
+    """The table to write: annotator, link. Only its owner may read it: each link is a password."""
+    force: bool = False
+    """Replace an existing file."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                ((self.annotators is None) == (self.n is None), "give either --annotators or --n"),
+                (self.n is not None and self.n < 1, f"--n {self.n}: at least 1"),
+                (
+                    not self.address.startswith(("https://", "http://")),
+                    f"--address {self.address}: begins with https://",
                 ),
             ]
         )

@@ -4,12 +4,22 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 
 from swag_af.verify.items import DISAGREEMENT
-from swag_af.verify.schema import annotators, items, tasks
+from swag_af.verify.schema import annotators, events, items, tasks
 from swag_af.verify.store import Store
+
+N_EVENTS = 50
+"""Changes that the overview shows."""
+
+N_DAYS, N_DISPUTED = 14, 20
+"""Days, and disputed items, that the overview shows."""
+
+SECONDS_A_DAY, SECONDS_AN_HOUR = 86400.0, 3600.0
 
 
 @dataclass(frozen=True)
@@ -26,11 +36,30 @@ class AnnotatorLine:
     """Those with gold among the best two."""
     median_seconds: float | None
     last_at: float | None
+    begun_at: float = 0.0
+    n_fast: int = 0
+    """Items answered in less than the seconds that `overview` was given."""
+    study: str | None = None
+    submission: str | None = None
+    can_undo: bool = False
+    """Whether the last change was that the admin dequalified them."""
 
     @property
     def gold_share(self) -> float | None:
         """Share of the items with gold among the best two; None without items."""
         return self.n_gold / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """An item whose annotators do not all choose the same best ending."""
+
+    item: str
+    row: int
+    n: int
+    """Answers that count."""
+    share: float
+    """Share of them for the ending that most chose as the best."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +76,20 @@ class Overview:
     n_answers: int
     """Answers that count."""
     annotators: tuple[AnnotatorLine, ...]
+    events: tuple[Row[Any], ...] = ()
+    """The latest changes by the admin or by rule, the latest first."""
+    per_day: tuple[tuple[str, int], ...] = ()
+    """Answers on each of the last days with any, by date (UTC), the latest first."""
+    n_needed: int = 0
+    """Answers that open items still need, as far as is known by now."""
+    days_left: float | None = None
+    """Days until these are given, at the pace of the last 24 hours; None without answers in these or a first hour."""
+    disputed: tuple[Disputed, ...] = ()
+    """Items with several answers that disagree, the most disputed first."""
 
 
-def overview(store: Store, now: float) -> Overview:
-    """Everything as it stands at `now`."""
+def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
+    """Everything as it stands at `now`; answers given in less than `min_seconds` count as fast."""
     with store.engine.connect() as connection:
         kinds = Counter[str]()
         kind = items.c.is_open, items.c.priority, items.c.round
@@ -66,6 +105,9 @@ def overview(store: Store, now: float) -> Overview:
                 tasks.c.answered_at.is_(None), tasks.c.row.is_not(None), tasks.c.expires_at > now
             )
         )
+        needed = select(func.sum(items.c.wanted - items.c.n_answers)).where(items.c.is_open)
+        n_needed = connection.scalar(needed) or 0
+        log = tuple(connection.execute(select(events).order_by(events.c.id.desc()).limit(N_EVENTS)))
     return Overview(
         kinds["items"],
         kinds["closed"],
@@ -73,11 +115,42 @@ def overview(store: Store, now: float) -> Overview:
         kinds["refilled"],
         in_hand or 0,
         kinds["answers"],
-        tuple(_lines(store)),
+        tuple(_lines(store, min_seconds)),
+        log,
+        *_pace(store, now, n_needed),
+        _disputed(store),
     )
 
 
-def _lines(store: Store) -> Sequence[AnnotatorLine]:
+def _pace(store: Store, now: float, n_needed: int) -> tuple[tuple[tuple[str, int], ...], int, float | None]:
+    """`(per_day, n_needed, days_left)` of the overview."""
+    given = select(tasks.c.answered_at).where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
+    with store.engine.connect() as connection:
+        times = connection.scalars(given).all()
+    days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
+    n_today = sum(now - SECONDS_A_DAY < at <= now for at in times)
+    length = min(SECONDS_A_DAY, now - min(times, default=now))  # younger than a day: as long as it has been going on
+    is_long = length >= SECONDS_AN_HOUR  # of a shorter time no pace can be told
+    days_left = n_needed / n_today * length / SECONDS_A_DAY if n_today and is_long else None
+    return tuple(sorted(days.items(), reverse=True)[:N_DAYS]), n_needed, days_left
+
+
+def _disputed(store: Store) -> tuple[Disputed, ...]:
+    votes: defaultdict[tuple[str, int], Counter[int]] = defaultdict(Counter)
+    answers = select(tasks.c.item, tasks.c.row, tasks.c.best).join(annotators, annotators.c.id == tasks.c.annotator)
+    counting = tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None), annotators.c.state != "dequalified"
+    with store.engine.connect() as connection:
+        for item, row, best in connection.execute(answers.where(*counting)):
+            votes[item, row][best] += 1
+    found = [
+        Disputed(item, row, of.total(), max(of.values()) / of.total())
+        for (item, row), of in votes.items()
+        if len(of) > 1
+    ]
+    return tuple(sorted(found, key=lambda one: (one.share, -one.n, one.row, one.item))[:N_DISPUTED])
+
+
+def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
     of: defaultdict[str, list[tuple[bool, float, float]]] = defaultdict(list)
     with store.engine.connect() as connection:
         answers = select(tasks.c.annotator, tasks.c.best, tasks.c.second, tasks.c.seconds, tasks.c.answered_at)
@@ -86,6 +159,9 @@ def _lines(store: Store) -> Sequence[AnnotatorLine]:
         ):
             of[name].append((0 in (best, second), seconds, at))
         people = connection.execute(select(annotators).order_by(annotators.c.id)).all()
+        latest = select(func.max(events.c.id)).where(events.c.annotator.is_not(None)).group_by(events.c.annotator)
+        undoable = select(events.c.annotator).where(events.c.id.in_(latest), events.c.action == "dequalify")
+        can_undo = set(connection.scalars(undoable))
     lines = [
         AnnotatorLine(
             one.id,
@@ -96,6 +172,11 @@ def _lines(store: Store) -> Sequence[AnnotatorLine]:
             sum(gold for gold, _, _ in of[one.id]),
             statistics.median(seconds for _, seconds, _ in of[one.id]) if of[one.id] else None,
             max((at for _, _, at in of[one.id]), default=None),
+            one.begun_at,
+            sum(seconds < min_seconds for _, seconds, _ in of[one.id]),
+            one.study,
+            one.submission,
+            one.id in can_undo,
         )
         for one in people
     ]

@@ -3,15 +3,17 @@
 The order depends on the seed, the item and the annotator only, so that a page looks the same when it is loaded again.
 """
 
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count, zip_longest
 
 import numpy as np
 
 from swag_af.data.run import Run
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.verify.qualification import QualificationQuestion
+from swag_af.verify.qualification import QualificationQuestion, secret_rng
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +31,17 @@ def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: s
     """An item of the run."""
     context = run.pool.contexts[row]
     endings = [run.pool.text(row, column) for column in columns]
-    return _shown(context.sent1, context.start, endings, seed, item, annotator)
-
-
-def shown_question(question: QualificationQuestion, *, seed: int, annotator: str) -> Shown:
-    """A qualification question."""
-    return _shown(question.sent1, question.start, question.endings, seed, question.id, annotator)
-
-
-def _shown(sent1: str, start: str, endings: Sequence[str], seed: int, item: str, annotator: str) -> Shown:
     rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
+    return _shown(context.sent1, context.start, endings, rng)
+
+
+def shown_question(question: QualificationQuestion, *, secret: str, annotator: str) -> Shown:
+    """A qualification question; nobody can foretell its order who does not know the secret."""
+    rng = secret_rng(secret, f"{question.id} {annotator}")
+    return _shown(question.sent1, question.start, question.endings, rng)
+
+
+def _shown(sent1: str, start: str, endings: Sequence[str], rng: np.random.Generator) -> Shown:
     order = tuple(rng.permutation(len(endings)).tolist())
     return Shown(
         capitalise(readable(sent1)), capitalise(readable(start)), tuple(readable(endings[i]) for i in order), order
@@ -46,5 +49,14 @@ def _shown(sent1: str, start: str, endings: Sequence[str], seed: int, item: str,
 
 
 def readable(text: str) -> str:
-    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`"""
-    return detokenize(tokenize(text))
+    """`text` without the blanks of its tokens: `ca n't go .` becomes `can't go.`; web and mail addresses stay whole."""
+    addresses = _ADDRESS.findall(text)
+    if not addresses:
+        return detokenize(tokenize(text))
+    stand_in = next(word for word in (f"Address{'x' * k}" for k in count(1)) if word not in text)
+    parts = detokenize(tokenize(_ADDRESS.sub(stand_in, text))).split(stand_in)
+    return "".join(chain(*zip_longest(parts, addresses, fillvalue="")))
+
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']|[\w.+-]+@\w[\w-]*(?:\.[\w-]+)+")
+"""A web address, without the punctuation behind it, or a mail address."""

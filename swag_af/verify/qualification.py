@@ -6,16 +6,24 @@ A rating is null where the answer is open. `best` is one place, or a list of pla
 place, a list, or absent.
 """
 
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, sha256_json
+from swag_af.data.run import Run
 from swag_af.judging.verdicts import RATINGS, Rating
 
-BUILTIN = "builtin"
+BUILTIN, DRAWN = "builtin", "drawn"
+
+N_DRAWN, N_DRAWN_EACH = 60, 4
+"""Questions that are made of a run, and how many of them one annotator is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +47,8 @@ class QualificationQuestion:
 
 
 def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
-    """The questions that `--qualification` names: a file, or the built-in ones; empty for None."""
-    if name is None:
+    """The questions that `--qualification` names: a file, or the built-in ones; empty for None and for DRAWN."""
+    if name is None or name == DRAWN:
         return ()
     if name == BUILTIN:
         return tuple(_question_of(record, BUILTIN) for record in _BUILTIN)
@@ -51,6 +59,44 @@ def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
     if len({question.id for question in questions}) < len(questions):
         raise InputError(f"{path}: a question stands there twice. Remove one of them.")
     return tuple(questions)
+
+
+def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[QualificationQuestion, ...]:
+    """Questions of contexts that are not shown as items: gold, three endings of other videos, two with shuffled words.
+
+    Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
+    answers. Known are the best ending (gold) and the two that are gibberish.
+    """
+    rng, contexts = secret_rng(secret, "questions"), run.pool.contexts
+    questions: dict[str, QualificationQuestion] = {}
+    for row in rng.permutation(rows)[:N_DRAWN].tolist():
+        order = rng.permutation(len(contexts)).tolist()
+        others = [other for other in order if contexts[other].video != contexts[row].video][:5]
+        golds = [run.pool.text(other, 0) for other in others]
+        if len(golds) == 5:
+            endings = (run.pool.text(row, 0), *golds[:3], *(_shuffled(text, rng) for text in golds[3:]))
+            ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
+            made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,))
+            questions[made.id] = made
+    if len(questions) < N_DRAWN_EACH:
+        raise InputError(
+            f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, and five of "
+            "other videos. Leave some out with --limit, or name a file of questions."
+        )
+    return tuple(questions.values())
+
+
+def _shuffled(text: str, rng: np.random.Generator) -> str:
+    """The words of `text` in another order, with as few neighbours left together as twenty tries give."""
+    words = text.split()
+    orders = [rng.permutation(len(words)).tolist() for _ in range(20)]
+    best = min(orders, key=lambda order: sum(b - a == 1 for a, b in pairwise(order)))
+    return " ".join(words[i] for i in best)
+
+
+def secret_rng(secret: str, name: str) -> np.random.Generator:
+    """A generator of random numbers that nobody can foretell who does not know the secret."""
+    return np.random.default_rng(list(hmac.digest(secret.encode(), f"draw {name}".encode(), "sha256")))
 
 
 def share_right(question: QualificationQuestion, ratings: Sequence[str], best: int, second: int) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """The tables of a verification, and their database engine: SQLite in WAL mode, or PostgreSQL by URL.
 
 `settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
-to one annotator, which becomes the answer. The comments explain the columns; later files fill them.
+to one annotator, which becomes the answer. `events` is the log of what the admin changed, and `ended_sessions` are the
+browsers that were logged out. The comments explain the columns; later files fill them.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     JSON,
     Boolean,
     Column,
@@ -24,10 +26,12 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    inspect,
     make_url,
     select,
 )
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.schema import CreateColumn
 
 from swag_af.data.errors import InputError
 
@@ -48,6 +52,8 @@ annotators = Table(
     Column("paused", Boolean, nullable=False),
     Column("exempt", Boolean, nullable=False),  # qualified by the admin: no rule dequalifies them
     Column("begun_at", Float, nullable=False),
+    Column("study", String(64)),  # the platform's id of the study (Prolific's STUDY_ID)
+    Column("submission", String(64)),  # the platform's id of this person's submission (Prolific's SESSION_ID)
 )
 
 items = Table(
@@ -88,6 +94,24 @@ tasks = Table(
     Index("tasks_of_a_row", "row"),
 )
 
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("who", String(80), nullable=False),  # the admin and the address, or the rule
+    Column("action", String(16), nullable=False),
+    Column("annotator", String(64)),  # none for the whole study
+    Column("before", JSON),  # the annotator's state, paused and exempt, as they were
+)
+
+ended_sessions = Table(
+    "ended_sessions",
+    metadata,
+    Column("number", String(32), primary_key=True),  # of a browser that was logged out: its cookie counts no more
+    Column("forget_at", Float, nullable=False),  # by then the cookie has expired by itself
+)
+
 WRITER = "writer"
 """The line of `settings` that a transaction locks before it writes."""
 
@@ -121,6 +145,19 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+def upgrade(engine: Engine) -> None:
+    """Make the tables and the columns that the database lacks: all of them, or those that an older release had not."""
+    metadata.create_all(engine)
+    known = inspect(engine)
+    for table in metadata.sorted_tables:
+        present = {column["name"] for column in known.get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in present:
+                add = f'ALTER TABLE "{table.name}" ADD COLUMN {CreateColumn(column).compile(engine)}'
+                with engine.begin() as connection:
+                    connection.execute(DDL(add.replace("%", "%%")))
 
 
 @contextmanager

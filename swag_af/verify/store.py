@@ -14,13 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, insert, inspect, make_url, select
+from sqlalchemy import Connection, Engine, Row, delete, insert, inspect, make_url, select
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_same, read_json, read_manifest, replacing
 from swag_af.judging.verdicts import Item, Verdict
-from swag_af.verify.schema import WRITER, annotators, items, make_engine, metadata, settings, tasks, writing
+from swag_af.verify.schema import (
+    WRITER,
+    annotators,
+    ended_sessions,
+    items,
+    make_engine,
+    settings,
+    tasks,
+    upgrade,
+    writing,
+)
 
 FOLDER = "verification"
 
@@ -47,6 +57,28 @@ class Store:
         with self.engine.connect() as connection:
             return [verdict_of(answer) for answer in connection.execute(query)]
 
+    def checkpoint(self) -> None:
+        """Move what SQLite's write-ahead log holds into the database file itself; nothing elsewhere."""
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as connection:
+                connection.rollback()  # a checkpoint cannot run within a transaction
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+
+    def end_session(self, number: str, now: float, forget_at: float) -> None:
+        """Record that the browser with this number was logged out; forget those whose cookies have expired."""
+        with writing(self.engine) as connection:
+            gone = (ended_sessions.c.forget_at < now) | (ended_sessions.c.number == number)
+            connection.execute(delete(ended_sessions).where(gone))
+            connection.execute(insert(ended_sessions).values(number=number, forget_at=forget_at))
+
+    def has_ended(self, number: str) -> bool:
+        """Whether the browser with this number was logged out."""
+        with self.engine.connect() as connection:
+            found = connection.scalar(select(ended_sessions.c.number).where(ended_sessions.c.number == number))
+        return found is not None
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
@@ -70,8 +102,10 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
     folder = run_path / FOLDER
     engine = make_engine(database, _database_path(run_path))
     folder.mkdir(mode=0o700, exist_ok=True)
-    if not _has_tables(engine, database):
-        metadata.create_all(engine)
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        _keep_private(Path(engine.url.database))
+    _has_tables(engine, database)  # raises where the database cannot be opened
+    upgrade(engine)
     with writing(engine) as connection:
         known = _settings(connection)
         if not known:
@@ -92,6 +126,15 @@ def read_keys(run_path: Path) -> dict[str, str]:
             temporary.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     keys: dict[str, str] = read_json(path)
     return keys
+
+
+def _keep_private(path: Path) -> None:
+    """Make the database file and its logs, which get the mode of the file, readable by the owner alone."""
+    if path.parent.is_dir() and str(path) != ":memory:":
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            if one.exists():
+                one.chmod(0o600)
 
 
 def verdict_of(answer: Row[Any]) -> Verdict:

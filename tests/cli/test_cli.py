@@ -31,7 +31,7 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.verify.options import ExportOptions, ImportOptions, ServeOptions
+from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 Refused = Callable[..., str]
 
@@ -423,6 +423,16 @@ THREE_FORMS = {
         "run = 'r'\nannotators_per_item = 2\nqualification = 'builtin'\nmin-gold-share = 0.6",
         "verify serve r --annotators-per-item 2 --qualification builtin --min-gold-share 0.6",
         ServeOptions(Path("r"), annotators_per_item=2, qualification="builtin", min_gold_share=0.6),
+    ),
+    "verify invite": (
+        "run = 'r'\nn = 5\nout = 'l.csv'",
+        "verify invite r --n 5 --out l.csv",
+        InviteOptions(Path("r"), n=5, out=Path("l.csv")),
+    ),
+    "verify backup": (
+        "run = 'r'\nout = 'b.db'",
+        "verify backup r --out b.db",
+        BackupOptions(Path("r"), Path("b.db")),
     ),
     "verify export": (
         "run = 'r'\nto = 'mturk'\nout = 'h.csv'\nverdicts = 'v.jsonl'\nannotators-per-item = 2",

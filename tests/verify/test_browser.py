@@ -264,3 +264,77 @@ def test_a_choice_that_the_server_does_not_keep_is_said_to_be_lost(chromium: "Br
     page.keyboard.press("l")
     page.get_by_text("Not saved").wait_for(timeout=5000)
     context.close()
+
+
+def test_choices_that_could_not_be_sent_are_red_and_are_sent_once_the_server_answers(
+    chromium: "Browser", site: tuple[Path, str]
+) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    begin(page, site[1], "lea")
+    context.set_offline(True)
+    for key in "1l2u3l4u5l6g3b1s":
+        page.keyboard.press(key)
+    page.get_by_text("Not saved").wait_for(timeout=5000)
+    assert page.locator("#status").get_attribute("class") == "unsaved"
+    page.keyboard.press("Enter")
+    page.get_by_text("Not sent").wait_for(timeout=5000)
+    assert page.locator("#status").get_attribute("class") == "unsaved"
+    assert progress(page) == "Item 1 of 7"
+    with page.expect_navigation(timeout=40_000):
+        context.set_offline(False)
+    assert progress(page) == "Item 2 of 7"
+    context.close()
+    assert "lea" in {verdict.annotator for verdict in open_store(site[0]).verdicts()}
+
+
+def test_choices_that_were_not_sent_are_there_when_the_page_is_loaded_again(
+    chromium: "Browser", site: tuple[Path, str]
+) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    begin(page, site[1], "moe")
+    page.route("**/draft", lambda route: route.abort())
+    for key in "2g5b":
+        page.keyboard.press(key)
+    page.get_by_text("Not saved").wait_for(timeout=5000)
+    page.unroute("**/draft")
+    with page.expect_response(re.compile("/draft$")):
+        page.reload()
+    assert page.locator("#ending-1 .choice.gibberish input").is_checked()
+    assert page.locator("#ending-4 .choice.best input").is_checked()
+    page.wait_for_timeout(300)
+    assert page.evaluate("localStorage.length") == 0  # the server has them now
+    context.close()
+
+
+def test_on_a_phone_the_scene_stays_and_covers_no_ending(page: "Page", site: tuple[Path, str]) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    begin(page, site[1], "ned")
+    for place in (6, 2, 4, 1):
+        page.keyboard.press(str(place))
+        page.wait_for_timeout(100)
+        scene, ending = (page.locator(name).bounding_box() for name in ("#scene", f"#ending-{place - 1}"))
+        assert scene is not None
+        assert ending is not None
+        assert scene["y"] >= 0
+        assert scene["y"] + scene["height"] <= ending["y"] + 1
+    page.keyboard.press("6")
+    page.wait_for_timeout(100)
+    scene = page.locator("#scene").bounding_box()
+    assert scene is not None
+    assert scene["y"] == 0
+
+
+def test_the_admins_page_fits_on_a_phone(page: "Page", site: tuple[Path, str]) -> None:
+    begin(page, site[1], "a" * 64)
+    page.goto(f"{site[1]}/admin/login")
+    page.fill("#admin_token", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    outside = page.locator(".people button").evaluate_all(
+        "all => all.filter(b => b.getBoundingClientRect().right > 360).length"
+    )
+    assert outside == 0

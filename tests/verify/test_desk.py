@@ -101,8 +101,8 @@ def test_disagreement_ends_with_the_largest_number_of_people(run: Run) -> None:
 
 def test_a_lease_that_ran_out_returns_the_item_and_a_late_answer_is_still_kept(run: Run) -> None:
     clock = Clock()
-    desk = make_desk(run, limit=1, lease_minutes=10, clock=clock)
-    desk.admit("ann"), desk.admit("bob")
+    desk = make_desk(run, limit=2, lease_minutes=10, clock=clock)
+    judge_next(desk, "ann"), desk.admit("bob")
     late = desk.next_task("ann", "s")
     clock.now += 599
     assert desk.next_task("bob", "s") is None
@@ -123,8 +123,8 @@ def test_who_is_shut_out_holds_no_item_by_choosing_on(run: Run) -> None:
 
 def test_a_draft_renews_the_lease(run: Run) -> None:
     clock = Clock()
-    desk = make_desk(run, limit=1, lease_minutes=10, clock=clock)
-    desk.admit("ann"), desk.admit("bob")
+    desk = make_desk(run, limit=2, lease_minutes=10, clock=clock)
+    judge_next(desk, "ann"), desk.admit("bob")
     task = desk.next_task("ann", "s")
     clock.now += 500
     assert desk.keep_draft(task.id, "ann", "s", {"best": "1"})

@@ -14,9 +14,10 @@ from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, ma
 
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import read_verdicts
+from swag_af.judging.verdicts import MEANINGS, read_verdicts
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.presentation import shown_item
+from swag_af.verify.exchange.tasks import BRIEF
+from swag_af.verify.presentation import readable, shown_item
 from swag_af.verify.qualification import read_questions
 from swag_af.verify.web.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
 from swag_af.verify.web.server import make_app
@@ -370,7 +371,7 @@ def test_the_admin_pauses_dequalifies_and_lets_in_again(client: TestClient, desk
         ("dequalify", "dequalified"),
         ("requalify", "active"),
     ):
-        client.post("/admin/annotators", data={"token": token, "annotator": "ann", "action": action})
+        client.post("/admin/annotators", data={"token": token, "annotator": "ann", "action": action, "sure": "yes"})
         assert desk.state_of("ann") == state
 
 
@@ -452,7 +453,7 @@ def test_an_id_that_is_none_is_refused_and_not_repeated(inside: TestClient, name
     assert not name or name not in re.sub(r"<[^>]+>", "", answer.text)
 
 
-POSTS = ["/start", "/item/abc", "/item/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators"]
+POSTS = ["/start", "/item/abc", "/item/abc/draft", "/admin/login", "/admin/logout", "/admin/annotators", "/admin/study"]
 
 
 @pytest.mark.parametrize("path", POSTS)
@@ -606,3 +607,72 @@ def test_the_bucket_fills_again() -> None:
     now[0] += 5
     assert sum(limit.allows("a") for _ in range(50)) == 5
     assert limit.allows("b")
+
+
+# ------------------------------------------------------------------------------- sessions, proxies, names
+
+
+def test_a_copied_cookie_is_dead_after_logout(client: TestClient, desk: Desk, run: Run) -> None:
+    token = admin_of(client)
+    cookie = {"cookie": f"{ADMIN}={client.cookies[ADMIN]}"}
+    other = make_client(desk, run)
+    assert other.get("/admin", headers=cookie, follow_redirects=False).status_code == 200
+    client.post("/admin/logout", data={"token": token})
+    for late in (other, make_client(desk, run)):  # also after the server was started again
+        assert late.get("/admin", headers=cookie, follow_redirects=False).status_code == 303
+        assert late.get("/admin/verdicts.jsonl", headers=cookie).status_code == 401
+        assert late.post("/admin/annotators", data={"token": token}, headers=cookie).status_code == 401
+
+
+def test_a_login_in_a_second_tab_does_not_end_the_first(client: TestClient) -> None:
+    first, second = (hidden(client.get("/admin/login").text) for _ in range(2))
+    token = hidden(client.post("/admin/login", data={"token": first, "admin_token": TOKEN}).text)
+    assert client.post("/admin/login", data={"token": second, "admin_token": TOKEN}).status_code == 200
+    assert client.get("/admin/login").url.path == "/admin"
+    assert client.post("/admin/logout", data={"token": token}).url.path == "/admin/login"
+
+
+def test_wrong_tokens_do_not_lock_the_right_one_out(client: TestClient) -> None:
+    wrong = [client.get("/admin", headers={"authorization": f"Bearer wrong-{k}"}).status_code for k in range(40)]
+    assert wrong[-1] == 429
+    assert client.get("/admin", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    admin_of(client)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *((host, 303) for host in ("study.example", "STUDY.example:8000", "127.0.0.1:8000", "[::1]:8000")),
+        *((host, 421) for host in ("evil.example", "study.example.evil.example", "")),
+    ],
+)
+def test_only_the_names_given_are_answered(desk: Desk, run: Run, host: str, status: int) -> None:
+    client = TestClient(make_app(Site(desk, run, Signer("secret")), TOKEN, 1e6, ["study.example"]))
+    assert client.get("/a/ann", headers={"host": host}, follow_redirects=False).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see http://www.x.org/a?b=c&d=e#f now .", "see http://www.x.org/a?b=c&d=e#f now."),
+        ("go to www.example.com/a-b_c , please .", "go to www.example.com/a-b_c, please."),
+        ("mail me@x.org or https://x.org/(a)b .", "mail me@x.org or https://x.org/(a)b."),
+        ("Addressx is n't http://x.org/?q=1 .", "Addressx isn't http://x.org/?q=1."),
+    ],
+)
+def test_addresses_stay_whole(text: str, shown: str) -> None:
+    assert readable(text) == shown
+
+
+def test_pages_and_exports_explain_the_ratings_in_the_same_words(client: TestClient) -> None:
+    page = unescape(client.get("/a/ann").text)
+    for meaning in MEANINGS.values():
+        assert meaning[1:] in page
+        assert meaning in BRIEF
+
+
+def test_every_page_of_an_annotator_says_who_is_signed_in(desk: Desk, run: Run) -> None:
+    client = make_client(make_desk(run, items_per_annotator=1), run)
+    ann = Browser(client, "ann")
+    pages = [ann.page, ann.begin().page, ann.send().text]
+    assert ["Signed in as ann" in page for page in pages] == [True] * 3

@@ -17,16 +17,15 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.progress import progress
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import RATINGS, Item, Verdict, check_verdict
+from swag_af.judging.verdicts import MEANINGS, RATINGS, Item, Verdict, check_verdict
 from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
 
 BRIEF = (
     "You see a sentence, the beginning of the next one, and several ways in which it could go on. Judge each ending "
-    "by itself first: likely, if it could well be what happens next; unlikely, if it makes sense but is not what one "
-    "would expect here; gibberish, if it makes no sense, or is no English. Then choose the ending that fits best, and "
-    "the one that fits second best, even where several fit or none does."
+    f"by itself first. {' '.join(f'{name.capitalize()}: {text}.' for name, text in MEANINGS.items())} Then choose the "
+    "ending that fits best, and the one that fits second best, even where several fit or none does."
 )
 BEST = "Which ending fits best?"
 SECOND = "Which ending fits second best?"

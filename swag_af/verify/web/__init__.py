@@ -2,11 +2,12 @@
 
 Reading order (each file imports only those named before it):
 
-    security    signed cookies, form tokens, limits, headers
-    site        what all pages have in common
-    pages       the annotator's pages
-    admin       the admin's pages
-    server      the application, put together and run
+    connections  time limits, connections per client, lines of log
+    security     signed cookies, form tokens, limits, headers
+    site         what all pages have in common
+    pages        the annotator's pages
+    admin        the admin's pages
+    server       the application, put together and run
 
 `templates` and `static` hold the HTML, the style sheet and the script. Importing this package loads nothing else.
 """

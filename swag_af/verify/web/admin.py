@@ -4,6 +4,8 @@ The admin token opens them: typed once into a form and kept as a signed cookie, 
 `Authorization: Bearer TOKEN`. Changes are posted from the forms of these pages only.
 """
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,17 +14,24 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
+from swag_af.data.context import display
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.overview import overview
-from swag_af.verify.web.security import ADMIN, ID_PATTERN, RateLimit, Session, Signer, same
+from swag_af.verify.web.security import ADMIN, ID_PATTERN, LIFETIME_SECONDS, RateLimit, Session, Signer, same
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
 OUTSIDE, INSIDE = "outside", "admin"
 """Who a session of these pages is: a browser at the login page, or the admin."""
 
 TRIES_PER_MINUTE = 10
-"""Admin tokens that one client may try."""
+"""Wrong admin tokens that one client may try."""
+
+PEOPLE_COLUMNS = (
+    *("annotator", "study", "submission", "state", "items", "gold_share", "median_seconds", "too_fast"),
+    *("outcome", "code", "begun_at", "last_at"),
+)
+"""The columns of annotators.csv; times are seconds since 1970."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -37,14 +46,17 @@ class AdminAccess:
     tries: RateLimit
 
     def admits(self, request: Request, given: str) -> bool:
-        """Whether `given` is the admin token; 429 if this client has tried too often."""
+        """Whether `given` is the admin token; 429 if this client has sent too many wrong ones.
+
+        The right one is always taken: others at the same address cannot lock the admin out.
+        """
         client = request.client.host if request.client else "unknown"
+        if same(given, self.token):
+            self.tries.buckets.pop(client, None)
+            return True
         if not self.tries.allows(client):
             raise HTTPException(429, "Too many tries. Wait a minute.")
-        right = same(given, self.token)
-        if right:
-            self.tries.buckets.pop(client, None)
-        return right
+        return False
 
 
 def keep_access(app: FastAPI, site: Site, token: str) -> None:
@@ -61,9 +73,10 @@ async def access_of(request: Request) -> AdminAccess:
 AccessDep = Annotated[AdminAccess, Depends(access_of)]
 
 
-async def session_of(request: Request, access: AccessDep) -> Session | None:
-    """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has expired."""
-    return access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
+def session_of(request: Request, access: AccessDep, site: SiteDep) -> Session | None:
+    """The session of the cookie: the admin's, or one of the login page; None if there is none, or it has ended."""
+    session = access.signer.unseal(request.cookies.get(ADMIN), ADMIN)
+    return None if session is None or site.desk.store.has_ended(session.number) else session
 
 
 SessionDep = Annotated[Session | None, Depends(session_of)]
@@ -97,27 +110,36 @@ def _check_form(fields: dict[str, str], access: AdminAccess, session: Session) -
 
 
 @router.get("/login")
-def login_form(request: Request, access: AccessDep) -> Response:
-    """The form that asks for the admin token."""
-    return _login_page(request, access, "")
+def login_form(request: Request, access: AccessDep, session: SessionDep) -> Response:
+    """The form that asks for the admin token; on to the overview where the admin is logged in, in another tab."""
+    if session is not None and session.who == INSIDE:
+        return RedirectResponse("/admin", 303)
+    return _login_page(request, access, session, "")
 
 
 @router.post("/login")
 def login(request: Request, fields: FieldsDep, access: AccessDep, session: SessionDep) -> Response:
     """Log in with the admin token."""
     if session is None:
-        return _login_page(request, access, "Once more, please: this browser had lost the page's session.")
+        return _login_page(request, access, None, "Once more, please: this browser had lost the page's session.")
+    if session.who == INSIDE and access.admits(request, fields.get("admin_token", "").strip()):  # in another tab
+        return RedirectResponse("/admin", 303)
     _check_form(fields, access, session)
     if not access.admits(request, fields.get("admin_token", "").strip()):
-        return _login_page(request, access, "That is not the token. The server printed it when it started.", 403)
+        return _login_page(
+            request, access, session, "That is not the token. The server printed it when it started.", 403
+        )
     response = RedirectResponse("/admin", 303)
     set_cookie(response, request, ADMIN, access.signer, Session.new(INSIDE))
     return response
 
 
 @router.post("/logout")
-def logout(fields: ChangeDep) -> Response:
-    """Log out."""
+def logout(fields: ChangeDep, session: SessionDep, site: SiteDep) -> Response:
+    """Log out; copies of the cookie count no more either."""
+    if session is not None:
+        now = site.desk.clock()
+        site.desk.store.end_session(session.number, now, now + LIFETIME_SECONDS[ADMIN])
     response = RedirectResponse("/admin/login", 303)
     response.delete_cookie(ADMIN)
     return response
@@ -137,7 +159,10 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         "admin.html",
         token=access.signer.form_token(session, ADMIN),
         run=site.run.path,
-        overview=overview(desk.store, desk.clock()),
+        overview=overview(desk.store, desk.clock(), site.min_seconds),
+        min_seconds=site.min_seconds,
+        context=lambda row: " ".join(display(site.run.pool.contexts[row])),
+        is_paused=desk.is_paused(),
         agreement=agreement_rows(measured) if measured else [],
         distribution=distribution_rows(measured) if measured else [],
         screening=desk.screening,
@@ -147,18 +172,48 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
 
 
 @router.post("/annotators")
-def change(fields: ChangeDep, site: SiteDep) -> Response:
-    """Pause, resume, dequalify or requalify an annotator."""
+def change(request: Request, fields: ChangeDep, site: SiteDep) -> Response:
+    """Pause, resume, dequalify (once that is confirmed) or requalify an annotator, or undo a dequalification."""
     annotator, action = fields.get("annotator", ""), fields.get("action", "")
     if not ID_PATTERN.fullmatch(annotator) or site.desk.state_of(annotator) is None:
         raise HTTPException(404, "There is no such annotator.")
     if action in ("pause", "resume"):
-        site.desk.pause(annotator, action == "pause")
+        site.desk.pause(annotator, action == "pause", _who(request))
+    elif action == "dequalify" and fields.get("sure") != "yes":
+        n = site.desk.n_answered(annotator)
+        return page("confirm.html", token=fields["token"], annotator=annotator, n=n)
     elif action in ("dequalify", "requalify"):
-        site.desk.qualify(annotator, action == "requalify")
+        site.desk.qualify(annotator, action == "requalify", _who(request))
+    elif action == "undo":
+        if not site.desk.undo(annotator, _who(request)):
+            raise HTTPException(400, "There is nothing to undo.")
     else:
         raise HTTPException(400, "There is no such action.")
     return RedirectResponse("/admin", 303)
+
+
+@router.post("/study")
+def change_study(request: Request, fields: ChangeDep, site: SiteDep) -> Response:
+    """Pause the whole study, or go on."""
+    if fields.get("action") not in ("pause", "resume"):
+        raise HTTPException(400, "There is no such action.")
+    site.desk.pause_all(fields["action"] == "pause", _who(request))
+    return RedirectResponse("/admin", 303)
+
+
+@router.get("/annotators.csv", dependencies=[Depends(check_reading)])
+def export_people(site: SiteDep) -> Response:
+    """The annotators as a table, for paying them: what they did, their codes, and the platform's ids."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(PEOPLE_COLUMNS)
+    for one in overview(site.desk.store, site.desk.clock(), site.min_seconds).annotators:
+        outcome, _, code = site.outcome(one.annotator, one.state, one.n)
+        ids = one.study, one.submission
+        figures = one.n, one.gold_share, one.median_seconds, one.n_fast
+        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, one.begun_at, one.last_at))
+    headers = {"content-disposition": 'attachment; filename="annotators.csv"'}
+    return Response(file.getvalue(), media_type="text/csv", headers=headers)
 
 
 @router.get("/verdicts.jsonl", dependencies=[Depends(check_reading)])
@@ -170,9 +225,16 @@ def export(site: SiteDep, all: bool = False) -> Response:
     return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
 
 
-def _login_page(request: Request, access: AdminAccess, problem: str, status: int = 200) -> Response:
-    """The login form, with a session of its own, so that it has a form token too."""
-    session = Session.new(OUTSIDE)
+def _who(request: Request) -> str:
+    """Whom the log names: the admin, and the address."""
+    return f"admin ({request.client.host})" if request.client else "admin"
+
+
+def _login_page(
+    request: Request, access: AdminAccess, session: Session | None, problem: str, status: int = 200
+) -> Response:
+    """The login form, with a session of its own, so that it has a form token too; one for all tabs of a browser."""
+    session = session or Session.new(OUTSIDE)
     response = page("login.html", status, token=access.signer.form_token(session, ADMIN), problem=problem)
     set_cookie(response, request, ADMIN, access.signer, session)
     return response

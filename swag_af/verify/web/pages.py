@@ -8,13 +8,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from sqlalchemy import Row, select
+from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
-from swag_af.judging.verdicts import RATINGS
+from swag_af.judging.verdicts import MEANINGS, RATINGS
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import items
@@ -25,6 +27,9 @@ ID_PARAMETERS = ("annotator", "PROLIFIC_PID", "workerId")
 """Query parameters that may carry the annotator's id: our own, Prolific's, Mechanical Turk's."""
 
 TASK_PATTERN = re.compile(r"[\w-]{1,32}", re.ASCII)
+
+PLATFORM_PARAMETERS = {"study": ("STUDY_ID", "hitId"), "submission": ("SESSION_ID", "assignmentId")}
+"""Query parameters of the link that are kept with the annotator: Prolific's, Mechanical Turk's."""
 
 NOTES = {"1": "Your answer is kept.", "2": "That answer was kept before; nothing has changed."}
 """What the next page says of the answer sent last, by the parameter `kept`."""
@@ -77,36 +82,70 @@ def root(visit: VisitDep) -> Response:
 
 
 @router.get("/enter")
-def enter(request: Request, site: SiteDep) -> Response:
+def enter(request: Request, site: SiteDep, key: str = "") -> Response:
     """The link with the annotator's id in a query parameter."""
-    return come_in(
-        request, site, next((request.query_params[p] for p in ID_PARAMETERS if p in request.query_params), "")
-    )
+    annotator = next((request.query_params[p] for p in ID_PARAMETERS if p in request.query_params), "")
+    return come_in(request, site, annotator, key)
 
 
 @router.get("/a/{annotator}")
-def come_in(request: Request, site: SiteDep, annotator: str) -> Response:
+def come_in(request: Request, site: SiteDep, annotator: str, key: str = "") -> Response:
     """The link with the annotator's id in the path: sets the cookie, or renews it in a browser that has one."""
     if not ID_PATTERN.fullmatch(annotator):
         raise HTTPException(400, "This link carries no id that can be used. Copy it again, all of it.")
+    if site.invited_only and not site.signer.accepts_invitation(annotator, key):
+        raise HTTPException(403, "This link is not an invitation to this study. Copy it again, all of it.")
     known = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
     session = known if known is not None and known.who == annotator else Session.new(annotator)
-    response = RedirectResponse("/start", 303)
+    kept = {name: _platform_id(request, of) for name, of in PLATFORM_PARAMETERS.items()}
+    query = urlencode({name: value for name, value in kept.items() if value})
+    response = RedirectResponse(f"/start?{query}" if query else "/start", 303)
     set_cookie(response, request, ANNOTATOR, site.signer, session)
     return response
 
 
+def _platform_id(request: Request, names: tuple[str, ...]) -> str:
+    """The first of these query parameters that is an id; empty if there is none."""
+    given = (request.query_params.get(name, "") for name in names)
+    return next((value for value in given if ID_PATTERN.fullmatch(value)), "")
+
+
+@router.get("/healthz")
+def health(site: SiteDep) -> Response:
+    """For programs that watch the server: `ok` while it answers and its database can be read."""
+    try:
+        site.desk.n_items()
+    except DBAPIError:
+        return PlainTextResponse("the database cannot be read", 503)
+    return PlainTextResponse("ok")
+
+
 @router.get("/start")
-def start(visit: VisitDep) -> Response:
+def start(request: Request, visit: VisitDep) -> Response:
     """The instructions, with a worked example."""
-    begun = visit.desk.state_of(visit.session.who) is not None
-    return page("start.html", token=visit.form_token, begun=begun, site=visit.site)
+    platform = {name: _platform_id(request, (name,)) for name in PLATFORM_PARAMETERS}
+    who = visit.session.who
+    begun, n_questions = visit.desk.state_of(who) is not None, len(visit.desk.screening.questions_for(who))
+    return page(
+        "start.html",
+        token=visit.form_token,
+        begun=begun,
+        n_questions=n_questions,
+        platform=platform,
+        who=who,
+        meanings=MEANINGS,
+        site=visit.site,
+    )
 
 
 @router.post("/start")
-def begin(visit: PostingDep) -> Response:
+def begin(visit: PostingDep, fields: FieldsDep) -> Response:
     """The instructions were read."""
-    visit.desk.admit(visit.session.who)
+    agreed = not visit.site.consent or fields.get("consent") == "yes"
+    if not agreed and visit.desk.state_of(visit.session.who) is None:
+        raise HTTPException(400, "You can begin once you have agreed. Go back, and mark that you agree.")
+    ids = (fields.get(name, "") for name in PLATFORM_PARAMETERS)
+    visit.desk.admit(visit.session.who, *(value if ID_PATTERN.fullmatch(value) else None for value in ids))
     return RedirectResponse("/item", 303)
 
 
@@ -120,6 +159,9 @@ def next_item(visit: VisitDep, kept: str = "") -> Response:
         text = "Your work is paused for the moment. Look in again later."
         return page("message.html", title="A pause", text=text, onward=False)
     task = visit.desk.next_task(visit.session.who, visit.session.number)
+    if task is None and visit.desk.is_paused():
+        text = "The study is paused for the moment. Your answers are kept; look in again later."
+        return page("message.html", title="A pause", text=text, onward=False)
     if task is None:
         return RedirectResponse("/done", 303)
     return _task_page(visit, task, note=NOTES.get(kept, ""))
@@ -165,10 +207,11 @@ def done(visit: VisitDep) -> Response:
     state, n = desk.state_of(who), desk.n_answered(who)
     if state is None or state == "paused":
         return RedirectResponse("/item", 303)
-    if state in ("new", "active") and desk.next_task(who, session) is not None:
+    if state in ("new", "active") and (desk.is_paused() or desk.next_task(who, session) is not None):
         return RedirectResponse("/item", 303)
     back = desk.before(who, session, None) if state == "active" else None
-    return page("done.html", state=state, n=n, back=back, site=visit.site)
+    outcome, url, code = visit.site.outcome(who, state, n)
+    return page("done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code, who=who)
 
 
 def _task_of(visit: Visit, number: str) -> Row[Any]:
@@ -184,10 +227,10 @@ def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
     """The context and the endings of a task as this annotator sees them."""
     desk, seed, who = visit.desk, visit.site.seed, visit.session.who
     if task.row is None:
-        known = {question.id: question for question in desk.screening.questions}
+        known = {question.id: question for question in desk.screening.questions_for(who)}
         if task.item not in known:
             raise HTTPException(404, "There is no such page for you.")
-        return shown_question(known[task.item], seed=seed, annotator=who)
+        return shown_question(known[task.item], secret=visit.site.signer.secret, annotator=who)
     with desk.store.engine.connect() as connection:
         columns = connection.scalars(select(items.c.columns).where(items.c.id == task.item)).one()
     return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who)
@@ -216,6 +259,8 @@ def _task_page(
         back=visit.desk.before(visit.session.who, visit.session.number, task.id) if is_item else None,
         progress=_progress_of(visit, task),
         ratings=RATINGS,
+        meanings=MEANINGS,
+        who=visit.session.who,
     )
 
 
@@ -223,7 +268,7 @@ def _progress_of(visit: Visit, task: Row[Any]) -> tuple[str, int, int | None]:
     """What is counted, how many of it are done, and of how many, if that is known."""
     screening = visit.desk.screening
     if task.row is None:
-        ids = [question.id for question in screening.questions]
+        ids = [question.id for question in screening.questions_for(visit.session.who)]
         return "Trial question", ids.index(task.item), len(ids)
     return "Item", visit.desk.n_answered(visit.session.who), screening.most_items
 

@@ -3,6 +3,7 @@
 Signatures are made by itsdangerous. Nothing here depends on the content of the pages.
 """
 
+import base64
 import hashlib
 import hmac
 import re
@@ -23,6 +24,9 @@ MOST_BYTES = 16 * 1024
 
 ANNOTATORS_A_CLIENT = 10
 """An IP address may send as many requests as this many annotators: a household or a class may share it."""
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names under which a machine reaches itself."""
 
 ANNOTATOR, ADMIN = "swag_af_annotator", "swag_af_admin"
 """The names of the cookies."""
@@ -73,6 +77,8 @@ class Signer:
     """Signs cookies and form tokens with the secret of the verification."""
 
     secret: str
+    group: str = ""
+    """Cookies of one group do not count in another: those of invited annotators are a group of their own."""
 
     def seal(self, session: Session, purpose: str) -> str:
         """The value of the cookie named `purpose`, signed now."""
@@ -94,11 +100,27 @@ class Signer:
         """Whether `token` is the token of this session's forms; compared in constant time."""
         return self._forms(purpose).verify_signature(_form_content(session), token)
 
+    def accepts_invitation(self, annotator: str, key: str) -> bool:
+        """Whether `key` is the key of this annotator; compared in constant time."""
+        return same(key, invitation(self.secret, annotator))
+
+    def completion_code(self, annotator: str, outcome: str) -> str:
+        """The code that this annotator alone gets for this outcome; nobody can make it up."""
+        made = hmac.digest(self.secret.encode(), f"completion {outcome} {annotator}".encode(), "sha256")
+        return base64.b32encode(made).decode()[:10]
+
     def _cookies(self, purpose: str) -> itsdangerous.URLSafeTimedSerializer:
-        return itsdangerous.URLSafeTimedSerializer(self.secret, salt=f"cookie {purpose}", signer_kwargs=SIGNING)
+        return itsdangerous.URLSafeTimedSerializer(
+            self.secret, salt=f"cookie {purpose}{self.group}", signer_kwargs=SIGNING
+        )
 
     def _forms(self, purpose: str) -> itsdangerous.Signer:
         return itsdangerous.Signer(self.secret, salt=f"form {purpose}", **SIGNING)
+
+
+def invitation(secret: str, annotator: str) -> str:
+    """The key that lets `annotator` into the verification with this secret."""
+    return itsdangerous.Signer(secret, salt="invitation", **SIGNING).get_signature(annotator).decode()
 
 
 def _form_content(session: Session) -> str:
@@ -138,22 +160,30 @@ class Guard:
     app: App
     signer: Signer
     requests_per_minute: float
+    hosts: frozenset[str] = frozenset()
+    """Names by which the server may be addressed, beside this machine's own; empty for any."""
 
     def __post_init__(self) -> None:
         self.of_annotators = RateLimit(self.requests_per_minute)
         self.of_clients = RateLimit(self.requests_per_minute * ANNOTATORS_A_CLIENT)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 413 or 429."""
+        """Pass a request on, or refuse it with 413, 421 or 429."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         send = _with_headers(send)
+        if self.hosts and _host_name(headers.get("host", "")) not in self.hosts | LOOPBACK_NAMES:
+            await _refuse(send, 421, "No study is found under this name.")
+            return
         if not self._allows(scope, headers):
             await _refuse(send, 429, "Too many requests. Wait a little, then go on.", ("retry-after", "5"))
             return
-        body = await _body(headers, receive)
+        try:
+            body = await _body(headers, receive)
+        except ConnectionError:
+            return  # nobody is there to answer
         if body is None:
             await _refuse(send, 413, f"More than {MOST_BYTES} bytes. Nothing of ours sends so much.")
             return
@@ -164,6 +194,11 @@ class Guard:
         who = self.signer.unseal(cookie_parser(headers.get("cookie", "")).get(ANNOTATOR), ANNOTATOR)
         allowed = self.of_clients.allows(client)
         return (who is None or self.of_annotators.allows(who.who)) and allowed
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    return host.lower().partition("]")[0].lstrip("[") if host.startswith("[") else host.lower().partition(":")[0]
 
 
 def _with_headers(send: Send) -> Send:
@@ -178,7 +213,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | None:
-    """The whole body; None as soon as it is too long."""
+    """The whole body; None as soon as it is too long. Raises ConnectionError where the client goes away."""
     length = headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BYTES:
         return None
@@ -186,7 +221,7 @@ async def _body(headers: MutableMapping[str, str], receive: Receive) -> bytes | 
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break
+            raise ConnectionError("the client went away before its request was complete")
         parts.append(message.get("body", b""))
         size, more = size + len(parts[-1]), message.get("more_body", False)
         if size > MOST_BYTES:

@@ -5,8 +5,11 @@ One process serves at a time; all answers are in the store, so that another can 
 
 import contextlib
 import errno
+import re
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -16,23 +19,28 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.run import Run, open_run
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import Rules, lay_out
+from swag_af.verify.items import Rules, lay_out, rows_left_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.qualification import read_questions
+from swag_af.verify.qualification import DRAWN, N_DRAWN_EACH, QualificationQuestion, draw_questions, read_questions
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
+from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
 from swag_af.verify.web.security import App, Guard, Signer
-from swag_af.verify.web.site import HERE, Site, keep_site, page
+from swag_af.verify.web.site import HERE, Payment, Site, keep_site, page
+
+CHECKPOINT_SECONDS = 60.0
+"""Seconds between checkpoints, which move answers from SQLite's write-ahead log into the database file."""
 
 
 def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     """Serve the pages until interrupted; `say` prints lines."""
-    listener = _listen(options.host, options.port)
+    listener = listen(options.host, options.port)
     with listener:
         run = open_run(options.run)
         questions = read_questions(options.qualification)
@@ -40,32 +48,108 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         keys = read_keys(options.run)
         token = options.admin_token or keys["admin_token"]
         n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
-        desk = Desk(
-            store,
-            _rules(run, options),
-            Screening(
-                questions,
-                options.qualification_share,
-                options.min_gold_share,
-                options.min_gold_items,
-                options.items_per_annotator,
-            ),
-            options.lease_minutes * 60,
-        )
-        site = Site(desk, run, Signer(keys["secret"]), options.seed, options.completion_url, options.completion_code)
+        site = _site(run, store, questions, keys["secret"], options)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
-        config = uvicorn.Config(
-            make_app(site, token, options.requests_per_minute),
-            log_level="warning",
-            lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=3,
-        )
-        with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
+        config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
+        with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
         store.close()
         say("", "Stopped. Every answer is kept; the same command goes on.")
+
+
+@contextlib.contextmanager
+def checkpoints(store: Store, seconds: float = CHECKPOINT_SECONDS) -> Iterator[None]:
+    """Within the block, and at its end: every so many seconds the database file holds all answers so far."""
+    stopped = threading.Event()
+
+    def work() -> None:
+        while not stopped.wait(seconds):
+            with contextlib.suppress(DBAPIError):  # the log goes on until the next time
+                store.checkpoint()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join(60)
+        with contextlib.suppress(DBAPIError):
+            store.checkpoint()
+
+
+def _site(
+    run: Run, store: Store, questions: tuple[QualificationQuestion, ...], secret: str, options: ServeOptions
+) -> Site:
+    n_questions = options.qualification_questions
+    if options.qualification == DRAWN:
+        questions = draw_questions(run, rows_left_out(store, len(run.pool.contexts)), secret)
+        n_questions = n_questions or N_DRAWN_EACH
+    screening = Screening(
+        questions,
+        options.qualification_share,
+        options.min_gold_share,
+        options.min_gold_items,
+        options.items_per_annotator,
+        n_questions,
+        secret,
+    )
+    closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
+    desk = Desk(store, _rules(run, options), screening, options.lease_minutes * 60, closes_at=closes_at)
+    return Site(
+        desk,
+        run,
+        Signer(secret, " invited" if options.invited_only else ""),
+        options.seed,
+        options.completion_url,
+        options.completion_code,
+        options.invited_only,
+        Payment(
+            options.completion_items,
+            options.early_end_url,
+            options.early_end_code,
+            options.screen_out_url,
+            options.screen_out_code,
+            options.code_per_annotator,
+        ),
+        options.min_seconds,
+        _paragraphs(options.instructions, "--instructions"),
+        _paragraphs(options.consent, "--consent"),
+    )
+
+
+def _paragraphs(path: Path | None, flag: str) -> tuple[str, ...]:
+    """The paragraphs of a text file; none where no file was named."""
+    if path is None:
+        return ()
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{flag} {path}: no such file. Check the path.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{flag} {path}: not a text file in UTF-8. Save it as one.") from None
+    paragraphs = tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
+    if not paragraphs:
+        raise InputError(f"{flag} {path}: nothing in it. Write the text, or leave {flag} away.")
+    return paragraphs
+
+
+def config_of(app: App, options: ServeOptions) -> uvicorn.Config:
+    """How uvicorn runs the application: its limits, and whom it believes what they forward."""
+    config = uvicorn.Config(
+        app,
+        http=limited_protocol(options.connections_per_client, frozenset(options.proxies)),
+        backlog=BACKLOG,
+        log_level="warning",
+        lifespan="off",  # there is none, and ended by a second Ctrl-C it would print a traceback
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=3,
+        proxy_headers=bool(options.proxies),
+        forwarded_allow_ips=list(options.proxies),
+    )
+    limit_log()
+    return config
 
 
 def open_verification(run: Run, options: ServeOptions) -> Store:
@@ -76,7 +160,7 @@ def open_verification(run: Run, options: ServeOptions) -> Store:
     return begin_store(options.run, options.database, begun_with)
 
 
-def make_app(site: Site, token: str, requests_per_minute: float) -> App:
+def make_app(site: Site, token: str, requests_per_minute: float, hosts: Sequence[str] = ()) -> App:
     """The application: pages, admin, static files, and the guard around them; `token` opens the admin's pages."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)  # those name any Host
     keep_site(app, site)
@@ -86,7 +170,7 @@ def make_app(site: Site, token: str, requests_per_minute: float) -> App:
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     app.add_exception_handler(StarletteHTTPException, _error_page)
     app.add_exception_handler(RequestValidationError, _error_page)
-    return Guard(app, site.signer, requests_per_minute)
+    return Guard(app, site.signer, requests_per_minute, frozenset(name.lower() for name in hosts))
 
 
 def _error_page(request: Request, error: Exception) -> Response:
@@ -105,17 +189,17 @@ def _rules(run: Run, options: ServeOptions) -> Rules:
     return Rules(run.assignment(options.iteration), *per_item, options.seed)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket at the address, taken before any work is done."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror:
         raise InputError(f"--host {host}: no such address here. 127.0.0.1 is this machine only.") from None
-    listener = socket.socket(family, kind)
+    listener = socket.socket(family, kind, socket.IPPROTO_TCP)  # without it asyncio delays small responses by 40 ms
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
-        listener.listen(128)
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         why = {
@@ -131,12 +215,17 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
     """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
+    invited = f"by the links of: swag-af verify invite {options.run} --n 50 --out links.csv"
     lines = [
-        f"Annotators  {address}/enter?annotator=NAME",
+        f"Annotators  {invited if options.invited_only else f'{address}/enter?annotator=NAME'}",
         f"Admin       {address}/admin",
         f"Token       {token}",
         f"Answers     {place or Path(options.run) / FOLDER / 'answers.db'} ({n_items:,} items)",
     ]
+    if options.database is None:
+        lines.append(
+            f"Backup      swag-af verify backup {options.run} --out FILE (a copy of answers.db may lack the latest)"
+        )
     if not _is_loopback(options.host):
         lines += [
             "",

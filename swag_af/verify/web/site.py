@@ -19,6 +19,24 @@ from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
 HERE = Path(__file__).parent
 
 
+ENOUGH_ITEMS = 10
+"""Items that one must have answered for the completion code, where neither option says how many; or all there are."""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """What people get at the end, beside the completion link and code of the site."""
+
+    n_items: int | None = None
+    """Items that one must have answered for the completion link and code."""
+    early_end_url: str | None = None
+    early_end_code: str | None = None
+    screen_out_url: str | None = None
+    screen_out_code: str | None = None
+    code_per_annotator: bool = False
+    """Show each annotator a code of their own instead of the common ones."""
+
+
 @dataclass(frozen=True)
 class Site:
     """What the pages need: the desk, the run that is judged, the signer of cookies, and settings."""
@@ -29,6 +47,32 @@ class Site:
     seed: int = 0
     completion_url: str | None = None
     completion_code: str | None = None
+    invited_only: bool = False
+    payment: Payment = Payment()
+    min_seconds: float = 0.0
+    """Answers given in less are marked as too fast."""
+    instructions: tuple[str, ...] = ()
+    """Paragraphs above our instructions."""
+    consent: tuple[str, ...] = ()
+    """Paragraphs that people must agree to before they begin."""
+
+    def outcome(self, annotator: str, state: str, n: int) -> tuple[str, str | None, str | None]:
+        """`(outcome, url, code)` for who has answered `n` items and gets no more: what the last page and exports say.
+
+        complete: enough items; early: some, but not enough, or dequalified; screened_out: the trial was not passed;
+        none: nothing was answered.
+        """
+        pay, most = self.payment, self.desk.screening.most_items
+        enough = pay.n_items or most or min(ENOUGH_ITEMS, self.desk.n_items())
+        if state == "failed":
+            outcome, url, code = "screened_out", pay.screen_out_url, pay.screen_out_code
+        elif not n:
+            return "none", None, None
+        elif state == "dequalified" or n < enough:
+            outcome, url, code = "early", pay.early_end_url, pay.early_end_code
+        else:
+            outcome, url, code = "complete", self.completion_url, self.completion_code
+        return outcome, url, self.signer.completion_code(annotator, outcome) if pay.code_per_annotator else code
 
 
 def keep_site(app: FastAPI, site: Site) -> None:

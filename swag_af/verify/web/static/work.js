@@ -8,7 +8,8 @@ if (form) {
   const status = document.getElementById("status");
   const keysOn = document.getElementById("keys");
   const seconds = document.getElementById("seconds");
-  let current = -1, sending = false;
+  const copy = `draft ${form.dataset.task} ${form.elements.revision.value}`; // the name of this browser's own copy
+  let current = -1, sending = false, unsaved = false;
 
   // ---- time in which the page is in view
   let counted = 1000 * (Number(seconds.dataset.before) || 0);
@@ -34,27 +35,74 @@ if (form) {
   }
   function tell() {
     const parts = missing();
+    if (unsaved) return; // what is not saved matters more
     status.textContent = parts.length ? `Still to do: ${list(parts)}.` : "Complete.";
     status.classList.toggle("ready", !parts.length);
     for (const ending of endings) if (checked(`rating-${ending.dataset.place}`)) ending.classList.remove("missing");
   }
 
-  // ---- drafts
-  let timer = 0;
-  function save() { clearTimeout(timer); timer = setTimeout(saveNow, 400); }
-  function saveNow() {
+  // ---- drafts: the server keeps them, and until it has, this browser does
+  let timer = 0, tries = 0, newest = 0, goingOn = false; // whether Next was pressed, and nothing was changed since
+  const fields = () => { seconds.value = Math.round(active() / 1000); return new URLSearchParams(new FormData(form)); };
+  const post = (address) => fetch(address, { method: "POST", body: fields(), signal: AbortSignal.timeout(20000) });
+  function keepHere() {
+    const chosen = [...form.querySelectorAll("input[type=radio]:checked")].map((one) => [one.name, one.value]);
+    try { localStorage.setItem(copy, JSON.stringify(chosen)); } catch { /* no storage: the page holds it */ }
+  }
+  function dropHere() { try { localStorage.removeItem(copy); } catch { /* no storage */ } }
+  function restore() {
+    let kept = null;
+    try { kept = JSON.parse(localStorage.getItem(copy)); } catch { /* no storage, or broken */ }
+    if (!Array.isArray(kept)) return false;
+    for (const one of form.querySelectorAll("input[type=radio]")) one.checked = kept.some(([name, value]) => name === one.name && value === one.value);
+    return true;
+  }
+  function setUnsaved(why) {
+    unsaved = Boolean(why);
+    status.classList.toggle("unsaved", unsaved);
+    if (why) { status.classList.remove("ready"); status.textContent = why; } else tell();
+  }
+  const wait = () => Math.min(30, 2 ** ++tries) * 1000;
+  function save() { keepHere(); clearTimeout(timer); timer = setTimeout(saveNow, 400); }
+  async function saveNow() {
     clearTimeout(timer);
     if (!form.dataset.draft || sending) return;
-    seconds.value = Math.round(active() / 1000);
-    fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)), keepalive: true })
-      .then((answer) => { if (!answer.ok) status.textContent = `Not saved: the server says no (${answer.status}). Load the page again.`; })
-      .catch(() => { status.textContent = "Not saved: the server does not answer. It is tried again with your next choice."; });
+    const mine = ++newest;
+    try {
+      const answer = await post(form.dataset.draft);
+      if (mine !== newest || sending) return; // a newer one is under way
+      if (answer.ok) { tries = 0; dropHere(); if (unsaved) setUnsaved(""); return; }
+      setUnsaved(`Not saved: the server says no (${answer.status}). Your choices stay in this browser; load the page again.`);
+      if (answer.status < 500 && answer.status !== 429) return;
+    } catch {
+      if (mine !== newest || sending) return;
+      setUnsaved("Not saved: the server does not answer. Your choices stay in this browser and are sent again.");
+    }
+    timer = setTimeout(saveNow, wait());
   }
+  async function send() { // stays on the page until the server has the answer
+    clearTimeout(timer);
+    keepHere();
+    sending = goingOn = true;
+    const body = fields();
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, signal: AbortSignal.timeout(20000) });
+      if (answer.status >= 500 || answer.status === 429) throw new Error("later");
+      dropHere();
+      if (answer.redirected) location.assign(answer.url); else form.submit(); // a page that says what is wrong
+    } catch {
+      sending = false;
+      setUnsaved("Not sent: the server does not answer. Your choices stay in this browser and are sent again.");
+      timer = setTimeout(retry, wait());
+    }
+  }
+  const retry = () => goingOn ? send() : saveNow();
   form.addEventListener("change", (event) => {
     const { name, value, type } = event.target;
     if (type !== "radio") return;
     const other = { best: "second", second: "best" }[name];
     if (other && checked(other)?.value === value) checked(other).checked = false; // one ending cannot be both
+    goingOn = false;
     tell();
     save();
   });
@@ -71,10 +119,11 @@ if (form) {
       choose(first.length ? Number(first[0].dataset.place) : Math.max(0, current));
       return;
     }
-    clearTimeout(timer);
-    sending = true;
-    seconds.value = Math.round(active() / 1000);
+    event.preventDefault();
+    tries = 0;
+    send();
   });
+  window.addEventListener("online", () => { if (unsaved) { tries = 0; retry(); } });
   window.addEventListener("pageshow", () => { sending = false; });
 
   // ---- keys
@@ -121,6 +170,7 @@ if (form) {
 
   const problems = document.getElementById("problems");
   const note = status.textContent;
+  if (restore()) save();
   tell();
   if (note) status.textContent = `${note} ${status.textContent}`;
   (problems || document.getElementById("scene")).focus({ preventScroll: true });

@@ -1,0 +1,194 @@
+"""Claims about strangers: only the invited come in, made-up ids hold nothing up, questions cannot be prepared for."""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from verify_people import TOKEN, Browser, Clock, judge_next, make_desk, make_run, said, small_pool
+
+from swag_af.cli.main import main
+from swag_af.data.errors import InputError
+from swag_af.data.run import Run
+from swag_af.verify.desk import Desk, Screening
+from swag_af.verify.items import rows_left_out
+from swag_af.verify.presentation import shown_question
+from swag_af.verify.qualification import N_DRAWN_EACH, draw_questions, read_questions
+from swag_af.verify.store import read_keys
+from swag_af.verify.web.security import Signer
+from swag_af.verify.web.server import make_app
+from swag_af.verify.web.site import Site
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return make_run(small_pool(), tmp_path / "run")
+
+
+def invite(run: Run, *words: object) -> list[dict[str, str]]:
+    assert run.path is not None
+    out = run.path.parent / "links.csv"
+    main(["verify", "invite", str(run.path), "--out", str(out), "--force", *map(str, words)])
+    assert out.stat().st_mode & 0o777 == 0o600
+    with out.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def client_of(desk: Desk, run: Run, *, invited_only: bool) -> TestClient:
+    signer = Signer(read_keys(run.path)["secret"], " invited" if invited_only else "")
+    return TestClient(make_app(Site(desk, run, signer, invited_only=invited_only), TOKEN, 1e6))
+
+
+# ------------------------------------------------------------------------------- invitations
+
+
+def test_an_invited_person_comes_in_and_nobody_else(run: Run) -> None:
+    desk = make_desk(run)
+    links = invite(run, "--n", 2, "--address", "http://testserver")
+    assert len({link["annotator"] for link in links}) == 2
+    client = client_of(desk, run, invited_only=True)
+    assert client.get(links[0]["link"]).url.path == "/start"
+    for link in ("/a/ann", "/enter?annotator=ann", links[0]["link"].replace(links[0]["annotator"], "ann")):
+        assert client_of(desk, run, invited_only=True).get(link).status_code == 403
+    swapped = f"{links[0]['link'].partition('?')[0]}?key={links[1]['link'].partition('=')[2]}"
+    assert client_of(desk, run, invited_only=True).get(swapped).status_code == 403
+
+
+def test_a_cookie_from_before_the_study_was_closed_does_not_let_in(run: Run) -> None:
+    desk = make_desk(run)
+    before = client_of(desk, run, invited_only=False)
+    before.get("/a/ann")
+    after = client_of(desk, run, invited_only=True)
+    assert before.get("/item", follow_redirects=False).status_code != 401
+    assert after.get("/item", cookies=dict(before.cookies)).status_code == 401
+
+
+def test_a_list_of_ids_gets_one_link_each_and_the_same_ones_again(run: Run, tmp_path: Path) -> None:
+    make_desk(run)
+    (tmp_path / "ids.txt").write_text("ann\nbob\n\nann\n")
+    links = invite(run, "--annotators", tmp_path / "ids.txt")
+    assert [link["annotator"] for link in links] == ["ann", "bob"]
+    assert links == invite(run, "--annotators", tmp_path / "ids.txt")
+
+
+@pytest.mark.parametrize(("content", "fault"), [("a b\n", "cannot be used"), ("", "no ids")])
+def test_a_list_that_cannot_be_used_is_refused(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, fault: str
+) -> None:
+    (tmp_path / "ids.txt").write_text(content)
+    with pytest.raises(SystemExit):
+        invite(run, "--annotators", tmp_path / "ids.txt")
+    assert fault in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------- leases
+
+
+def hold(desk: Desk, name: str) -> str | None:
+    desk.admit(name)
+    task = desk.next_task(name, "tab")
+    return None if task is None else str(task.item)
+
+
+def test_a_hundred_made_up_ids_leave_the_study_to_those_who_work(run: Run) -> None:
+    desk = make_desk(run, clock=Clock())
+    assert judge_next(desk, "ann") is not None
+    for k in range(100):
+        hold(desk, f"x{k}")
+    n = 0
+    while judge_next(desk, "ann") is not None:
+        n += 1
+    assert n == len(run.pool.contexts) - 1
+
+
+def test_people_without_answers_share_an_item_only_when_nothing_else_is_left_and_two_at_most(run: Run) -> None:
+    desk = make_desk(run, limit=3, clock=Clock())
+    held = [hold(desk, f"x{k}") for k in range(7)]
+    assert len(set(held[:3])) == len(set(held[3:6])) == 3
+    assert held[6] is None
+
+
+def test_an_item_held_by_somebody_who_works_goes_to_nobody_else(run: Run) -> None:
+    desk = make_desk(run, limit=2, clock=Clock())
+    judge_next(desk, "ann")
+    assert hold(desk, "ann") is not None
+    judge_next(desk, "bob")
+    assert hold(desk, "bob") is None
+
+
+def test_who_has_answered_nothing_cannot_hold_an_item_for_long(run: Run) -> None:
+    clock = Clock()
+    desk = make_desk(run, limit=1, clock=clock)
+    desk.admit("new")
+    task = desk.next_task("new", "tab")
+    assert task is not None
+    assert task.expires_at == clock.now + 300
+    for _ in range(12):
+        clock.now += 250
+        desk.keep_draft(task.id, "new", "tab", {})
+        task = desk.task(task.id, "new", "tab")
+        assert task is not None
+    assert task.expires_at == task.begun_at + 1800 < clock.now
+    assert desk.take(task.id, "new", "tab", 0, said())
+
+
+# ------------------------------------------------------------------------------- the qualification
+
+
+def test_each_person_is_asked_other_questions_in_another_order() -> None:
+    screening = Screening(read_questions("builtin"), n_questions=3, secret="one")
+    asked = {screening.questions_for(f"a{k}") for k in range(200)}
+    assert len(asked) == 4 * 3 * 2
+    assert screening.questions_for("ann") == screening.questions_for("ann")
+    other = Screening(read_questions("builtin"), n_questions=3, secret="two")
+    assert [other.questions_for(f"a{k}") for k in range(9)] != [screening.questions_for(f"a{k}") for k in range(9)]
+
+
+def test_the_order_of_a_questions_endings_depends_on_the_secret() -> None:
+    (question, *_) = read_questions("builtin")
+    orders = {shown_question(question, secret=f"s{k}", annotator="ann").order for k in range(40)}
+    assert len(orders) > 30
+
+
+def test_drawn_questions_are_of_contexts_that_are_not_shown_and_depend_on_the_secret(run: Run) -> None:
+    desk = make_desk(run, limit=5)
+    rows = rows_left_out(desk.store, len(run.pool.contexts))
+    assert len(rows) == len(run.pool.contexts) - 5
+    questions = draw_questions(run, rows, "one")
+    golds = {run.pool.text(row, 0) for row in rows}
+    assert {question.endings[0] for question in questions} <= golds
+    assert questions == draw_questions(run, rows, "one") != draw_questions(run, rows, "two")
+    for question in questions:
+        for text in question.endings[4:]:
+            whole = [run.pool.text(row, 0) for row in range(len(run.pool.contexts))]
+            (source,) = {one for one in whole if sorted(one.split()) == sorted(text.split())}
+            assert list(pairwise(source.split())) != list(pairwise(text.split()))
+
+
+def test_a_study_that_shows_all_contexts_has_none_to_draw_questions_of(run: Run) -> None:
+    with pytest.raises(InputError, match="--limit"):
+        draw_questions(run, rows_left_out(make_desk(run).store, len(run.pool.contexts)), "one")
+
+
+def test_drawn_questions_are_asked_and_let_in(run: Run) -> None:
+    rows = rows_left_out(make_desk(run, limit=5).store, len(run.pool.contexts))
+    questions = draw_questions(run, rows, "one")
+    screening = Screening(questions, n_questions=N_DRAWN_EACH, secret="one", min_gold_items=99)
+    desk = make_desk(run, screening, limit=5)
+    client = TestClient(make_app(Site(desk, run, Signer("one")), TOKEN, 1e6))
+    ann = Browser(client, "ann")
+    assert f"First come {N_DRAWN_EACH} trial questions" in ann.page
+    ann.begin()
+    for k in range(N_DRAWN_EACH):
+        assert f"Trial question {k + 1} of {N_DRAWN_EACH}" in " ".join(ann.page.split())
+        question = next(one for one in questions if desk_item(desk, ann.task) == one.id)
+        order = shown_question(question, secret="one", annotator="ann").order
+        ratings = ["gibberish" if place >= 4 else "likely" for place in order]
+        ann.send(ratings=ratings, best=order.index(0), second=order.index(1))
+    assert desk.state_of("ann") == "active"
+
+
+def desk_item(desk: Desk, task: str) -> str:
+    with desk.store.engine.connect() as connection:
+        return str(connection.exec_driver_sql("SELECT item FROM tasks WHERE id = ?", (task,)).scalar())
