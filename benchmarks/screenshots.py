@@ -76,9 +76,10 @@ def answer(path: Path, database: str) -> None:
             desk.take(task.id, name, "0", 0, made_up(rng, skill))
     desk.pause("delta", True)
     with store.engine.begin() as connection:  # so that the answers are of today
-        connection.exec_driver_sql(
-            "UPDATE tasks SET answered_at = strftime('%s', 'now') - (? - answered_at)", (now[0],)
-        )
+        for table, column in (("tasks", "answered_at"), ("events", "at")):
+            connection.exec_driver_sql(
+                f"UPDATE {table} SET {column} = strftime('%s', 'now') - (? - {column})", (now[0],)
+            )
     store.close()
 
 
