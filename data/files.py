@@ -29,10 +29,6 @@ MANIFEST = "manifest.json"
 HOST = re.sub(r"\W", "-", platform.node()) or "local"
 """This machine, in temporary names: only it can tell whether its processes are alive."""
 
-_ANY_MARK = rf"\.{re.escape(HOST)}\.\d+(?:\.old)?\.tmp"
-_MARK = rf"\.{re.escape(HOST)}\.(?P<process>\d+)(?:\.old)?\.tmp"
-"""What this machine puts after the name of a file while it is temporary."""
-
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -61,8 +57,8 @@ def replacing_all(*paths: Path) -> Iterator[list[Path]]:
     """Temporary paths for files that belong together, none of which is replaced before the block has written them all.
 
     The last of `paths` is the commit point: its old file is removed first and its new one comes last, so where it is,
-    all files are complete. A run killed in between leaves its temporary file, by which `check_outputs` knows the set as
-    unfinished.
+    all files are complete. The block writes its temporary file last, too. A run that is stopped between the renames, by
+    a kill or by an error, leaves this file, by which `check_outputs` knows the set as unfinished.
     """
     paths = tuple(Path(os.path.abspath(path)) for path in paths)
     for path in paths:
@@ -70,14 +66,15 @@ def replacing_all(*paths: Path) -> Iterator[list[Path]]:
     temporaries = [_temporary(path) for path in paths]
     try:
         yield temporaries
-        for path in paths:  # not earlier: they show that the set is unfinished, and ours do so from now on
-            remove_leftovers_of(path)
-        paths[-1].unlink(missing_ok=True)
-        for temporary, path in zip(temporaries, paths, strict=True):
-            os.replace(temporary, path)
-    finally:
-        for leftover in temporaries:
-            _remove(leftover)
+    except BaseException:
+        for temporary in temporaries:
+            _remove(temporary)
+        raise
+    for path in paths:  # not earlier: they show that the set is unfinished, and ours do so from now on
+        remove_leftovers_of(path)
+    paths[-1].unlink(missing_ok=True)
+    for temporary, path in zip(temporaries, paths, strict=True):
+        os.replace(temporary, path)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -86,28 +83,23 @@ def remove_leftovers(folder: Path) -> None:
     A folder that was moved aside is moved back if nothing took its place. The files of running processes are kept, and
     those of other machines, which may share the folder.
     """
-    for path in folder.glob(".*.tmp"):
-        if found := re.fullmatch(rf"\.(.+?){_MARK}", path.name):
-            _clear(path, path.with_name(found[1]), int(found["process"]))
+    for path, found in _temporaries(folder, r"(?P<name>.+?)"):
+        _clear(path, path.with_name(found["name"]), int(found["process"]))
 
 
 def remove_leftovers_of(target: Path) -> None:
     """As `remove_leftovers`, but only what was to become `target`; nothing else in its folder is touched."""
-    for path, process in _temporaries_of(target):
-        _clear(path, target, process)
+    for path, found in _temporaries(target.parent, re.escape(target.name)):
+        _clear(path, target, int(found["process"]))
+    # and those for its temporary files, where a writer was given one
+    for path, found in _temporaries(target.parent, rf"\.{re.escape(target.name)}\.{re.escape(HOST)}\.\d+\.tmp"):
+        _clear(path, target, int(found["process"]))
 
 
-def _temporaries_of(target: Path) -> list[tuple[Path, int]]:
-    """The temporary files for `target`, and those for the temporary files, each with the process that wrote it."""
-    name = re.escape(target.name)
-    found = [
-        (
-            path,
-            re.fullmatch(rf"\.{name}{_MARK}", path.name) or re.fullmatch(rf"\.\.{name}{_MARK}{_ANY_MARK}", path.name),
-        )
-        for path in target.parent.glob(".*.tmp")
-    ]
-    return [(path, int(match["process"])) for path, match in found if match]
+def _temporaries(folder: Path, name: str) -> list[tuple[Path, re.Match[str]]]:
+    """The temporary files of this machine in `folder` whose own names match the pattern `name`."""
+    pattern = re.compile(rf"\.{name}\.{re.escape(HOST)}\.(?P<process>\d+)(?:\.old)?\.tmp")
+    return [(path, found) for path in folder.glob(".*.tmp") if (found := pattern.fullmatch(path.name))]
 
 
 def _clear(path: Path, target: Path, process: int) -> None:
@@ -270,10 +262,12 @@ def check_outputs(*paths: Path, force: bool = False) -> None:
     The commit point comes last, and the file that the user named before it.
 
     A set that a killed run left unfinished may be replaced: its commit point is not there, but the temporary file of a
-    process that has ended is. Files without either are somebody else's.
+    process that has ended is, or one that an earlier call in this process left. Files without either are somebody
+    else's.
     """
     commit = Path(os.path.abspath(paths[-1]))
-    if not commit.exists() and any(not _is_alive(process) for _, process in _temporaries_of(commit)):
+    left = {int(found["process"]) for _, found in _temporaries(commit.parent, re.escape(commit.name))}
+    if not commit.exists() and any(process == os.getpid() or not _is_alive(process) for process in left):
         return
     for path in (*reversed(paths[:-1]), commit):
         check_output(path, force=force)

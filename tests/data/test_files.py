@@ -129,12 +129,36 @@ def test_an_exception_inside_replacing_all_leaves_every_old_file_and_no_temporar
     assert [(tmp_path / name).read_text() for name in names(tmp_path)] == ["old", "old"]
 
 
+def test_an_error_between_the_renames_leaves_a_set_that_the_next_run_knows_as_unfinished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(tmp_path, "old")
+    rename = os.replace
+
+    def stopped(source: Path, target: Path) -> None:
+        if Path(target).name == "commit":
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    paths = tmp_path / "beside", tmp_path / "commit"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt), files.replacing_all(*paths) as temporaries:
+        for temporary in temporaries:
+            files.write_text(temporary, "new")
+        patch.setattr(os, "replace", stopped)
+    files.check_outputs(tmp_path / "beside", tmp_path / "commit")
+    write_pair(tmp_path, "new")
+    assert names(tmp_path) == ["beside", "commit"]
+
+
 def test_a_set_without_its_commit_point_is_unfinished_only_if_a_process_died_at_it(tmp_path: Path) -> None:
     paths = (tmp_path / "beside", tmp_path / "commit")
     paths[0].touch()
-    for of_another in (f".commit.{HERE}.{os.getpid()}.tmp", f".commit.not-{HERE}.{DEAD}.tmp"):
+    for of_another in (f".commit.{HERE}.{os.getppid()}.tmp", f".commit.not-{HERE}.{DEAD}.tmp"):
         (tmp_path / of_another).touch()
     with pytest.raises(InputError, match="beside: already exists"):
+        files.check_outputs(*paths)
+    (tmp_path / f"..commit.{HERE}.{DEAD}.tmp.{HERE}.{DEAD}.tmp").touch()
+    with pytest.raises(InputError, match="beside: already exists"):  # killed while it wrote, before any rename
         files.check_outputs(*paths)
     (tmp_path / f".commit.{HERE}.{DEAD}.tmp").touch()
     files.check_outputs(*paths)
