@@ -1,7 +1,9 @@
 """Files that are whole or not there: atomic writes, JSON with good errors, manifests, hashes.
 
 Every writer here writes under a temporary name (`.NAME.HOST.PID.tmp`) in the same folder and renames, so a run killed
-at any moment leaves either the old file or the new one. Nothing in the project writes a file in another way.
+at any moment leaves either the old file or the new one. Files that belong together are renamed one after the other, the
+one that makes them count last (`replacing_all`). What a killed run left is cleared away by the next one with the same
+target (`check_output`). Nothing in the project writes a file in another way.
 """
 
 import hashlib
@@ -36,7 +38,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     old = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.old.tmp")
     try:
         yield temporary
@@ -50,15 +52,68 @@ def replacing(path: Path) -> Iterator[Path]:
             _remove(leftover)
 
 
+@contextmanager
+def replacing_all(*paths: Path) -> Iterator[list[Path]]:
+    """Temporary paths for files that belong together, none of which is replaced before the block has written them all.
+
+    The last of `paths` is the commit point: its old file is removed first and its new one comes last, so where it is,
+    all files are complete. The block writes its temporary file last, too. A run that is stopped between the renames, by
+    a kill or by an error, leaves this file, by which `check_outputs` knows the set as unfinished.
+    """
+    paths = tuple(Path(os.path.abspath(path)) for path in paths)
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    temporaries = [_temporary(path) for path in paths]
+    try:
+        yield temporaries
+    except BaseException:
+        for temporary in temporaries:
+            _remove(temporary)
+        raise
+    for path in paths:  # not earlier: they show that the set is unfinished, and ours do so from now on
+        remove_leftovers_of(path)
+    paths[-1].unlink(missing_ok=True)
+    for temporary, path in zip(temporaries, paths, strict=True):
+        os.replace(temporary, path)
+
+
 def remove_leftovers(folder: Path) -> None:
     """Delete the temporary files that killed processes of this machine left in `folder`.
 
-    Those of running processes are kept, and those of other machines, which may share the folder.
+    A folder that was moved aside is moved back if nothing took its place. The files of running processes are kept, and
+    those of other machines, which may share the folder.
     """
-    for path in folder.glob(".*.tmp"):
-        found = re.search(r"\.([^.]+)\.(\d+)(\.old)?\.tmp$", path.name)
-        if found and found[1] == HOST and not _is_alive(int(found[2])):
-            _remove(path)
+    for path, found in _temporaries(folder, r"(?P<name>.+?)"):
+        _clear(path, path.with_name(found["name"]), int(found["process"]))
+
+
+def remove_leftovers_of(target: Path) -> None:
+    """As `remove_leftovers`, but only what was to become `target`; nothing else in its folder is touched."""
+    for path, found in _temporaries(target.parent, re.escape(target.name)):
+        _clear(path, target, int(found["process"]))
+    # and those for its temporary files, where a writer was given one
+    for path, found in _temporaries(target.parent, rf"\.{re.escape(target.name)}\.{re.escape(HOST)}\.\d+\.tmp"):
+        _clear(path, target, int(found["process"]))
+
+
+def _temporaries(folder: Path, name: str) -> list[tuple[Path, re.Match[str]]]:
+    """The temporary files of this machine in `folder` whose own names match the pattern `name`."""
+    pattern = re.compile(rf"\.{name}\.{re.escape(HOST)}\.(?P<process>\d+)(?:\.old)?\.tmp")
+    return [(path, found) for path in folder.glob(".*.tmp") if (found := pattern.fullmatch(path.name))]
+
+
+def _clear(path: Path, target: Path, process: int) -> None:
+    """Remove the temporary `path` unless `process` is alive, or move it back if it is an old `target` moved aside."""
+    if _is_alive(process):
+        return
+    if path.name.endswith(".old.tmp") and not target.exists():
+        os.replace(path, target)
+    else:
+        _remove(path)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
 
 
 def _remove(path: Path) -> None:
@@ -192,9 +247,30 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
 
 
 def check_output(path: Path, *, force: bool = False) -> None:
-    """Stop before any work when `path` already exists and is not to be replaced."""
+    """Stop before any work when `path` already exists and is not to be replaced.
+
+    What killed runs left of it is cleared away first (`remove_leftovers_of`).
+    """
+    remove_leftovers_of(Path(os.path.abspath(path)))
     if path.exists() and not force:
         raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
+
+
+def check_outputs(*paths: Path, force: bool = False) -> None:
+    """As `check_output`, for files that `replacing_all` writes together, in its order.
+
+    The commit point comes last, and the file that the user named before it.
+
+    A set that a killed run left unfinished may be replaced: its commit point is not there, but the temporary file of a
+    process that has ended is, or one that an earlier call in this process left. Files without either are somebody
+    else's.
+    """
+    commit = Path(os.path.abspath(paths[-1]))
+    left = {int(found["process"]) for _, found in _temporaries(commit.parent, re.escape(commit.name))}
+    if not commit.exists() and any(process == os.getpid() or not _is_alive(process) for process in left):
+        return
+    for path in (*reversed(paths[:-1]), commit):
+        check_output(path, force=force)
 
 
 def _read(path: Path) -> str:

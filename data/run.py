@@ -155,6 +155,7 @@ def begin_run(
     """
     if path is None:
         return Run(pool, start)
+    remove_leftovers(path)
     begun = (path / MANIFEST).exists()
     if begun:
         _check_identity(path, read_manifest(path, "run"), identity)

@@ -18,7 +18,7 @@ import numpy as np
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest, read_dropped
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_json, write_manifest
+from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_manifest
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -28,7 +28,6 @@ from swag_af.data.pool.folder import (
     finish_pool,
     pad,
     read_shard_entry,
-    shard_path,
     smallest_uint,
 )
 from swag_af.data.pool.pool import CandidatePool
@@ -199,13 +198,13 @@ def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
 
 def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
     """Begin the folder, or find it begun under the same plan; whether nothing is left to do."""
+    remove_leftovers(path)
+    remove_leftovers(path / SHARDS)
     if not (path / "manifest.json").exists():
         write_manifest(path, "pool", {"complete": False, "plan": plan})
         return False
     manifest = read_manifest(path, "pool")
     check_same(manifest.get("plan", {}), plan, path, "--out")
-    remove_leftovers(path)
-    remove_leftovers(path / SHARDS)
     return bool(manifest["complete"])
 
 
@@ -266,8 +265,8 @@ class _Maker:
         dtype = self.vocabulary.id_dtype
         starts, lengths = pad((self.vocabulary.ids(tokenize(c.start)) for c in group), dtype, width=self.widest_start)
         counts = np.full(len(group), 1 + options.n_negatives, np.uint32)
-        draft.finish(group, {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts})
-        write_json(shard_path(self.out, number) / "timing.json", tally.of_shard())
+        more = {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts}
+        draft.finish(group, more, tally.of_shard())
 
     def _tables(self, row: Row) -> dict[str, np.ndarray]:
         known = np.delete(row.features, BACKWARD, axis=1) if self.job.options.features == "lazy" else row.features

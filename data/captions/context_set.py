@@ -20,7 +20,7 @@ from swag_af.data.files import (
     check_manifest,
     read_json,
     read_jsonl,
-    replacing,
+    replacing_all,
     sha256_file,
     write_json,
     write_jsonl,
@@ -39,21 +39,12 @@ N_FOLDS = 5
 def write_contexts(
     path: Path, contexts: Sequence[Context], dropped: Sequence[DroppedPair], made_by: dict[str, Any]
 ) -> None:
-    """Write the four files of a context set, none of them before all are ready.
-
-    The old manifest is removed first and the new one written last, so a manifest means that all files are complete.
-    """
-    manifest_path = manifest_path_of(path)
+    """Write the four files of a context set, none of them before all are ready. A manifest means that all are there."""
     drops = drop_table(len(contexts), dropped)
-    with (
-        replacing(manifest_path) as manifest,
-        replacing(drop_report_path_of(path)) as report,
-        replacing(dropped_path_of(path)) as beside,
-        replacing(path) as main,
-    ):
-        write_jsonl(main, (context.record() for context in contexts))
-        write_jsonl(beside, (asdict(pair) for pair in dropped))
+    with replacing_all(*set_paths(path)) as (report, beside, main, manifest):
         write_text(report, "\n".join([*drop_report(drops, dropped), ""]))
+        write_jsonl(beside, (asdict(pair) for pair in dropped))
+        write_jsonl(main, (context.record() for context in contexts))
         content = {
             "format": FORMAT,
             "kind": "contexts",
@@ -65,7 +56,6 @@ def write_contexts(
             "made_by": made_by,
         }
         write_json(manifest, content)
-        manifest_path.unlink(missing_ok=True)
 
 
 def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence[tuple[int, int]] = ()) -> Joined:
@@ -179,6 +169,11 @@ def read_contexts_manifest(path: Path) -> dict[str, Any] | None:
     """The manifest beside a contexts file, None for a file that was not written by this package."""
     beside = manifest_path_of(path)
     return check_manifest(read_json(beside), beside, "contexts") if beside.exists() else None
+
+
+def set_paths(path: Path) -> tuple[Path, Path, Path, Path]:
+    """The files of the context set at `path` in the order in which they are put in place, the manifest last."""
+    return drop_report_path_of(path), dropped_path_of(path), path, manifest_path_of(path)
 
 
 def manifest_path_of(path: Path) -> Path:

@@ -6,20 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.captions.context_set import (
-    drop_report_path_of,
-    dropped_path_of,
-    joined_by_sentence,
-    manifest_path_of,
-    write_contexts,
-)
+from swag_af.data.captions.context_set import joined_by_sentence, set_paths, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.captions.readers import describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, sha256_file
+from swag_af.data.files import check_outputs, sha256_file
 from swag_af.data.progress import progress
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
@@ -66,9 +60,8 @@ def _check(options: ContextsOptions) -> None:
         format_of(source, options.format)
     if options.out.is_dir():
         raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
-    for path_of in (Path, dropped_path_of, drop_report_path_of, manifest_path_of):
-        output = path_of(options.out)
-        check_output(output, force=options.force)
+    check_outputs(*set_paths(options.out), force=options.force)
+    for output in set_paths(options.out):
         if output.resolve() in {source.resolve() for source in options.sources}:
             raise InputError(f"{output}: this is a source and would be overwritten. Choose another --out.")
 

@@ -53,11 +53,13 @@ class ShardDraft:
         """Record that a row has no candidates, and why."""
         write_text(self.path / f"{row:06d}.dropped", reason)
 
-    def finish(self, contexts: Sequence[Context], more: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def finish(
+        self, contexts: Sequence[Context], more: Mapping[str, np.ndarray], timing: Mapping[str, float] | None = None
+    ) -> dict[str, Any]:
         """Write the shard from the rows' files and delete them; returns the content of its `shard.json`.
 
-        `contexts` and the tables in `more` have all rows, dropped ones included. Memory does not grow with the number
-        of rows.
+        `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them.
+        Memory does not grow with the number of rows.
         """
         reasons = {int(path.stem): path.read_text(encoding="utf-8") for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(self.n_rows) if row not in reasons]
@@ -81,6 +83,7 @@ class ShardDraft:
                 "drops": dict(Counter(reasons.values())),
                 "dropped": {contexts[row].id: reason for row, reason in reasons.items()},
             },
+            timing=timing,
         )
         del tables
         shutil.rmtree(self.path)

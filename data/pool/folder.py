@@ -171,10 +171,11 @@ def write_shard(
     tables: Mapping[str, np.ndarray],
     *,
     notes: Mapping[str, Any] | None = None,
+    timing: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Write shard `number` of the pool in `folder`, whole or not at all; returns the content of its `shard.json`.
 
-    `notes` are added to it.
+    `notes` are added to it; `timing`, which differs from run to run, is written to `timing.json`.
     """
     path = shard_path(folder, number)
     with replacing(path) as temporary:
@@ -189,7 +190,15 @@ def write_shard(
             **(notes or {}),
         }
         write_json(temporary / "shard.json", entry)
+        if timing is not None:
+            write_json(temporary / "timing.json", timing)
     return entry
+
+
+def clear_pool(folder: Path) -> None:
+    """Remove from the pool in `folder` what killed runs that were changing it left (`remove_leftovers`)."""
+    for path in (folder, *(folder / SHARDS).glob("[0-9]*")):
+        remove_leftovers(path)
 
 
 def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> str:
@@ -260,6 +269,7 @@ def replace_vocabulary(folder: Path, vocabulary: Vocabulary, changes: Mapping[st
 
     `vocabulary` must have the token types of the old one: the tables hold their ids.
     """
+    clear_pool(folder)
     manifest = read_manifest(folder, "pool")
     standing = vocabulary_path(folder, manifest["vocabulary_sha256"])
     if standing.name == NEXT_VOCABULARY:  # an earlier change was killed before its last step

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.files import read_json, write_array, write_json
-from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS
+from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
@@ -35,11 +35,13 @@ def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> Candi
     Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
     often the work was interrupted.
     """
+    clear_pool(folder)
     pool = CandidatePool.open(folder)
     tagger = load_tagger(tagger_name)
     plan = {"context_tagger": tagger.name, "context_tagger_sha256": tagger.sha256}
     if "tags" in pool.tables:
         if all(pool.manifest.get(key) == value for key, value in plan.items()):
+            (folder / PLAN).unlink(missing_ok=True)  # of a run that was killed after its last step but this
             return pool
         pool = pool.with_tables([t for t in pool.tables if t not in CONTEXT_TAGS], dict.fromkeys(plan))
     _begin(folder, plan)

@@ -18,7 +18,7 @@ import numpy as np
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, read_jsonl, read_manifest, remove_leftovers, replacing, sha256_file
+from swag_af.data.files import check_output, read_jsonl, read_manifest, replacing, sha256_file
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of
@@ -62,7 +62,6 @@ def pool(options: PoolOptions) -> CandidatePool:
     used, before anything is written to `options.out`.
     """
     inputs = _opened(options)
-    remove_leftovers(options.out.absolute().parent)
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None

@@ -21,11 +21,12 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import (
+    MANIFEST,
     check_output,
     check_same,
     read_json,
     read_manifest,
-    remove_leftovers,
+    remove_leftovers_of,
     replacing,
     sha256_file,
     write_json,
@@ -54,14 +55,18 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     same weights, interrupted or not.
     """
     import_spacy()
-    check_output(options.out, force=options.force)
-    if options.out.exists():
-        read_manifest(options.out, "tagger")  # --force replaces a tagger only
+    seconds = time.process_time()
+    out = Path(os.path.abspath(options.out))
+    epochs = out.with_name(f".{out.name}.epochs")
+    if epochs.exists() and not options.force and (made := _made(options)) is not None:
+        shutil.rmtree(epochs)
+        return {**made, "cpu_seconds": time.process_time() - seconds}
+    check_output(out, force=options.force)
+    if out.exists():
+        read_manifest(out, "tagger")  # --force replaces a tagger only
     train, dev = _sentences(options)
     plan = _plan(options)
-    out = Path(os.path.abspath(options.out))
-    state = _State(out.with_name(f".{out.name}.epochs"), plan)
-    seconds = time.process_time()
+    state = _State(epochs, plan)
     n_done = len(state.reports)
     with progress("train-tagger", options.epochs * len(train), "sentences", done=n_done * len(train)) as advance:
         for epoch in range(n_done, options.epochs):
@@ -130,6 +135,17 @@ def _plan(options: TrainTaggerOptions) -> dict[str, Any]:
         "treebank_sha256": sha256_file(options.treebank),
         "dev_sha256": sha256_file(options.dev) if options.dev else None,
     }
+
+
+def _made(options: TrainTaggerOptions) -> dict[str, Any] | None:
+    """The figures of the pipeline in `options.out` if it was made by these options, whose run was then killed while it
+    removed its epochs; None otherwise."""
+    if not (options.out / MANIFEST).exists():
+        return None
+    manifest, plan = read_manifest(options.out, "tagger"), _plan(options)
+    if any(manifest.get(name) != value for name, value in plan.items()):
+        return None
+    return {name: value for name, value in manifest.items() if name not in {"format", "kind", "epochs_held_out", *plan}}
 
 
 def _new_pipeline(train: Sequence[Sentence], options: TrainTaggerOptions) -> tuple[Any, Any]:
@@ -238,7 +254,7 @@ class _State:
     def __init__(self, folder: Path, plan: dict[str, Any]):
         self.folder, self.plan = folder, plan
         self.reports: list[dict[str, float]] = []
-        remove_leftovers(folder.parent)
+        remove_leftovers_of(folder)
         if (folder / "state.json").exists():
             begun = read_json(folder / "state.json")
             check_same(begun["plan"], plan, folder, "another --out")

@@ -15,7 +15,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_manifest, write_array
 from swag_af.data.folds import SEEN, FoldMap, Readable
-from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite
+from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.tokens import tokenize
@@ -61,6 +61,7 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
 def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
     """Write a features table into every shard, then the manifest that lists it."""
     assert pool.path is not None
+    clear_pool(pool.path)
     if lms is None:
         raise InputError(
             f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."

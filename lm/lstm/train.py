@@ -83,8 +83,9 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     manifest = open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, folds_read, options.seed, hashes)
     start = pretrained_path(options.out) if manifest.get("books_sha256") else None
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
-    for fold in set(folds) - set(missing):
-        shutil.rmtree(fold_path(options.out, fold) / "checkpoints", ignore_errors=True)
+    for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
+        if is_finished(folder):  # killed between its manifest and this
+            shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     tasks = [pretraining] if pretraining and missing else []
     for i, fold in enumerate(missing, start=1):
         corpus = fold_corpus(pairs, fold, options.lm.held_out, rng=np.random.default_rng((options.seed, fold)))

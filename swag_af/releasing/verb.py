@@ -13,7 +13,6 @@ import numpy as np
 from swag_af.data.files import (
     check_output,
     read_manifest,
-    remove_leftovers,
     replacing,
     sha256_file,
     write_manifest,
@@ -40,7 +39,6 @@ def release(options: ReleaseOptions) -> Dataset:
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
     names = style_filters(run, options)
-    remove_leftovers(options.out.absolute().parent)
     with progress("release", 3 + len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
         advance(1)

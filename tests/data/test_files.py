@@ -88,11 +88,83 @@ def test_leftovers_of_dead_processes_go_and_nothing_else(tmp_path: Path) -> None
     (tmp_path / f".a.{HERE}.{DEAD}.tmp").touch()
     (tmp_path / f".00001.{HERE}.{DEAD}.tmp" / "deep").mkdir(parents=True)
     (tmp_path / f".0001.npy.{HERE}.{DEAD}.tmp").touch()
+    (tmp_path / "b").touch()
     (tmp_path / f".b.{HERE}.{DEAD}.old.tmp").touch()
     (tmp_path / "c.tmp").touch()
     (tmp_path / ".hidden").touch()
     files.remove_leftovers(tmp_path)
-    assert names(tmp_path) == [".hidden", "c.tmp"]
+    assert names(tmp_path) == [".hidden", "b", "c.tmp"]
+
+
+def test_a_folder_that_was_moved_aside_comes_back_where_nothing_took_its_place(tmp_path: Path) -> None:
+    files.write_text(tmp_path / f".a.{HERE}.{DEAD}.old.tmp" / "inside", "old")
+    (tmp_path / f".a.{HERE}.{DEAD}.tmp").mkdir()
+    files.remove_leftovers_of(tmp_path / "a")
+    assert (tmp_path / "a" / "inside").read_text() == "old"
+    assert names(tmp_path) == ["a"]
+
+
+def test_leftovers_of_one_target_go_and_those_of_others_stay(tmp_path: Path) -> None:
+    mark = f"{HERE}.{DEAD}.tmp"
+    for name in (f".a.txt.{mark}", f"..a.txt.{mark}.{mark}", f".a.txt.{HERE}.{os.getpid()}.tmp"):
+        (tmp_path / name).touch()
+    others = [f".b.a.txt.{mark}", f"..a.txt.{mark}", f".a.{mark}", f".a.txt.not-{HERE}.{DEAD}.tmp"]
+    for name in others:
+        (tmp_path / name).touch()
+    files.check_output(tmp_path / "a.txt")
+    assert names(tmp_path) == sorted([*others, f".a.txt.{HERE}.{os.getpid()}.tmp"])
+
+
+def write_pair(folder: Path, text: str) -> None:
+    with files.replacing_all(folder / "beside", folder / "commit") as temporaries:
+        for temporary in temporaries:
+            files.write_text(temporary, text)
+
+
+def test_an_exception_inside_replacing_all_leaves_every_old_file_and_no_temporary(tmp_path: Path) -> None:
+    write_pair(tmp_path, "old")
+    with pytest.raises(RuntimeError), files.replacing_all(tmp_path / "beside", tmp_path / "commit") as temporaries:
+        temporaries[0].write_text("half")
+        raise RuntimeError
+    assert [(tmp_path / name).read_text() for name in names(tmp_path)] == ["old", "old"]
+
+
+def test_an_error_between_the_renames_leaves_a_set_that_the_next_run_knows_as_unfinished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(tmp_path, "old")
+    rename = os.replace
+
+    def stopped(source: Path, target: Path) -> None:
+        if Path(target).name == "commit":
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    paths = tmp_path / "beside", tmp_path / "commit"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt), files.replacing_all(*paths) as temporaries:
+        for temporary in temporaries:
+            files.write_text(temporary, "new")
+        patch.setattr(os, "replace", stopped)
+    files.check_outputs(tmp_path / "beside", tmp_path / "commit")
+    write_pair(tmp_path, "new")
+    assert names(tmp_path) == ["beside", "commit"]
+
+
+def test_a_set_without_its_commit_point_is_unfinished_only_if_a_process_died_at_it(tmp_path: Path) -> None:
+    paths = (tmp_path / "beside", tmp_path / "commit")
+    paths[0].touch()
+    for of_another in (f".commit.{HERE}.{os.getppid()}.tmp", f".commit.not-{HERE}.{DEAD}.tmp"):
+        (tmp_path / of_another).touch()
+    with pytest.raises(InputError, match="beside: already exists"):
+        files.check_outputs(*paths)
+    (tmp_path / f"..commit.{HERE}.{DEAD}.tmp.{HERE}.{DEAD}.tmp").touch()
+    with pytest.raises(InputError, match="beside: already exists"):  # killed while it wrote, before any rename
+        files.check_outputs(*paths)
+    (tmp_path / f".commit.{HERE}.{DEAD}.tmp").touch()
+    files.check_outputs(*paths)
+    paths[1].touch()
+    with pytest.raises(InputError, match="already exists"):
+        files.check_outputs(*paths)
 
 
 def test_what_another_machine_is_writing_stays(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output
+from swag_af.data.files import check_output, check_outputs, replacing_all
 from swag_af.data.run import Run, open_run
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import (
@@ -86,14 +86,16 @@ def export(options: ExportOptions) -> Exported:
         return _export_verdicts(options)
     platform = PLATFORMS[options.to]
     form = out.with_name(out.name + platform.form_suffix)
-    for path in {out, form, key_path(out)}:
-        check_output(path, force=options.force)
+    paths = tuple(dict.fromkeys((form, out, key_path(out))))  # the key comes last: without it, the tasks do not count
+    check_outputs(*paths, force=options.force)
     run = open_run(options.run)
     tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
-    write_key(key_path(out), options.to, run.pool.identity, tasks)
-    platform.write(out, tasks)
-    if platform.form is not None:
-        platform.form(form, tasks)
+    with replacing_all(*paths) as temporaries:
+        temporary = dict(zip(paths, temporaries, strict=True))
+        if platform.form is not None:
+            platform.form(temporary[form], tasks)
+        platform.write(temporary[out], tasks)
+        write_key(temporary[key_path(out)], options.to, run.pool.identity, tasks)
     return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out))
 
 

@@ -1,0 +1,337 @@
+"""Every verb that writes is killed before one of its file operations, run again, and must end in the same bytes.
+
+The kill is an exception that an audit hook raises before the k-th file is opened for writing, renamed, made or removed;
+every later operation fails too, so that no clean-up runs, as after SIGKILL. Where a verb has many operations or takes
+long, some are tried: the first, the last, and those beside renames.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of, make_pool
+
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.audit import audit
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.filtering import run_filter
+from swag_af.cli.verbs import verify_agreement
+from swag_af.data import files
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.readers import caption_rows
+from swag_af.data.captions.verb import contexts
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl, write_text
+from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import pool, tag
+from swag_af.data.run import open_run
+from swag_af.data.sample import grammar
+from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.filters import registry
+from swag_af.judging.options import AgreementOptions
+from swag_af.judging.verdicts import RATINGS, Verdict, make_items, write_verdicts
+from swag_af.lm.lstm.lazy import features
+from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.verb import generate
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.verb import report
+from swag_af.verify.exchange.verb import export, import_verdicts
+from swag_af.verify.options import ExportOptions, ImportOptions
+
+DEAD = 1 << 23
+"""No process has this number: Linux stops at 1 << 22."""
+
+VARYING = {"timing.json", "timing.jsonl"}
+"""Files of seconds, which must be there and may differ."""
+
+PASSED_OVER = "tensorboard"
+"""Written by a thread of another package, for people to look at."""
+
+
+class Killed(BaseException):
+    """What stands for SIGKILL."""
+
+
+class Watch:
+    """Records the file operations below a folder, and raises Killed at the k-th and all that follow."""
+
+    def __init__(self) -> None:
+        self.root = ""
+        self.kill_at: int | None = None
+        self.operations: list[str] = []
+
+    def __call__(self, event: str, given: tuple[Any, ...]) -> None:
+        if self.root and (operation := self._operation(event, given)):
+            self.operations.append(operation)
+            if self.kill_at is not None and len(self.operations) > self.kill_at:
+                raise Killed(operation)
+
+    def _operation(self, event: str, given: tuple[Any, ...]) -> str | None:
+        """The operation in words, None where it changes nothing below the folder."""
+        if event == "open":
+            mode, flags = given[1:]
+            writes = any(letter in mode for letter in "wax+") if mode else flags & (os.O_WRONLY | os.O_RDWR)
+            paths = given[:1] if writes else ()
+        elif event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"):
+            paths = given[: 2 if event == "os.rename" else 1]
+        else:
+            return None
+        named = [os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)]
+        ours = [name for name in named if name.startswith(self.root) and PASSED_OVER not in name]
+        return f"{event} {' -> '.join(name.removeprefix(self.root) for name in ours)}" if ours else None
+
+
+WATCH = Watch()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _watched() -> None:
+    sys.addaudithook(WATCH)  # there for good; it looks on only while it has a folder to watch
+
+
+@dataclass(frozen=True)
+class Case:
+    """A verb to be killed."""
+
+    needs: str
+    """Its inputs, by name."""
+    run: Callable[[Path], object]
+    """Runs it in the folder of its inputs."""
+    most: int = 24
+    """How many of its operations are tried."""
+
+
+def operations_of(run: Callable[[Path], object], root: Path, *, kill_at: int | None = None) -> list[str]:
+    """Run the verb, perhaps to be killed; the operations it came to."""
+    WATCH.root, WATCH.kill_at, WATCH.operations = f"{root}/", kill_at, []
+    is_alive = files._is_alive
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            if kill_at is not None:
+                patch.setattr(os, "getpid", lambda: DEAD)  # its temporary files are those of a process that has ended
+                patch.setattr(files, "_is_alive", lambda process: process == DEAD or is_alive(process))  # not yet
+            run(root)
+    except Killed:
+        pass
+    finally:
+        WATCH.root = ""
+    return WATCH.operations
+
+
+def places(operations: list[str], most: int) -> list[int]:
+    """Up to `most` of the operations: first, last, renames and what follows them, then others."""
+    n = len(operations)
+    renames = [i for i, operation in enumerate(operations) if operation.startswith(("os.rename", "shutil.rmtree"))]
+    beside = list(dict.fromkeys(i for r in renames for i in (r, r + 1) if 0 < i < n - 1))
+    others = [i for i in range(1, n - 1) if i not in beside]
+    chosen = [0, n - 1, *spread(beside, most - 2)]
+    return sorted({*chosen, *spread(others, most - len(chosen))})
+
+
+def spread(values: list[int], most: int) -> list[int]:
+    """Up to `most` of them, evenly."""
+    return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, max(0, min(most, len(values)))).astype(int))]
+
+
+def content_of(root: Path) -> dict[str, bytes]:
+    """Every file and folder below, hidden ones too; without what tells seconds."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if PASSED_OVER in name or "__pycache__" in name:
+            continue
+        content = b"" if path.is_dir() or path.name in VARYING else path.read_bytes()
+        if path.name == "report.html":
+            content = re.sub(rb'<section id="timing">.*?</section>', b"", content, flags=re.DOTALL)
+        found[name] = content
+    return found
+
+
+def write_book(path: Path) -> None:
+    rooms = ("kitchen", "garden", "hall", "cellar", "attic")
+    lines = [f"The man walks into the {a}. He looks at the {b} for a while." for a in rooms for b in rooms]
+    path.write_text("\n\n".join(lines), encoding="utf-8")
+
+
+def write_treebank(path: Path) -> None:
+    """Twenty sentences; every word depends on the first one."""
+    blocks = []
+    for sentence in [s for video in grammar.sample_sentences(6) for s in video][:20]:
+        words = enumerate(zip(sentence.tokens, sentence.tags, strict=True), start=1)
+        blocks.append(
+            "".join(f"{i}\t{w}\t_\t{t}\t_\t_\t{i > 1:d}\t{'dep' if i > 1 else 'root'}\t_\t_\n" for i, (w, t) in words)
+        )
+    path.write_text("\n".join(blocks) + "\n", encoding="utf-8")
+
+
+def write_run(root: Path) -> None:
+    """A pool and a run of it, with verdicts of one person."""
+    run_filter(filter_options(root))
+    run = open_run(root / "run")
+    items = make_items(run.assignment(), seed=0)
+    ratings = (RATINGS[0], *[RATINGS[1]] * (len(items[0].columns) - 1))
+    verdicts = [Verdict(item, "a", ratings, 0, 1 + i % 2, 20.0) for i, item in enumerate(items)]
+    write_verdicts(root / "judged.jsonl", verdicts, run.pool.identity)
+
+
+def filter_options(root: Path) -> FilterOptions:
+    af = AFOptions(iterations=2, n_negatives=9)
+    return FilterOptions(root / "pool", root / "run", schedule="hash:2", audit="hash", af=af)
+
+
+SMALL = LMOptions(hidden=8, layers=1, epochs=2, pretrain_epochs=1, batch_size=128, learning_rate=1e-2, min_count=1)
+
+
+def generate_options(root: Path, features: Any) -> GenerateOptions:
+    settings: dict[str, Any] = {"n_negatives": 4, "limit": 3, "shard_rows": 2, "tagger": "rules"}
+    return GenerateOptions(root / "contexts.jsonl", root / "lms", root / "made", features=features, **settings)
+
+
+def contexts_options(root: Path, name: str, *, force: bool = False) -> ContextsOptions:
+    rules = ContextRules(min_token_count=1)
+    return ContextsOptions((root / "captions.jsonl",), root / name, splitter="rules", rules=rules, force=force)
+
+
+def pool_options(root: Path, name: str, *, force: bool = False) -> PoolOptions:
+    return PoolOptions((root / "rows.jsonl",), root / name, tagger="rules", force=force)
+
+
+def train_small(root: Path) -> None:
+    train_lm(TrainLMOptions(root / "contexts.jsonl", root / "new", (0,), lm=SMALL, pretrain=(root / "book.txt",)))
+
+
+def generate_lazily(root: Path) -> None:
+    generate(generate_options(root, "lazy"))
+    features(FeaturesOptions(root / "made"))
+
+
+def train_tagger(root: Path) -> None:
+    pytest.importorskip("spacy")
+    from swag_af.data.syntax.train_tagger import train_tagger as train
+
+    train(TrainTaggerOptions(root / "treebank.conllu", root / "tagger", epochs=2, width=8, parser=False))
+
+
+def release_judged(root: Path) -> None:
+    release(ReleaseOptions(root / "run", root / "set", (root / "judged.jsonl",), audit="none", formats="jsonl"))
+
+
+def import_judged(root: Path) -> None:
+    import_verdicts(ImportOptions(root / "run", (root / "judged.jsonl",), out=root / "verdicts.jsonl"))
+
+
+SET = "contexts.jsonl contexts.dropped.jsonl contexts.dropped.txt contexts.manifest.json"
+RUN = "pool run judged.jsonl"
+CASES = {
+    "contexts": Case("captions.jsonl", lambda root: contexts(contexts_options(root, "made.jsonl"))),
+    "contexts-forced": Case(
+        f"captions.jsonl {SET}", lambda root: contexts(contexts_options(root, "contexts.jsonl", force=True))
+    ),
+    "train-lm": Case(f"{SET} book.txt", train_small, most=14),
+    "generate": Case(f"{SET} lms", lambda root: generate(generate_options(root, "full")), most=12),
+    "generate-lazy": Case(f"{SET} lms", generate_lazily, most=12),
+    "features": Case("texts lms", lambda root: features(FeaturesOptions(root / "texts", root / "lms")), most=6),
+    "pool": Case("rows.jsonl", lambda root: pool(pool_options(root, "made"))),
+    "pool-forced": Case("rows.jsonl texts", lambda root: pool(pool_options(root, "texts", force=True))),
+    "tag": Case("texts", lambda root: tag(TagOptions(root / "texts", "rules"))),
+    "tag-in-context": Case("texts", lambda root: tag(TagOptions(root / "texts", "rules", in_context=True))),
+    "train-tagger": Case("treebank.conllu", train_tagger, most=8),
+    "filter": Case("pool", lambda root: run_filter(filter_options(root)), most=12),
+    "audit": Case(RUN, lambda root: audit(AuditOptions(root / "run", filters="hash", seed=5))),
+    "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
+    "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
+    "release": Case(RUN, release_judged, most=12),
+    "export-csv": Case(RUN, lambda root: export(ExportOptions(root / "run", "csv", root / "tasks.csv"))),
+    "export-studio": Case(RUN, lambda root: export(ExportOptions(root / "run", "label-studio", root / "tasks.json"))),
+    "import": Case(RUN, import_judged),
+    "agreement": Case(RUN, lambda root: verify_agreement(AgreementOptions(root / "judged.jsonl", json=root / "table"))),
+}
+
+
+@pytest.fixture(scope="module")
+def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What the verbs read; the drawing of curves, which takes most of the time, is replaced by an empty file."""
+    root = tmp_path_factory.mktemp("kills") / "work"
+    root.mkdir()
+    for name in SET.split():
+        shutil.copy(contexts_path.parent / name, root)
+    shutil.copytree(lms, root / "lms")
+    write_jsonl(root / "captions.jsonl", caption_rows(grammar.sample_videos(6)))
+    write_book(root / "book.txt")
+    write_treebank(root / "treebank.conllu")
+    rows = [(c.id, c.video, c.sent1, c.start, c.gold) for c in make_contexts_of(6, n_videos=3)]
+    names, negatives = ("id", "video", "sent1", "start", "gold"), [f"sees {k} trees." for k in range(4)]
+    write_jsonl(root / "rows.jsonl", (dict(zip(names, row, strict=True)) | {"negatives": negatives} for row in rows))
+    CandidatePool.from_texts(make_contexts_of(4, n_videos=2), [negatives] * 4, tagger="none").save(root / "texts")
+    make_pool().save(root / "pool")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("cli.filtering", "reporting.verb", "releasing.verb"):
+            patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
+        patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
+        write_run(root)
+        yield root
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_verb_killed_anywhere_and_run_again_ends_in_the_same_bytes(name: str, inputs: Path, tmp_path: Path) -> None:
+    case, root = CASES[name], tmp_path / "work"
+    begin_anew(inputs, root, case)
+    operations = operations_of(case.run, root)
+    expected, faults = content_of(root), {}
+    for place in places(operations, case.most):
+        begin_anew(inputs, root, case)
+        assert len(operations_of(case.run, root, kill_at=place)) > place, "the verb was killed"
+        try:
+            case.run(root)
+        except InputError as error:  # a set that was finished before the kill
+            if "already exists" not in str(error):
+                raise
+        found = content_of(root)
+        if found != expected:
+            differing = [n for n in {**found, **expected} if found.get(n) != expected.get(n)]
+            faults[f"{place} of {len(operations)}, {operations[place]}"] = sorted(differing)
+    assert not faults
+
+
+def begin_anew(inputs: Path, root: Path, case: Case) -> None:
+    """A folder with the inputs of the verb and nothing else."""
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    for name in case.needs.split():
+        (shutil.copytree if (inputs / name).is_dir() else shutil.copy)(inputs / name, root / name)
+
+
+def test_a_finished_set_still_needs_force_and_files_of_others_do_too(inputs: Path, tmp_path: Path) -> None:
+    begin_anew(inputs, tmp_path / "work", CASES["contexts-forced"])
+    options = contexts_options(tmp_path / "work", "contexts.jsonl")
+    before = content_of(tmp_path)
+    with pytest.raises(InputError, match=r"contexts\.jsonl: already exists"):
+        contexts(options)
+    options.out.with_name("contexts.manifest.json").unlink()  # as a file made by hand has none
+    with pytest.raises(InputError, match=r"contexts\.jsonl: already exists"):
+        contexts(options)
+    assert content_of(tmp_path).items() <= before.items()
+
+
+def test_an_unfinished_set_is_replaced_without_force(inputs: Path, tmp_path: Path) -> None:
+    case, root = CASES["contexts-forced"], tmp_path / "work"
+    begin_anew(inputs, root, case)
+    operations = operations_of(case.run, root)
+    expected = content_of(root)
+    commit = next(i for i, operation in enumerate(operations) if operation == "os.remove contexts.manifest.json")
+    for place in (commit + 1, commit + 2, commit + 4):
+        begin_anew(inputs, root, case)
+        operations_of(case.run, root, kill_at=place)
+        contexts(contexts_options(root, "contexts.jsonl"))
+        assert content_of(root) == expected
