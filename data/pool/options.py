@@ -73,6 +73,9 @@ class PoolOptions:
     its ending, and rows that all of them have read are left out and counted."""
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
+    min_negatives: int = 0
+    """Drop rows that have fewer negatives left than this, and count them; 0 drops none. `swag-af filter` needs
+    --n-negatives in every row, and more where any is to be swapped."""
     normalise: bool = False
     """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
     references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
@@ -82,6 +85,9 @@ class PoolOptions:
     does it later."""
     force: bool = False
     """Replace an existing pool."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.min_negatives < 0, f"--min-negatives {self.min_negatives}: not below 0")])
 
 
 @dataclass(frozen=True)

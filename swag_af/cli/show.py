@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import Context, display
@@ -98,7 +99,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         (_phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
         for row in rows
     ]
-    return [*lines, "", *_examples(examples), "", f"Next: swag-af filter {path} --out run"]
+    return [*lines, "", *_examples(examples), "", f"Next: {filter_command(path, pool)}"]
 
 
 def _show_run(path: Path, options: ShowOptions) -> list[str]:
@@ -122,7 +123,7 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
         (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
-    following = f"swag-af release {path} --out dataset"
+    following = release_command(path, run)
     if not read_audits(path).findings:
         following += f"; or swag-af audit {path}, to see what fresh filters find"
     if run.n_finished < total:

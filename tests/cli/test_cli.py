@@ -551,3 +551,70 @@ def test_a_dataset_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path,
     assert "30 questions of 4 endings: train " in out
     assert "no human verdicts" in out
     assert "Next: read" in out
+
+
+# ------------------------------------------------------------------------------- commands to run next
+
+
+def pool_of_negatives(path: Path, *n_negatives: int) -> Path:
+    """A pool of texts, made by `pool`, with so many negatives in each row."""
+    rows = [
+        {
+            "sent1": f"A man number {i} walks in.",
+            "start": "He",
+            "gold": f"takes {i} cups from the shelf.",
+            "negatives": [f"eats {k} of {i} stones." for k in range(n)],
+        }
+        for i, n in enumerate(n_negatives)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    source = path.with_suffix(".jsonl")
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    main(["pool", str(source), "--out", str(path), "--tagger", "none"])
+    return path
+
+
+def next_command(out: str) -> list[str]:
+    """The arguments of the command that `out` ends with, up to a semicolon."""
+    return shlex.split(out.rpartition("Next: swag-af ")[2].partition(";")[0])
+
+
+@pytest.mark.parametrize("n_negatives", [3, 2, 1])
+def test_what_show_says_to_run_next_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_negatives: int
+) -> None:
+    """A pool without features cannot be filtered by the default schedule, nor can a run of one negative be released
+    with three distractors."""
+    monkeypatch.chdir(tmp_path)
+    following = next_command(shown(capsys, pool_of_negatives(tmp_path / "pool", *[n_negatives] * 12)))
+    assert following[:2] == ["filter", str(tmp_path / "pool")]
+    main([*following, "--iterations", "1", "--audit", "none"])
+    said = capsys.readouterr().out
+    assert "Written to run" in said
+    assert next_command(said) == next_command(shown(capsys, Path("run")))
+    main([*next_command(said), "--audit", "none", "--formats", "none"])
+    assert (tmp_path / "dataset" / "train.csv").exists()
+
+
+def test_a_run_that_cannot_swap_says_so_before_it_begins(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None
+) -> None:
+    flags = ["--schedule", "hash:1", "--audit", "none"]
+    even = pool_of_negatives(tmp_path / "even", *[3] * 12)
+    main(["filter", str(even), "--out", str(tmp_path / "a"), "--n-negatives", "3", *flags])
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.startswith("Warning: no row of the pool has a negative beyond the 3 assigned")
+    main(["filter", str(even), "--out", str(tmp_path / "b"), "--n-negatives", "2", *flags])
+    assert "Warning" not in capsys.readouterr().err
+    uneven = pool_of_negatives(tmp_path / "uneven", *[3] * 4, *[4] * 8)
+    main(["filter", str(uneven), "--out", str(tmp_path / "c"), "--n-negatives", "3", *flags])
+    assert "Warning: 4 of 12 rows have no negative beyond the 3 assigned" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["filter", "audit"])
+def test_help_names_every_filter(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    text = capsys.readouterr().out.partition("Try:")[0]
+    for name in ("ngrams", "fasttext", "bow", "cnn", "poslstm", "chars", "transformer", "mlp", "ensemble"):
+        assert re.search(rf"\b{name}\b", text)

@@ -541,6 +541,25 @@ def test_rows_without_negatives_are_dropped_and_counted_when_asked(tmp_path: Pat
     assert made.manifest["dropped_negatives"]["equal_to_gold"] == 0
 
 
+def test_rows_with_too_few_negatives_are_dropped_and_counted_when_asked(tmp_path: Path) -> None:
+    """As `filter` needs so many in every row; what was read of the others leaves no trace but the count."""
+    rows = [ROWS[0] | {"negatives": [f"eats {k} stones" for k in range(n)], "id": f"of-{n}"} for n in (4, 1, 0, 3, 2)]
+    source = write_rows(tmp_path / "rows.jsonl", rows)
+    made = build_pool(source, min_negatives=3)
+    assert [context.id for context in made.contexts] == ["of-4", "of-3"]
+    assert made.manifest["drops"] == {"no_negatives": 1, "too_few_negatives": 2}
+    alone = pool(
+        PoolOptions((write_rows(tmp_path / "alone.jsonl", [rows[0], rows[3]]),), tmp_path / "alone", tagger="none")
+    )
+    assert made.manifest["surface"] == alone.manifest["surface"]
+
+
+def test_no_row_with_enough_negatives_is_refused(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", [ROWS[0]])
+    with pytest.raises(Exception, match="none of its 1 rows has 9 negatives left"):
+        build_pool(source, min_negatives=9)
+
+
 def test_no_row_left_is_refused(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "rows.jsonl", [ROWS[0] | {"negatives": []}])
     with pytest.raises(Exception, match="none of its 1 rows has a negative left"):
