@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.captions.advice import drop_warnings, most_common_advice, time_warnings
 from swag_af.data.captions.context_set import (
     drop_report_path_of,
     dropped_path_of,
@@ -15,12 +16,12 @@ from swag_af.data.captions.context_set import (
 )
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
-from swag_af.data.captions.options import ContextsOptions
-from swag_af.data.captions.readers import describe, format_of, merge_videos, read_videos
+from swag_af.data.captions.options import CaptionColumns, ContextsOptions
+from swag_af.data.captions.readers import TABLES, describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, sha256_file
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
 
@@ -41,7 +42,7 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
         reasons = ", ".join(f"{n} {reason}" for reason, n in table.items() if n and reason not in ("pairs", "kept"))
         raise ExhaustedError(
             f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
-            "captions, or relax the rules (`swag-af contexts --help`)."
+            f"captions, or relax the rules{most_common_advice(table)} (`swag-af contexts --help`)."
         )
     joined = joined_by_sentence([*made, *dropped])
     made_by = {
@@ -53,6 +54,10 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
         "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
     }
     write_contexts(options.out, made, dropped, made_by)
+    by_source = zip(options.sources, read, strict=True)
+    odd = [line for path, (videos, _) in by_source for line in time_warnings(path.name, videos, options.rules)]
+    for line in [*odd, *drop_warnings(table)]:
+        note(f"Warning: {line}")
     return table
 
 
@@ -62,8 +67,12 @@ def _check(options: ContextsOptions) -> None:
         raise InputError(
             "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
         )
-    for source in options.sources:
-        format_of(source, options.format)
+    formats = [format_of(source, options.format) for source in options.sources]
+    if options.columns != CaptionColumns() and not set(formats) & set(TABLES):
+        raise InputError(
+            f"{options.sources[0]}: names of columns are for tables of captions, and this is read as {formats[0]}, "
+            "whose columns are known. Leave out the options --...-column, or say another --format."
+        )
     if options.out.is_dir():
         raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
     for path_of in (Path, dropped_path_of, drop_report_path_of, manifest_path_of):
