@@ -24,6 +24,7 @@ from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.terminal import visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -70,8 +71,21 @@ options by name; flags given beside it win. `swag-af --version` says which relea
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted.
+
+    Where nobody reads what it prints any more, as after `| head -1`, it ends without a word.
+    """
+    try:
+        try:
+            _main(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            sys.stdout.flush()  # here, where an error can be caught, not when Python ends
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _main(arguments: list[str]) -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"swag-af {_version()}")
         return
@@ -92,8 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _stop("interrupted. Run the same command again: it goes on from the last finished step.", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        raise
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
@@ -270,7 +283,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"swag-af: {' '.join(message.split())}", file=sys.stderr)
+    print(f"swag-af: {visible(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)
 
 

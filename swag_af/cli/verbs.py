@@ -13,6 +13,7 @@ from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.terminal import visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -325,4 +326,5 @@ def demo(options: DemoOptions) -> None:
 
 
 def _say(*lines: str) -> None:
-    print(*lines, sep="\n", flush=True)
+    """Print lines of text that may come from data: no character in them commands the terminal."""
+    print(*map(visible, lines), sep="\n", flush=True)

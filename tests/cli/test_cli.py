@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
+from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.judging.options import AgreementOptions
@@ -618,3 +620,46 @@ def test_help_names_every_filter(verb: str, capsys: pytest.CaptureFixture[str]) 
     text = capsys.readouterr().out.partition("Try:")[0]
     for name in ("ngrams", "fasttext", "bow", "cnn", "poslstm", "chars", "transformer", "mlp", "ensemble"):
         assert re.search(rf"\b{name}\b", text)
+
+
+# ------------------------------------------------------------------------------- what a terminal gets
+
+HOSTILE = "\x1b]0;owned\x07He \x9b31m runs\u202e.\r\x08"
+
+
+def assert_harmless(text: str) -> None:
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    assert "\\x1b]0;owned\\x07" in text
+    assert "\\x9b31m" in text
+    assert "\\u202e" in text
+
+
+def test_show_prints_no_character_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    contexts = [replace(context, gold=HOSTILE) for context in make_contexts_of(6, n_videos=3)]
+    write_contexts(tmp_path / "c.jsonl", contexts, [], {})
+    assert_harmless(shown(capsys, tmp_path / "c.jsonl"))
+
+
+def test_an_error_prints_none_either(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path / HOSTILE)])
+    assert_harmless(capsys.readouterr().err.rstrip("\n"))
+
+
+def test_a_note_prints_none_either(capsys: pytest.CaptureFixture[str]) -> None:
+    note(HOSTILE)
+    assert_harmless(capsys.readouterr().err.rstrip("\n"))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["verify"], ["filter", "--help"]])
+def test_a_reader_who_goes_away_ends_it_quietly(arguments: list[str]) -> None:
+    """As `| head -1` does."""
+    program = subprocess.Popen(
+        [sys.executable, "-m", "swag_af", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert program.stdout is not None
+    program.stdout.close()
+    assert program.stderr is not None
+    assert program.stderr.read() == ""
+    program.stderr.close()
+    assert program.wait() == 0
