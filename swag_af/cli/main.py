@@ -19,6 +19,7 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
+from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
@@ -66,7 +67,7 @@ For example:
   swag-af release run --out dataset
   swag-af show dataset
 
-`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its
+`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its \
 options by name; flags given beside it win. `swag-af --version` says which release this is."""
 
 
@@ -130,7 +131,7 @@ def parse(arguments: Sequence[str]) -> Any:
     rest = _with_config(verb, rest)
     errors = io.StringIO()
     try:
-        with contextlib.redirect_stderr(errors):
+        with contextlib.redirect_stderr(errors), folded_help():
             return tyro.cli(
                 VERBS[verb][0],
                 prog=f"swag-af {verb}",
@@ -147,7 +148,8 @@ def help_text() -> str:
     """What `swag-af --help` prints: one line per verb, from its docstring; verbs of two words come last."""
     single = [verb for verb in VERBS if " " not in verb]
     groups = [_verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")]) for group in _groups()]
-    return HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+    text = HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+    return folded(text)
 
 
 def group_help_text(group: str) -> str:
@@ -158,7 +160,8 @@ def group_help_text(group: str) -> str:
 
 def _verb_lines(verbs: Sequence[str]) -> list[str]:
     width = max(len(verb) for verb in verbs) + 2
-    return [f"  {verb:<{width}}{(VERBS[verb][0].__doc__ or '').splitlines()[0]}" for verb in verbs]
+    first_lines = {verb: (VERBS[verb][0].__doc__ or "").splitlines()[0] for verb in verbs}
+    return [folded(f"  {verb:<{width}}{line}", hanging=2 + width) for verb, line in first_lines.items()]
 
 
 def _groups() -> list[str]:

@@ -1,5 +1,6 @@
 """Claims about the command line: one line for what the user can mend, nothing half done, one schema in three forms."""
 
+import contextlib
 import errno
 import json
 import os
@@ -339,6 +340,27 @@ def test_the_first_word_alone_lists_its_verbs(arguments: list[str], capsys: pyte
     out = capsys.readouterr().out
     verbs = [verb for verb in VERBS if verb.startswith("verify ")]
     assert re.findall(r"^  (verify \w+) +\S", out, re.MULTILINE) == verbs
+
+
+@pytest.mark.parametrize("arguments", [[], ["verify"], *([*verb.split(), "--help"] for verb in VERBS)])
+def test_help_breaks_lines_only_between_words_and_where_it_must(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if len(line) > 80 and not line.startswith("  swag-af ")] == []
+
+
+def test_an_option_is_described_in_one_paragraph(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines of its docstring in the source are not those of the help."""
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        main(["filter", "--help"])
+    assert "has it in brackets: transformer" in capsys.readouterr().out
 
 
 ALL_EXAMPLES = [line for dataclass, _ in VERBS.values() for line in examples(dataclass.__doc__ or "")]
