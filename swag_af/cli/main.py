@@ -175,7 +175,9 @@ def _verb_of(arguments: Sequence[str]) -> tuple[str, list[str]]:
     verb = " ".join(arguments[:n_words])
     if verb in VERBS:
         return verb, list(arguments[n_words:])
-    near = [known for known in VERBS if known.endswith(f" {verb}")] or difflib.get_close_matches(verb, VERBS, n=2)
+    near = [known for known in VERBS if known.endswith(f" {verb}") or known.startswith(verb)]
+    near = near or difflib.get_close_matches(verb, VERBS, n=2)
+    near = near or difflib.get_close_matches(" ".join(arguments[:2]), VERBS, n=1)  # the first word of two is mistyped
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
 

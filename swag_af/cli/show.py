@@ -1,6 +1,7 @@
 """The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import Context, display
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import MANIFEST, check_manifest, read_json
+from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 from swag_af.reporting.verb import REPORT
 
@@ -32,16 +34,31 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
     if path.is_file():
-        return "contexts", _show_contexts
+        return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
-        raise FormatError(
-            f"{path}: no {MANIFEST} here. `swag-af show` knows context files, LMs, pools, runs and datasets."
-        )
+        if (path / "answers.db").exists():
+            return "verification", _show_verification
+        raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
-        raise FormatError(f"{path}: a {kind}, which this release cannot show. Update swag-af.")
+        raise FormatError(f"{path}: a {kind}, which this release cannot show. {_KNOWN}")
     return kind, _SHOWERS[kind]
+
+
+_KNOWN = (
+    "`swag-af show` knows context files, LMs and their folds, pools, runs, datasets, files of verdicts, and the folder "
+    "`verification` of a run."
+)
+
+
+def _holds_verdicts(path: Path) -> bool:
+    """Whether the first line is a verdict; false for a file that is no JSON lines, which is read as contexts then."""
+    try:
+        _, first = next(iter(read_jsonl(path)), (0, {}))
+    except InputError:
+        return False
+    return {"ratings", "best", "annotator"} <= set(first)
 
 
 def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
@@ -74,6 +91,53 @@ def _show_lm(path: Path, options: ShowOptions) -> list[str]:
         "(token perplexity)",
         "",
         f"Next: swag-af generate CONTEXTS --lms {path} --out pool",
+    ]
+
+
+def _show_lm_fold(path: Path, options: ShowOptions) -> list[str]:
+    manifest = read_json(path / MANIFEST)
+    return [
+        f"the models of fold {manifest['fold']}, which have not read it; {manifest['n_train_pairs']:,} pairs learnt",
+        "",
+        *table(perplexity_rows([manifest])),
+        "",
+        "(token perplexity)",
+        "",
+        f"Next: swag-af show {path.parent}, the folder of all folds",
+    ]
+
+
+def _show_verdicts(path: Path, options: ShowOptions) -> list[str]:
+    return [*_verdict_lines(read_verdicts(path)), "", f"Next: swag-af verify agreement {path}"]
+
+
+def _show_verification(path: Path, options: ShowOptions) -> list[str]:
+    try:
+        from swag_af.verify.store import open_store
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    run = path.absolute().parent
+    store = open_store(run)
+    try:
+        lines = _verdict_lines(store.verdicts())
+    finally:
+        store.close()
+    return [
+        *lines,
+        "",
+        f"Next: swag-af verify export {run} --to verdicts --out verdicts.jsonl; or swag-af verify serve {run}",
+    ]
+
+
+def _verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """How many verdicts, people and items; how endings were rated."""
+    n_people, n_items = len({v.annotator for v in verdicts}), len({v.item for v in verdicts})
+    ratings = Counter(rating for verdict in verdicts for rating in verdict.ratings)
+    rated = ", ".join(f"{ratings[rating]:,} {rating}" for rating in RATINGS)
+    return [
+        f"{len(verdicts):,} verdicts of {n_people:,} people on {n_items:,} items",
+        f"endings rated: {rated}",
+        f"gold is the best ending in {sum(v.best == 0 for v in verdicts):,} verdicts",
     ]
 
 
@@ -166,6 +230,7 @@ def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
 
 _SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {
     "lm": _show_lm,
+    "lm-fold": _show_lm_fold,
     "pool": _show_pool,
     "run": _show_run,
     "dataset": _show_dataset,

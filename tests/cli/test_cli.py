@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
+from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -25,12 +26,13 @@ from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.files import read_json, write_array, write_json, write_manifest
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.judging.options import AgreementOptions
+from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -157,6 +159,15 @@ def test_an_unknown_verb_gets_the_nearest(refused: Refused) -> None:
 @pytest.mark.parametrize("words", [("verify", "sevre", "run"), ("serve", "run"), ("verify-serve", "run")])
 def test_an_unknown_verb_of_two_words_gets_the_nearest(refused: Refused, words: tuple[str, ...]) -> None:
     assert "Did you mean verify serve" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "near"), [(("verfy", "serve", "run"), "verify serve"), (("gen",), "generate"), (("train",), "train-lm")]
+)
+def test_a_mistyped_first_word_and_an_abbreviation_get_the_nearest(
+    refused: Refused, words: tuple[str, ...], near: str
+) -> None:
+    assert f"Did you mean {near}" in refused(*words)
 
 
 def test_an_unknown_flag_gets_the_nearest(refused: Refused) -> None:
@@ -575,6 +586,37 @@ def test_a_dataset_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path,
     assert "30 questions of 4 endings: train " in out
     assert "no human verdicts" in out
     assert "Next: read" in out
+
+
+def test_verdicts_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    verdicts = say([Item(row, (0, 1, 2, 3)) for row in range(5)], "ab")
+    write_verdicts(tmp_path / "verdicts.jsonl", verdicts, "a pool")
+    out = shown(capsys, tmp_path / "verdicts.jsonl")
+    assert "10 verdicts of 2 people on 5 items" in out
+    assert f"{sum(v.ratings.count('gibberish') for v in verdicts)} gibberish" in out
+    assert f"Next: swag-af verify agreement {tmp_path / 'verdicts.jsonl'}" in out
+
+
+def test_a_single_fold_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    perplexity = {"forward": 12.5, "backward": 13.5}
+    made = {"held_out_perplexity": perplexity, "fold_perplexity": perplexity, "fold": 3, "n_train_pairs": 1788}
+    write_manifest(tmp_path / "fold-3", "lm-fold", made | {"seconds": 3.0, "best_epoch": 1})
+    out = shown(capsys, tmp_path / "fold-3")
+    assert "fold 3, which have not read it; 1,788 pairs" in out
+    assert "12.5" in out
+    assert f"swag-af show {tmp_path}" in out
+
+
+def test_a_verification_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    from swag_af.verify.store import begin_store
+
+    begun_with = {"pool_identity": read_json(small_run / "manifest.json")["pool_identity"], "iteration": 2, "seed": 0}
+    begin_store(small_run, None, begun_with).close()
+    out = shown(capsys, small_run / "verification")
+    assert "0 verdicts of 0 people on 0 items" in out
+    assert f"swag-af verify serve {small_run}" in out
+    assert isinstance(parse(next_command(out)), ExportOptions)
 
 
 # ------------------------------------------------------------------------------- commands to run next
