@@ -243,6 +243,12 @@ def test_more_negatives_than_there_are_is_refused(refused: Refused, pool_folder:
     assert "fewer than 40 negatives" in line
 
 
+def test_fewer_iterations_than_are_done_is_refused(refused: Refused, pool_folder: Path, small_run: Path) -> None:
+    line = refused("filter", pool_folder, "--out", small_run, *SETTINGS, "--iterations", 1)
+    assert "2 iterations are done" in line
+    assert "--iteration 1" in line
+
+
 def test_a_folder_that_is_no_dataset_is_not_replaced(refused: Refused, small_run: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter").write_text("one")
