@@ -9,7 +9,8 @@ from swag_af.data.errors import check_faults
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of a source holds what; an empty name says that there is none."""
+    """Which column of a source holds what; an empty name says that there is none, and a dotted one, as choices.text,
+    that it is within another."""
 
     sent1_column: str = "sent1"
     """The first sentence."""
@@ -24,7 +25,8 @@ class Columns:
     endings_column: str = "endings"
     """In place of gold and negatives, all endings, in the same forms."""
     label_column: str = "label"
-    """Which of the endings is gold, counted from 0."""
+    """Which of the endings is gold: its number, counted from 0; its letter, A for the first; or its text. Where the
+    endings are `choices.text` and `choices.label` names them, one of those names."""
     id_column: str = "id"
     """A unique name of the row; rows are numbered where there is none."""
     video_column: str = "video"
