@@ -16,7 +16,7 @@ from swag_af.cli.demo import demo
 from swag_af.cli.options import DemoOptions
 from swag_af.data.findings import read_audits
 from swag_af.data.run import Run, open_run
-from swag_af.reporting.plot import curves
+from swag_af.reporting.plot import curves, ends
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
 
 def figures(run: Run) -> dict[str, Any]:
     """Each head's accuracy, means of five iterations, and each audit's paired difference."""
-    heads = {name: [float(v[:5].mean()), float(v[-5:].mean())] for name, (_, v) in curves(run).items()}
+    heads = {name: list(ends(v)) for name, (_, v) in curves(run).items()}
     audits = {}
     for c in comparisons(run, read_audits(run.path).findings):
         if not took_part(run, c.filter) and c.difference is not None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from swag_af.data.terminal import visible
+
 Advance = Callable[..., None]
 """`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
 
@@ -17,7 +19,7 @@ _SECONDS_BETWEEN_LINES = 20.0
 
 def note(line: str) -> None:
     """Print something to standard error that a user should know and that is no error."""
-    print(line, file=sys.stderr, flush=True)
+    print(visible(line), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -77,7 +79,7 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
         last, at_last = moment, now
         line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {(total - now) / rate:.0f} s left  {shown_note}"
-        print(line.rstrip(), file=sys.stderr, flush=True)
+        print(visible(line.rstrip()), file=sys.stderr, flush=True)
 
     yield advance
 

@@ -1,6 +1,6 @@
 """Captions and videos: what a reader yields and a splitter takes. Nothing is read or split here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,5 @@ class Video:
     id: str
     source: str
     captions: tuple[Caption, ...]
+    n_back: int = field(default=0, compare=False)
+    """How many captions begin before the one that the source lists above them; readers sort them by time."""

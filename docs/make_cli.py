@@ -28,7 +28,8 @@ verb's options class in Python (`swag_af.FilterOptions` for `swag-af filter`), a
 
 def cli_page() -> str:
     """The text of docs/CLI.md."""
-    sections = [("swag-af", help_text()), *((f"swag-af {verb}", verb_help(verb)) for verb in VERBS)]
+    with mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS)}):
+        sections = [("swag-af", help_text()), *((f"swag-af {verb}", verb_help(verb)) for verb in VERBS)]
     return "\n".join([HEAD, *(f"## {title}\n\n```text\n{text}\n```\n" for title, text in sections)])
 
 
@@ -36,7 +37,6 @@ def verb_help(verb: str) -> str:
     """What `swag-af VERB --help` prints, without blanks at the ends of lines."""
     shown = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # no terminal, and boxes drawn with Unicode lines
     with (
-        mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS)}),
         contextlib.redirect_stdout(shown),
         contextlib.suppress(SystemExit),
     ):

@@ -13,11 +13,26 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.corpus import caption_vocabulary
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
 from swag_af.lm.options import GenerateOptions, LMOptions
-from swag_af.lm.verb import lm_options, missing_folds, prepare
+from swag_af.lm.verb import Job, lm_options, missing_folds, prepare
 from swag_af.nn.products import multiply
 
 GENERATE_OVER_FLOOR, TRAIN_OVER_FLOOR = 1.3, 1.6
 """Measured time over that of the products alone, at the paper's size (benchmarks/generate.py and train_lm.py)."""
+
+DRAWS_PER_ENDING = 1.13
+"""Endings drawn for each that is kept; the others are too short, cut off, or repeat one (docs/RESULTS.md: 285,782 for
+253,873)."""
+
+SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 0.0}
+"""Core seconds a token takes beside its products: drawing, sorting, copying. Next to nothing at the paper's size, most
+of the time with a small model; on a GPU not measured."""
+
+SECONDS_A_FOLD = 0.3
+"""Seconds that each shard spends on each fold in it: loading the model, projecting its inputs, and the small batches
+at the end."""
+
+SECONDS_TO_BEGIN = 2.0
+"""Seconds before the first shard: the models checked, the pool's vocabulary tagged."""
 
 _BASE_BYTES = 450e6
 """Python, torch and the contexts."""
@@ -73,9 +88,10 @@ def estimate(options: GenerateOptions) -> Estimate:
     sample = job.contexts[:: max(1, len(job.contexts) // _SAMPLE)]
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
     n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
-    forward, backward = K * n_ending, K * (n_ending + n_context)  # tokens a context
+    forward, backward = DRAWS_PER_ENDING * K * n_ending, K * (n_ending + n_context)  # tokens a context
     per_token, per_second = token_operations(V, lm), measure_products(lm.hidden, V, job.device)
-    seconds = GENERATE_OVER_FLOOR * per_token / per_second * len(job.contexts)
+    beside = SECONDS_A_TOKEN[job.device] / torch.get_num_threads()
+    seconds = (GENERATE_OVER_FLOOR * per_token / per_second + beside) * len(job.contexts)
     lazy = options.features == "lazy"
     missing = missing_folds(job)
     n_folds = 1 + max(context.fold for context in job.every_context)
@@ -94,9 +110,14 @@ def estimate(options: GenerateOptions) -> Estimate:
         memory_bytes=_memory(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
         seconds_to_train=TRAIN_OVER_FLOOR * training_operations(V, lm) / per_second * n_read,
-        seconds_to_generate=seconds * (forward + (0 if lazy else backward)),
+        seconds_to_generate=_fixed_seconds(job) + seconds * (forward + (0 if lazy else backward)),
         seconds_for_lazy_features=seconds * backward if lazy else 0.0,
     )
+
+
+def _fixed_seconds(job: Job) -> float:
+    """What is spent however few endings a context gets."""
+    return SECONDS_TO_BEGIN + SECONDS_A_FOLD * sum(len({c.fold for c in group}) for group in job.groups)
 
 
 def measure_products(hidden: int, n_types: int, device: str) -> float:

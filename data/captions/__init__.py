@@ -9,6 +9,7 @@ Reading order (each file imports only those named before it):
     published    published datasets to videos: ActivityNet, LSMDC, YouCook2, Charades
     readers      any source of captions to videos
     drops        why a pair makes no context, and the table of reasons
+    advice       what to say about odd times and about rules that drop a large share
     context_set  the files of contexts; assigns folds where they have none
     contexts     pairs of captions to contexts
     verb         the verb `contexts`

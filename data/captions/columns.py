@@ -7,7 +7,8 @@ or repaired here.
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from swag_af.data.captions.options import CaptionColumns
@@ -31,10 +32,15 @@ _DOTTED_CLOCK = re.compile(r"(\d+)\.(\d+)\.(\d+)\.(\d+)")
 def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
     """The videos of a table, in order of first appearance; one Video for each annotator of a video."""
     names = _column_names(columns)
-    _check_columns(source, names)
+    if source.format != "jsonl":
+        _check_columns(source, names, source.columns)
+    else:
+        _check_columns(source, {part: names[part] for part in ("video", "sentence")}, source.columns)
     captions: dict[tuple[str, str], list[Caption]] = {}
     sources: dict[str, str] = {}
+    seen = dict.fromkeys(source.columns)
     for where, row in source.read(list(names.values())):
+        seen |= dict.fromkeys(row)
         video, sentence = (row.get(names[part]) for part in ("video", "sentence"))
         if video in (None, "") or not isinstance(sentence, str):
             lacking = [names[part] for part, value in (("video", video), ("sentence", sentence)) if value in (None, "")]
@@ -49,7 +55,8 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
         annotator = row.get(names.get("annotator", ""))
         captions.setdefault((str(video), str(annotator)), []).append(caption)
         sources.setdefault(str(video), str(row.get(names.get("source", "")) or source.path.stem))
-    return [Video(video, sources[video], in_order(items)) for (video, _), items in captions.items()]
+    _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
+    return [timed_video(video, sources[video], items) for (video, _), items in captions.items()]
 
 
 def _column_names(columns: CaptionColumns) -> dict[str, str]:
@@ -58,18 +65,18 @@ def _column_names(columns: CaptionColumns) -> dict[str, str]:
     return {part: name for part in parts if (name := getattr(columns, f"{part}_column"))}
 
 
-def _check_columns(source: Source, names: Mapping[str, str]) -> None:
-    """Every fault of the columns at once: those that must be there, and those that were named but are not."""
+def _check_columns(source: Source, names: Mapping[str, str], there: Iterable[str]) -> None:
+    """Every fault of the columns at once: those that must be there, and those that the user named but are not."""
     usual = _column_names(CaptionColumns())
     faults = []
     for part, name in names.items():
-        needed = part in ("video", "sentence") or (name != usual[part] and source.format != "jsonl")
-        if needed and name not in source.columns:  # in JSONL, only the columns of the first line are known
-            faults.append(f"no column {name!r}{_near(part, name, source.columns)}")
+        needed = part in ("video", "sentence") or name != usual[part]
+        if needed and name not in there:
+            faults.append(f"no column {name!r}{_near(part, name, there)}")
     if faults:
         raise InputError(
             f"{source.path}: {'; '.join(faults)}. It was read as {source.format} and has "
-            f"{', '.join(map(repr, source.columns))}.{_hint(source.columns)}"
+            f"{', '.join(map(repr, there))}.{_hint(there)}"
         )
 
 
@@ -113,7 +120,15 @@ def seconds(value: Any) -> float:
     return number
 
 
-def in_order(captions: list[Caption]) -> tuple[Caption, ...]:
+def timed_video(id: str, source: str, captions: Sequence[Caption]) -> Video:
+    """A video of these captions, sorted by time where all have one; it counts those that were listed out of order."""
+    sorted_captions = in_order(captions)
+    begins = [caption.seconds[0] for caption in captions if caption.seconds]
+    n_back = sum(after < before for before, after in pairwise(begins)) if len(begins) == len(captions) else 0
+    return Video(id, source, sorted_captions, n_back)
+
+
+def in_order(captions: Sequence[Caption]) -> tuple[Caption, ...]:
     """Captions sorted by start time when every one has it, in their given order otherwise; ties keep their order."""
     if all(caption.seconds is not None for caption in captions):
         captions = sorted(captions, key=lambda caption: caption.seconds[0] if caption.seconds else 0.0)

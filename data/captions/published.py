@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.captions.columns import in_order, seconds
+from swag_af.data.captions.columns import in_order, seconds, timed_video
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.sources import open_source
@@ -70,7 +70,7 @@ def _timed_video(path: Path, key: str, source: str, sentences: list[Any], times:
         ]
     except (TypeError, ValueError, IndexError, AttributeError, KeyError):
         raise _bad_entry(path, key, "a text, or one [begin, end] in seconds, for each of its captions") from None
-    return Video(key, source, in_order(captions))
+    return timed_video(key, source, captions)
 
 
 def _bad_entry(path: Path, key: str, lacking: str) -> InputError:

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.captions.advice import drop_warnings, most_common_advice, time_warnings
 from swag_af.data.captions.context_set import joined_by_sentence, set_paths, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
-from swag_af.data.captions.options import ContextsOptions
-from swag_af.data.captions.readers import describe, format_of, merge_videos, read_videos
+from swag_af.data.captions.options import CaptionColumns, ContextsOptions
+from swag_af.data.captions.readers import TABLES, describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_outputs, sha256_file
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
 
@@ -35,7 +36,7 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
         reasons = ", ".join(f"{n} {reason}" for reason, n in table.items() if n and reason not in ("pairs", "kept"))
         raise ExhaustedError(
             f"{options.sources[0]}: none of its {n_pairs} pairs made a context ({reasons}). Use more "
-            "captions, or relax the rules (`swag-af contexts --help`)."
+            f"captions, or relax the rules{most_common_advice(table)} (`swag-af contexts --help`)."
         )
     joined = joined_by_sentence([*made, *dropped])
     made_by = {
@@ -47,6 +48,10 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
         "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
     }
     write_contexts(options.out, made, dropped, made_by)
+    by_source = zip(options.sources, read, strict=True)
+    odd = [line for path, (videos, _) in by_source for line in time_warnings(path.name, videos, options.rules)]
+    for line in [*odd, *drop_warnings(table)]:
+        note(f"Warning: {line}")
     return table
 
 
@@ -56,8 +61,12 @@ def _check(options: ContextsOptions) -> None:
         raise InputError(
             "contexts: no source file given. Name one or more; `swag-af contexts --help` says which kinds."
         )
-    for source in options.sources:
-        format_of(source, options.format)
+    formats = [format_of(source, options.format) for source in options.sources]
+    if options.columns != CaptionColumns() and not set(formats) & set(TABLES):
+        raise InputError(
+            f"{options.sources[0]}: names of columns are for tables of captions, and this is read as {formats[0]}, "
+            "whose columns are known. Leave out the options --...-column, or say another --format."
+        )
     if options.out.is_dir():
         raise InputError(f"{options.out}: this is a folder. Name a file in it, such as contexts.jsonl, as --out.")
     check_outputs(*set_paths(options.out), force=options.force)

@@ -29,7 +29,8 @@ def check_enough(counts: np.ndarray, n_assigned: int) -> None:
         raise ExhaustedError(
             f"{len(short)} rows have fewer than {n_assigned - 1} negatives (first: row {short[0]} with "
             f"{counts[short[0]] - 1}). "
-            "Ask for fewer negatives a context, or leave those rows out."
+            f"Ask for fewer negatives a context (--n-negatives), or make the pool without those rows: swag-af pool "
+            f"--min-negatives {n_assigned - 1}."
         )
 
 

@@ -110,7 +110,8 @@ def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
     """The required columns that are missing; of the two ways to mark gold, those of the way that lacks fewer."""
 
     def missing(name: str, *, several: bool = False) -> list[str]:
-        return [] if (_listed(name, tuple(names)) if several else name in names) else [name]
+        is_there = name in names or name.partition(".")[0] in names  # `choices.text` is within `choices`
+        return [] if is_there or (several and _listed(name, tuple(names))) else [name]
 
     by_gold = missing(columns.gold_column) + missing(columns.negatives_column, several=True)
     by_label = missing(columns.endings_column, several=True) + missing(columns.label_column)
@@ -146,6 +147,7 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
     """The columns among `names` that the layout uses."""
     columns = layout.columns
     wanted = {getattr(columns, field.name) for field in fields(columns)}
+    wanted |= {name.partition(".")[0] for name in _dotted(columns)}
     for stem in (columns.negatives_column, columns.endings_column):
         wanted |= set(_listed(stem, tuple(names)))
     return [name for name in names if name in wanted]
@@ -154,6 +156,7 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
 def question_of(record: Record, layout: Layout) -> Question:
     """The question in a row; raises RowError when the row is not a valid question."""
     columns = layout.columns
+    record = _with_nested(record, columns)
     sent1, start = _context_of(record, layout)
     features = _optional(record, columns.features_column)
     if _has_gold(record, columns):
@@ -162,7 +165,8 @@ def question_of(record: Record, layout: Layout) -> Question:
         order = [0, *(1 + i for i, text in enumerate(negatives) if text is not None)]
     else:
         endings = _texts(record, columns.endings_column)
-        label = _label(_optional(record, columns.label_column), columns.label_column, len(endings))
+        names = _names_of_endings(record, columns.endings_column, len(endings))
+        label = _label(_optional(record, columns.label_column), columns.label_column, endings, names)
         if endings[label] is None:
             raise RowError(f"has no text under ending {label}, which {columns.label_column} says is gold")
         gold = str(endings[label])
@@ -178,6 +182,37 @@ def question_of(record: Record, layout: Layout) -> Question:
     )
     given = [text for text in negatives if text is not None]
     return Question(context, given, _in_order(features, order, 1 + len(negatives)))
+
+
+@lru_cache(maxsize=64)
+def _dotted(columns: Columns) -> tuple[str, ...]:
+    """The names of columns within columns, such as `choices.text`."""
+    return tuple(name for field in fields(columns) if "." in (name := getattr(columns, field.name)))
+
+
+def _with_nested(record: Record, columns: Columns) -> Record:
+    """`record` with the cells that dotted names stand for, unless it has columns of these names."""
+    dotted = [name for name in _dotted(columns) if name not in record]
+    found = {name: value for name in dotted if (value := _nested(record, name)) is not None}
+    return {**record, **found} if found else record
+
+
+def _nested(record: Record, name: str) -> Any:
+    """What `a.b` stands for: under `b` in the object under `a`, or in each object of a list; None if there is none."""
+    value: Any = record
+    for part in name.split("."):
+        if isinstance(value, list):
+            value = [item.get(part) if isinstance(item, Mapping) else None for item in value]
+        else:
+            value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _names_of_endings(record: Record, endings_column: str, n: int) -> list[str]:
+    """What a row calls its endings: the `label` beside `choices.text`, as A to D or 1 to 4; empty where it is not."""
+    parent, dot, _ = endings_column.rpartition(".")
+    names = _nested(record, f"{parent}.label") if dot else None
+    return [str(name) for name in names] if isinstance(names, list) and len(names) == n else []
 
 
 def _has_gold(record: Record, columns: Columns) -> bool:
@@ -283,15 +318,34 @@ def _item(value: Any, i: int, name: str) -> str | None:
     return value
 
 
-def _label(value: Any, name: str, n: int) -> int:
+def _label(value: Any, name: str, endings: Sequence[str | None], names: Sequence[str]) -> int:
+    """Which ending is gold: by what the row calls its endings, by number from 0, by letter, or by its own text."""
+    n = len(endings)
+    if str(value).strip() in names:
+        return names.index(str(value).strip())
     number = _integer(value)
+    if number is None and isinstance(value, str):
+        number = _spelt_label(value.strip(), name, endings)
     if number is None and value is not None:
-        raise RowError(f"has {value!r} under {name}, where a number is due")
+        raise RowError(
+            f"has {value!r} under {name}, where a number is due, a letter (A for the first ending), or its text"
+        )
     if number is None or number == -1:
         raise RowError(f"has no {name}, as in a test file whose answers are kept")
     if not 0 <= number < n:
         raise RowError(f"has {name} {number}, and {n} endings, which count from 0")
     return number
+
+
+def _spelt_label(text: str, name: str, endings: Sequence[str | None]) -> int | None:
+    """The ending that a letter or a whole ending stands for; None if neither, RowError if they are not the same."""
+    meant = {i for i, ending in enumerate(endings) if ending is not None and ending.strip() == text}
+    letter = ord(text.upper()) - ord("A") if re.fullmatch("[A-Za-z]", text) else -1
+    if 0 <= letter < len(endings):
+        meant.add(letter)
+    if len(meant) > 1:
+        raise RowError(f"has {text!r} under {name}, which may stand for several of its endings")
+    return min(meant, default=None)
 
 
 def _fold(value: Any, name: str) -> int | None:

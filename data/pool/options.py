@@ -9,7 +9,8 @@ from swag_af.data.errors import check_faults
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of a source holds what; an empty name says that there is none."""
+    """Which column of a source holds what; an empty name says that there is none, and a dotted one, as choices.text,
+    that it is within another."""
 
     sent1_column: str = "sent1"
     """The first sentence."""
@@ -24,7 +25,8 @@ class Columns:
     endings_column: str = "endings"
     """In place of gold and negatives, all endings, in the same forms."""
     label_column: str = "label"
-    """Which of the endings is gold, counted from 0."""
+    """Which of the endings is gold: its number, counted from 0; its letter, A for the first; or its text. Where the
+    endings are `choices.text` and `choices.label` names them, one of those names."""
     id_column: str = "id"
     """A unique name of the row; rows are numbered where there is none."""
     video_column: str = "video"
@@ -73,6 +75,9 @@ class PoolOptions:
     its ending, and rows that all of them have read are left out and counted."""
     drop_empty: bool = False
     """Drop rows that have no negatives left, and count them, instead of stopping."""
+    min_negatives: int = 0
+    """Drop rows that have fewer negatives left than this, and count them; 0 drops none. `swag-af filter` needs
+    --n-negatives in every row, and more where any is to be swapped."""
     normalise: bool = False
     """Give all endings one surface form: straight quotes and plain dashes, no invisible characters or character
     references, single blanks, a full stop where no . ! ? ends them, and each word in one letter case. Other style that
@@ -82,6 +87,9 @@ class PoolOptions:
     does it later."""
     force: bool = False
     """Replace an existing pool."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.min_negatives < 0, f"--min-negatives {self.min_negatives}: not below 0")])
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,10 @@ class EmptyRowError(RowError):
     """A row that has no negative, or none left."""
 
 
+class ShortRowError(RowError):
+    """A row that has fewer negatives left than the user asks for."""
+
+
 class Faults:
     """The faulty rows of one source, reported together in one line.
 
@@ -94,9 +98,15 @@ class RowMaker:
     """
 
     def __init__(
-        self, flag: Flag | None = None, *, normalise: bool = False, feature_names: Sequence[str] | None = None
+        self,
+        flag: Flag | None = None,
+        *,
+        normalise: bool = False,
+        feature_names: Sequence[str] | None = None,
+        min_negatives: int = 1,
     ) -> None:
         self.flag = flag
+        self.min_negatives = min_negatives
         self.normalise = normalise
         self.surface = SurfaceCounts()
         """Counts of surface form that separates gold from the negatives that are kept."""
@@ -109,7 +119,8 @@ class RowMaker:
         """The row that `context`, its negatives and their features make.
 
         `features`, if given, is (1 + len(negatives), F), gold first. A context without an id is named by its `number`,
-        and one without a video gets a video of its own. Raises RowError, and EmptyRowError when no negative is left.
+        and one without a video gets a video of its own. Raises RowError; EmptyRowError when no negative is left,
+        and ShortRowError when fewer than `min_negatives` are.
         """
         named = replace(context, id=context.id or f"row-{number}")
         named = replace(named, video=named.video or named.id)
@@ -123,6 +134,8 @@ class RowMaker:
         kept = kept_candidates(named, negatives, flag=self.flag, dropped=dropped)
         if len(kept) < 2:
             raise EmptyRowError("has no negatives that differ from gold" if negatives else "has no negatives")
+        if len(kept) - 1 < self.min_negatives:
+            raise ShortRowError(f"has fewer than {self.min_negatives} negatives ({len(kept) - 1})")
         self._n_features = 0 if values is None else values.shape[1]
         self.dropped.update(dropped)
         every = (named.gold, *negatives)

@@ -35,6 +35,7 @@ from swag_af.data.pool.rows import (
     Row,
     RowError,
     RowMaker,
+    ShortRowError,
     Sizes,
     fill_blocks,
     final_ids,
@@ -65,7 +66,8 @@ def pool(options: PoolOptions) -> CandidatePool:
     with replacing(options.out) as folder:
         spool = _Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None
-        reading = _Reading(options, RowMaker(inputs.flag, normalise=options.normalise), read_by)
+        maker = RowMaker(inputs.flag, normalise=options.normalise, min_negatives=options.min_negatives)
+        reading = _Reading(options, maker, read_by)
         known = _read(reading, inputs, spool)
         entries = _write_shards(folder, spool, known, reading)
         shutil.rmtree(spool.folder)
@@ -161,6 +163,8 @@ class _Reading:
     ids: Ids = field(default_factory=Ids)
     n_given: int = 0
     n_empty: int = 0
+    n_short: int = 0
+    """Rows that have negatives, but fewer than were asked for."""
     n_read: int = 0
     """Rows whose ending all models have learnt."""
 
@@ -168,7 +172,8 @@ class _Reading:
         """Every row that can be used; raises InputError at the end of a source that has others."""
         for source, layout in zip(sources, layouts, strict=True):
             advice = "Mend those rows, or take them out."
-            if not self.options.drop_empty:
+            drops_empty = self.options.drop_empty or self.options.min_negatives > 0
+            if not drops_empty:
                 advice = "Mend those rows, or take them out; --drop-empty leaves out those without negatives."
             faults = Faults(str(source.path), advice)
             for where, record in source.read(columns_read(layout, source.columns)):
@@ -178,8 +183,10 @@ class _Reading:
                         yield self._made(question.context, question.negatives, question.features)
                 except EmptyRowError as fault:
                     self.n_empty += 1
-                    if not self.options.drop_empty:
+                    if not drops_empty:
                         faults.add(where, fault)
+                except ShortRowError:
+                    self.n_short += 1
                 except RowError as fault:
                     faults.add(where, fault)
                 self.n_given += 1
@@ -188,7 +195,8 @@ class _Reading:
 
     def drops(self) -> dict[str, int]:
         """Rows left out, by reason; none of zero."""
-        return {name: n for name, n in {"no_negatives": self.n_empty, READ: self.n_read}.items() if n}
+        counted = {"no_negatives": self.n_empty, "too_few_negatives": self.n_short, READ: self.n_read}
+        return {name: n for name, n in counted.items() if n}
 
     def with_folds(self, contexts: Sequence[Context], dealt: Sequence[int]) -> list[Context]:
         """The contexts with the folds whose models have not read them; otherwise as given, or as `dealt`."""
@@ -267,7 +275,8 @@ def _read(reading: _Reading, inputs: _Inputs, spool: _Spool) -> _Known:
 
 
 def _nothing_left(reading: _Reading) -> ExhaustedError:
-    why = "has a negative left" if not reading.n_read else "may be read by any model, or has a negative left"
+    enough = f"{most} negatives" if (most := reading.options.min_negatives) > 1 else "a negative"
+    why = f"has {enough} left" if not reading.n_read else f"may be read by any model, or has {enough} left"
     return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
 
 
@@ -345,6 +354,7 @@ def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[
         "lms": None if options.lms is None else {"name": options.lms.name, "sha256": sha256_file(options.lms / FOLDS)},
         "drop_empty": options.drop_empty,
         "normalise": options.normalise,
+        **({"min_negatives": options.min_negatives} if options.min_negatives else {}),
     }
 
 

@@ -99,6 +99,11 @@ class FilterOptions:
     by filters that took no part, and report.html. Killed and run again, it goes on after its last finished iteration
     to the same bytes; with more --iterations, a finished run goes on.
 
+    Filters: ngrams, fasttext, bow, cnn and poslstm read the second sentence, which is start and ending; chars reads the
+    ending alone, letter by letter; transformer[MODEL] reads the first sentence too; mlp reads the language model's
+    probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and ensemble need a
+    pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
+
     Try:
       swag-af filter pool --iterations 140 --out run
       swag-af filter pool --out quick --schedule mlp:20,ensemble:5

@@ -16,6 +16,11 @@ class AuditOptions:
     accuracy with a 95 % interval, and below it the difference, paired by context. Audits are kept in the run folder,
     where the curve and the report read them; those that are there already are not repeated.
 
+    Filters: ngrams, fasttext, bow, cnn and poslstm read the second sentence, which is start and ending; chars reads the
+    ending alone, letter by letter; transformer[MODEL] reads the first sentence too; mlp reads the language model's
+    probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and ensemble need a
+    pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
+
     Try:
       swag-af audit run
       swag-af audit run --seeds 5

@@ -3,6 +3,8 @@
 Reading order (each file imports only those named before it):
 
     options    the options of `show` and `demo`
+    layout     help, folded between words
+    following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report
     show       the verb `show`
     demo       the verb `demo`

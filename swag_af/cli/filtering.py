@@ -6,7 +6,7 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.options import FilterOptions, parse_schedule, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import Advance, progress
+from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
@@ -18,6 +18,7 @@ def run_filter(options: FilterOptions) -> Run:
     """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)
     af = with_policy(options.af, options.policy)
+    _warn_of_rows_without_spares(pool, af.n_negatives)
     audit_names = parse_names("--audit", options.audit)
     if audit_names != DEFAULT_AUDIT:
         usable_filters(pool, audit_names, pool.groups)  # filters that the user named must be usable before any work
@@ -43,6 +44,18 @@ def run_filter(options: FilterOptions) -> Run:
     plot_run(run, options.out)
     write_report(run, options.out / REPORT)
     return run
+
+
+def _warn_of_rows_without_spares(pool: CandidatePool, n_negatives: int) -> None:
+    """One line on standard error when rows have no negative left that could replace an assigned one."""
+    n = int((pool.counts == 1 + n_negatives).sum())  # fewer is an error, raised before any work
+    if n:
+        which = "no row of the pool has" if n == len(pool) else f"{n:,} of {len(pool):,} rows have no"
+        what = "a negative beyond" if n == len(pool) else "negative beyond"
+        note(
+            f"Warning: {which} {what} the {n_negatives} assigned, so nothing can be swapped there; accuracies are "
+            "measured all the same. Lower --n-negatives, or give more negatives a row."
+        )
 
 
 def _draw_now_and_then(run: Run) -> None:

@@ -19,11 +19,13 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
+from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.terminal import visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -67,13 +69,26 @@ For example:
   swag-af release run --out dataset
   swag-af show dataset
 
-`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its
+`swag-af VERB --help` lists the options of a verb. Every verb also takes --config FILE.toml, a table of its \
 options by name; flags given beside it win. `swag-af --version` says which release this is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted.
+
+    Where nobody reads what it prints any more, as after `| head -1`, it ends without a word.
+    """
+    try:
+        try:
+            _main(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            sys.stdout.flush()  # here, where an error can be caught, not when Python ends
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _main(arguments: list[str]) -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"swag-af {_version()}")
         return
@@ -93,8 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _stop("interrupted. Run the same command again: it goes on from the last finished step.", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        raise
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
@@ -118,7 +132,7 @@ def parse(arguments: Sequence[str]) -> Any:
     rest = _with_config(verb, rest)
     errors = io.StringIO()
     try:
-        with contextlib.redirect_stderr(errors):
+        with contextlib.redirect_stderr(errors), folded_help():
             return tyro.cli(
                 VERBS[verb][0],
                 prog=f"swag-af {verb}",
@@ -135,7 +149,8 @@ def help_text() -> str:
     """What `swag-af --help` prints: one line per verb, from its docstring; verbs of two words come last."""
     single = [verb for verb in VERBS if " " not in verb]
     groups = [_verb_lines([verb for verb in VERBS if verb.startswith(f"{group} ")]) for group in _groups()]
-    return HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+    text = HELP.format(verbs="\n\n".join("\n".join(lines) for lines in [_verb_lines(single), *groups]))
+    return folded(text)
 
 
 def group_help_text(group: str) -> str:
@@ -146,7 +161,8 @@ def group_help_text(group: str) -> str:
 
 def _verb_lines(verbs: Sequence[str]) -> list[str]:
     width = max(len(verb) for verb in verbs) + 2
-    return [f"  {verb:<{width}}{(VERBS[verb][0].__doc__ or '').splitlines()[0]}" for verb in verbs]
+    first_lines = {verb: (VERBS[verb][0].__doc__ or "").splitlines()[0] for verb in verbs}
+    return [folded(f"  {verb:<{width}}{line}", hanging=2 + width) for verb, line in first_lines.items()]
 
 
 def _groups() -> list[str]:
@@ -160,7 +176,9 @@ def _verb_of(arguments: Sequence[str]) -> tuple[str, list[str]]:
     verb = " ".join(arguments[:n_words])
     if verb in VERBS:
         return verb, list(arguments[n_words:])
-    near = [known for known in VERBS if known.endswith(f" {verb}")] or difflib.get_close_matches(verb, VERBS, n=2)
+    near = [known for known in VERBS if known.endswith(f" {verb}") or known.startswith(verb)]
+    near = near or difflib.get_close_matches(verb, VERBS, n=2)
+    near = near or difflib.get_close_matches(" ".join(arguments[:2]), VERBS, n=1)  # the first word of two is mistyped
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise InputError(f"no verb {verb!r}.{hint} There are {', '.join(VERBS)}; `swag-af --help` says what they do.")
 
@@ -271,7 +289,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"swag-af: {' '.join(message.split())}", file=sys.stderr)
+    print(f"swag-af: {visible(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)
 
 

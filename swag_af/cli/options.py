@@ -8,7 +8,10 @@ from swag_af.data.errors import check_faults
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """Say what a context file, language model, pool, run or dataset is: its numbers, examples, what to run next.
+    """Say what a file or folder of this program is: its numbers, examples, what to run next.
+
+    Knows context files, language models and their folds, pools, runs, datasets, files of verdicts, and the folder
+    `verification` in a run.
 
     Try:
       swag-af show contexts.jsonl

@@ -1,21 +1,24 @@
 """The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import Context, display
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import MANIFEST, check_manifest, read_json
+from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 from swag_af.reporting.verb import REPORT
 
@@ -31,16 +34,31 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
     if path.is_file():
-        return "contexts", _show_contexts
+        return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
-        raise FormatError(
-            f"{path}: no {MANIFEST} here. `swag-af show` knows context files, LMs, pools, runs and datasets."
-        )
+        if (path / "answers.db").exists():
+            return "verification", _show_verification
+        raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
-        raise FormatError(f"{path}: a {kind}, which this release cannot show. Update swag-af.")
+        raise FormatError(f"{path}: a {kind}, which this release cannot show. {_KNOWN}")
     return kind, _SHOWERS[kind]
+
+
+_KNOWN = (
+    "`swag-af show` knows context files, LMs and their folds, pools, runs, datasets, files of verdicts, and the folder "
+    "`verification` of a run."
+)
+
+
+def _holds_verdicts(path: Path) -> bool:
+    """Whether the first line is a verdict; false for a file that is no JSON lines, which is read as contexts then."""
+    try:
+        _, first = next(iter(read_jsonl(path)), (0, {}))
+    except InputError:
+        return False
+    return {"ratings", "best", "annotator"} <= set(first)
 
 
 def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
@@ -76,6 +94,53 @@ def _show_lm(path: Path, options: ShowOptions) -> list[str]:
     ]
 
 
+def _show_lm_fold(path: Path, options: ShowOptions) -> list[str]:
+    manifest = read_json(path / MANIFEST)
+    return [
+        f"the models of fold {manifest['fold']}, which have not read it; {manifest['n_train_pairs']:,} pairs learnt",
+        "",
+        *table(perplexity_rows([manifest])),
+        "",
+        "(token perplexity)",
+        "",
+        f"Next: swag-af show {path.parent}, the folder of all folds",
+    ]
+
+
+def _show_verdicts(path: Path, options: ShowOptions) -> list[str]:
+    return [*_verdict_lines(read_verdicts(path)), "", f"Next: swag-af verify agreement {path}"]
+
+
+def _show_verification(path: Path, options: ShowOptions) -> list[str]:
+    try:
+        from swag_af.verify.store import open_store
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    run = path.absolute().parent
+    store = open_store(run)
+    try:
+        lines = _verdict_lines(store.verdicts())
+    finally:
+        store.close()
+    return [
+        *lines,
+        "",
+        f"Next: swag-af verify export {run} --to verdicts --out verdicts.jsonl; or swag-af verify serve {run}",
+    ]
+
+
+def _verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """How many verdicts, people and items; how endings were rated."""
+    n_people, n_items = len({v.annotator for v in verdicts}), len({v.item for v in verdicts})
+    ratings = Counter(rating for verdict in verdicts for rating in verdict.ratings)
+    rated = ", ".join(f"{ratings[rating]:,} {rating}" for rating in RATINGS)
+    return [
+        f"{len(verdicts):,} verdicts of {n_people:,} people on {n_items:,} items",
+        f"endings rated: {rated}",
+        f"gold is the best ending in {sum(v.best == 0 for v in verdicts):,} verdicts",
+    ]
+
+
 def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     pool = CandidatePool.open(path)
     lines = [
@@ -98,7 +163,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         (_phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
         for row in rows
     ]
-    return [*lines, "", *_examples(examples), "", f"Next: swag-af filter {path} --out run"]
+    return [*lines, "", *_examples(examples), "", f"Next: {filter_command(path, pool)}"]
 
 
 def _show_run(path: Path, options: ShowOptions) -> list[str]:
@@ -122,7 +187,7 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
         (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
-    following = f"swag-af release {path} --out dataset"
+    following = release_command(path, run)
     if not read_audits(path).findings:
         following += f"; or swag-af audit {path}, to see what fresh filters find"
     if run.n_finished < total:
@@ -165,6 +230,7 @@ def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
 
 _SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {
     "lm": _show_lm,
+    "lm-fold": _show_lm_fold,
     "pool": _show_pool,
     "run": _show_run,
     "dataset": _show_dataset,

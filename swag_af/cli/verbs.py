@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -13,15 +13,13 @@ from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.terminal import visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.text import audit_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
-
-if TYPE_CHECKING:
-    from swag_af.data.pool.pool import CandidatePool
 
 
 def contexts(options: ContextsOptions) -> None:
@@ -77,6 +75,7 @@ def _pretraining_lines(lms: Path) -> list[str]:
 
 def generate(options: GenerateOptions) -> None:
     """Print the size of the pool and what was dropped."""
+    from swag_af.cli.following import filter_command
     from swag_af.data.pool.pool import CandidatePool
     from swag_af.lm.verb import make_shards
 
@@ -94,7 +93,7 @@ def generate(options: GenerateOptions) -> None:
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
     _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
-    _say(f"Written to {options.out}. Next: swag-af filter {options.out} --out run")
+    _say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
 
 
 def features(options: FeaturesOptions) -> None:
@@ -111,6 +110,7 @@ def features(options: FeaturesOptions) -> None:
 
 def pool(options: PoolOptions) -> None:
     """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
+    from swag_af.cli.following import filter_command
     from swag_af.data.pool.verb import pool as build
     from swag_af.data.text.surface import warning_lines
 
@@ -130,7 +130,7 @@ def pool(options: PoolOptions) -> None:
         *(f"Warning: {finding}" for finding in warned[:-1]),
         *warned[-1:],
         "",
-        f"Written to {options.out}. Next: {_filter_command(options.out, made)}",
+        f"Written to {options.out}. Next: {filter_command(options.out, made)}",
     )
 
 
@@ -154,6 +154,7 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 
 def tag(options: TagOptions) -> None:
     """Print which tagger was used, and how many word types have each tag."""
+    from swag_af.cli.following import filter_command
     from swag_af.data.pool.verb import tag as retag
     from swag_af.data.tags import TAGS
 
@@ -167,7 +168,7 @@ def tag(options: TagOptions) -> None:
         _say(", ".join(f"{n:,} {name}" for name, n in counts.most_common()))
     else:
         _say(f"{options.pool}: its {len(made.vocabulary):,} token types have no tags now")
-    _say("", f"Runs made with other tags are of another pool. Next: {_filter_command(options.pool, made)}")
+    _say("", f"Runs made with other tags are of another pool. Next: {filter_command(options.pool, made)}")
 
 
 def train_tagger(options: TrainTaggerOptions) -> None:
@@ -190,20 +191,14 @@ def train_tagger(options: TrainTaggerOptions) -> None:
     )
 
 
-def _filter_command(path: Path, pool: "CandidatePool") -> str:
-    """A `swag-af filter` that this pool has enough negatives and tables for."""
-    fewest = int(pool.counts.min()) - 1
-    assigned = min(9, max(1, fewest // 2))  # others must remain that can enter
-    schedule = "" if "features" in pool.tables else " --schedule bow:40"
-    return f"swag-af filter {path}{schedule}{'' if assigned == 9 else f' --n-negatives {assigned}'} --out run"
-
-
 def filter(options: FilterOptions) -> None:
     """Print the first and last accuracies of every head."""
     from swag_af.cli.filtering import run_filter
+    from swag_af.cli.following import release_command
 
-    _say(*run_lines(run_filter(options)))
-    _say(f"Written to {options.out}, with curve.png and report.html. Next: swag-af release {options.out} --out dataset")
+    run = run_filter(options)
+    _say(*run_lines(run))
+    _say(f"Written to {options.out}, with curve.png and report.html. Next: {release_command(options.out, run)}")
 
 
 def audit(options: AuditOptions) -> None:
@@ -349,4 +344,5 @@ def demo(options: DemoOptions) -> None:
 
 
 def _say(*lines: str) -> None:
-    print(*lines, sep="\n", flush=True)
+    """Print lines of text that may come from data: no character in them commands the terminal."""
+    print(*map(visible, lines), sep="\n", flush=True)

@@ -184,8 +184,8 @@ def _filtering(dataset: Dataset) -> list[str]:
     return [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {run.n_finished} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
-        "finding gold in held-out contexts, means of five iterations or of all where there are fewer. The filters "
-        "scored "
+        "finding gold in held-out contexts, means of five iterations, or of half where there are fewer than ten. The "
+        "filters scored "
         f"{100 * run.scored_share:.1f} % of those contexts' unassigned candidates.",
         "",
         *markdown_table(accuracy_rows(run)),

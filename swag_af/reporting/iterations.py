@@ -25,7 +25,7 @@ from swag_af.reporting.charts import (
     whisker,
 )
 from swag_af.reporting.page import render
-from swag_af.reporting.plot import audit_places, curves, first_iterations, room_for_audits, smooth, within_phases
+from swag_af.reporting.plot import audit_places, curves, ends, first_iterations, room_for_audits, smooth, within_phases
 from swag_af.reporting.subject import AFTER, BEFORE, Subject, label
 
 
@@ -96,8 +96,7 @@ def _spoken(record: Iteration) -> str:
 def _spoken_curve(subject: Subject) -> str:
     run = subject.run
     parts = [
-        f"{label(head)} from {percent(values[:5].mean())} to {percent(values[-5:].mean())}"
-        for head, (_, values) in curves(run).items()
+        f"{label(head)} from {' to '.join(map(percent, ends(values)))}" for head, (_, values) in curves(run).items()
     ]
     for name, findings in subject.audits.items():
         parts += [f"audit by {label(name)} after iteration {f.iteration} {_with_interval(f)}" for f in findings]
@@ -105,11 +104,8 @@ def _spoken_curve(subject: Subject) -> str:
 
 
 def _mean_rows(run: Run) -> list[tuple[str, ...]]:
-    """Each head's name, number of iterations, and mean accuracy of its first five and of its last five."""
-    return [
-        (label(head), f"{len(values)}", percent(values[:5].mean()), percent(values[-5:].mean()))
-        for head, (_, values) in curves(run).items()
-    ]
+    """Each head's name, number of iterations, and mean accuracy at the beginning and at the end (`ends`)."""
+    return [(label(head), f"{len(values)}", *map(percent, ends(values))) for head, (_, values) in curves(run).items()]
 
 
 def _iteration_rows(run: Run) -> list[tuple[str, ...]]:

@@ -47,6 +47,7 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
         colour_of = colours([*curves(run), *audits])
         _draw(run, axes, colour_of)
         _draw_audits(run, axes, audits, colour_of)
+        axes.set_ylim(bottom=0)  # once everything is drawn: it fixes the top too
         if run.log:
             axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
         paths = []
@@ -69,6 +70,16 @@ def curves(run: Run) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {
         head: (np.array([i for i, _ in points]), np.array([v for _, v in points])) for head, points in found.items()
     }
+
+
+def ends(values: np.ndarray) -> tuple[float, float]:
+    """The mean accuracy at the beginning and at the end: of five iterations each, or of half of fewer than ten.
+
+    What every table and sentence calls the first and the last accuracy; the two have no iteration in common, unless
+    there is only one.
+    """
+    some = max(1, min(5, len(values) // 2))
+    return float(values[:some].mean()), float(values[-some:].mean())
 
 
 def audit_points(run: Run, kept: Audits) -> dict[str, list[Finding]]:
@@ -149,7 +160,7 @@ def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
     )
     for first in phases[1:]:
         axes.axvline(first - 0.5, color="#bbbbbb", linewidth=1)
-    axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)), ylim=(0, None))
+    axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)))
     axes.set_title(
         f"Adversarial Filtering of {len(run.pool):,} contexts × {run.pool.n_candidates:,} candidates",
         loc="left",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from swag_af.auditing.summary import NOT_ASKED, Rows, audit_rows, below_lines, comparison_lines
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.run import Run
-from swag_af.reporting.plot import curves
+from swag_af.reporting.plot import curves, ends
 
 if TYPE_CHECKING:
     from swag_af.lm.estimate import Estimate
@@ -69,10 +69,10 @@ def duration(seconds: float) -> str:
 
 
 def accuracy_rows(run: Run) -> Rows:
-    """A header, then a row for each head: iterations, mean held-out accuracy of its first five and its last five."""
+    """A header, then a row for each head: iterations, mean held-out accuracy at the beginning and the end (`ends`)."""
     rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
     for head, (_, values) in curves(run).items():
-        rows.append((head, str(len(values)), f"{values[:5].mean():.3f}", f"{values[-5:].mean():.3f}"))
+        rows.append((head, str(len(values)), *(f"{mean:.3f}" for mean in ends(values))))
     return rows
 
 
@@ -101,7 +101,7 @@ def run_lines(run: Run) -> list[str]:
     return [
         *table(accuracy_rows(run)),
         "",
-        f"(means of five iterations, or of all where there are fewer; chance is {run.chance:.3f})",
+        f"(means of five iterations, or of half where there are fewer than ten; chance is {run.chance:.3f})",
         f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * run.scored_share:.1f} % of the "
         "candidates met were scored",
         *(["", *audited] if audited else []),

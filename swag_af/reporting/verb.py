@@ -17,7 +17,7 @@ from swag_af.reporting.endings import distributions, questions
 from swag_af.reporting.iterations import audits, curve, work
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import page
-from swag_af.reporting.plot import first_iterations, plot_run
+from swag_af.reporting.plot import ends, first_iterations, plot_run
 from swag_af.reporting.provenance import provenance, timing
 from swag_af.reporting.subject import Subject, label, subject_of
 from swag_af.reporting.verification import Verification, how_to_include, verification, verification_of
@@ -92,15 +92,12 @@ def _results(subject: Subject) -> list[str]:
     lines = []
     for first, end in pairwise([*first_iterations(run), run.n_finished + 1]):
         name = label(run.log[first - 1].filter)
-        own = [run.accuracy(i) for i in range(first, end)]
+        own = np.array([run.accuracy(i) for i in range(first, end)])
         if len(own) == 1:
             lines.append(f"Iteration {first}, {name}: held-out accuracy {percent(own[0])}.")
             continue
-        some = min(5, len(own) // 2)
-        lines.append(
-            f"Iterations {first} to {end - 1}, {name}: held-out accuracy from {percent(float(np.mean(own[:some])))} to "
-            f"{percent(float(np.mean(own[-some:])))}."
-        )
+        at_ends = " to ".join(map(percent, ends(own)))
+        lines.append(f"Iterations {first} to {end - 1}, {name}: held-out accuracy from {at_ends}.")
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
             change = comparison_sentence(compared, words=True)

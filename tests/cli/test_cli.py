@@ -1,5 +1,6 @@
 """Claims about the command line: one line for what the user can mend, nothing half done, one schema in three forms."""
 
+import contextlib
 import errno
 import json
 import os
@@ -10,11 +11,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
+from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions
@@ -23,11 +26,13 @@ from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.files import read_json, write_array, write_json, write_manifest
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
+from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.judging.options import AgreementOptions
+from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -156,6 +161,15 @@ def test_an_unknown_verb_of_two_words_gets_the_nearest(refused: Refused, words: 
     assert "Did you mean verify serve" in refused(*words)
 
 
+@pytest.mark.parametrize(
+    ("words", "near"), [(("verfy", "serve", "run"), "verify serve"), (("gen",), "generate"), (("train",), "train-lm")]
+)
+def test_a_mistyped_first_word_and_an_abbreviation_get_the_nearest(
+    refused: Refused, words: tuple[str, ...], near: str
+) -> None:
+    assert f"Did you mean {near}" in refused(*words)
+
+
 def test_an_unknown_flag_gets_the_nearest(refused: Refused) -> None:
     line = refused("filter", "pool", "--itrations", 4)
     assert "--itrations" in line
@@ -227,6 +241,12 @@ def test_bad_features_are_refused_with_their_row(
 def test_more_negatives_than_there_are_is_refused(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
     line = refused("filter", pool_folder, "--out", tmp_path / "run", "--schedule", "hash:2", "--n-negatives", 40)
     assert "fewer than 40 negatives" in line
+
+
+def test_fewer_iterations_than_are_done_is_refused(refused: Refused, pool_folder: Path, small_run: Path) -> None:
+    line = refused("filter", pool_folder, "--out", small_run, *SETTINGS, "--iterations", 1)
+    assert "2 iterations are done" in line
+    assert "--iteration 1" in line
 
 
 def test_a_folder_that_is_no_dataset_is_not_replaced(refused: Refused, small_run: Path, tmp_path: Path) -> None:
@@ -337,6 +357,27 @@ def test_the_first_word_alone_lists_its_verbs(arguments: list[str], capsys: pyte
     out = capsys.readouterr().out
     verbs = [verb for verb in VERBS if verb.startswith("verify ")]
     assert re.findall(r"^  (verify \w+) +\S", out, re.MULTILINE) == verbs
+
+
+@pytest.mark.parametrize("arguments", [[], ["verify"], *([*verb.split(), "--help"] for verb in VERBS)])
+def test_help_breaks_lines_only_between_words_and_where_it_must(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if len(line) > 80 and not line.startswith("  swag-af ")] == []
+
+
+def test_an_option_is_described_in_one_paragraph(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lines of its docstring in the source are not those of the help."""
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        main(["filter", "--help"])
+    assert "has it in brackets: transformer" in capsys.readouterr().out
 
 
 ALL_EXAMPLES = [line for dataclass, _ in VERBS.values() for line in examples(dataclass.__doc__ or "")]
@@ -561,3 +602,144 @@ def test_a_dataset_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path,
     assert "30 questions of 4 endings: train " in out
     assert "no human verdicts" in out
     assert "Next: read" in out
+
+
+def test_verdicts_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    verdicts = say([Item(row, (0, 1, 2, 3)) for row in range(5)], "ab")
+    write_verdicts(tmp_path / "verdicts.jsonl", verdicts, "a pool")
+    out = shown(capsys, tmp_path / "verdicts.jsonl")
+    assert "10 verdicts of 2 people on 5 items" in out
+    assert f"{sum(v.ratings.count('gibberish') for v in verdicts)} gibberish" in out
+    assert f"Next: swag-af verify agreement {tmp_path / 'verdicts.jsonl'}" in out
+
+
+def test_a_single_fold_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    perplexity = {"forward": 12.5, "backward": 13.5}
+    made = {"held_out_perplexity": perplexity, "fold_perplexity": perplexity, "fold": 3, "n_train_pairs": 1788}
+    write_manifest(tmp_path / "fold-3", "lm-fold", made | {"seconds": 3.0, "best_epoch": 1})
+    out = shown(capsys, tmp_path / "fold-3")
+    assert "fold 3, which have not read it; 1,788 pairs" in out
+    assert "12.5" in out
+    assert f"swag-af show {tmp_path}" in out
+
+
+def test_a_verification_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    from swag_af.verify.store import begin_store
+
+    begun_with = {"pool_identity": read_json(small_run / "manifest.json")["pool_identity"], "iteration": 2, "seed": 0}
+    begin_store(small_run, None, begun_with).close()
+    out = shown(capsys, small_run / "verification")
+    assert "0 verdicts of 0 people on 0 items" in out
+    assert f"swag-af verify serve {small_run}" in out
+    assert isinstance(parse(next_command(out)), ExportOptions)
+
+
+# ------------------------------------------------------------------------------- commands to run next
+
+
+def pool_of_negatives(path: Path, *n_negatives: int) -> Path:
+    """A pool of texts, made by `pool`, with so many negatives in each row."""
+    rows = [
+        {
+            "sent1": f"A man number {i} walks in.",
+            "start": "He",
+            "gold": f"takes {i} cups from the shelf.",
+            "negatives": [f"eats {k} of {i} stones." for k in range(n)],
+        }
+        for i, n in enumerate(n_negatives)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    source = path.with_suffix(".jsonl")
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    main(["pool", str(source), "--out", str(path), "--tagger", "none"])
+    return path
+
+
+def next_command(out: str) -> list[str]:
+    """The arguments of the command that `out` ends with, up to a semicolon."""
+    return shlex.split(out.rpartition("Next: swag-af ")[2].partition(";")[0])
+
+
+@pytest.mark.parametrize("n_negatives", [3, 2, 1])
+def test_what_show_says_to_run_next_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_negatives: int
+) -> None:
+    """A pool without features cannot be filtered by the default schedule, nor can a run of one negative be released
+    with three distractors."""
+    monkeypatch.chdir(tmp_path)
+    following = next_command(shown(capsys, pool_of_negatives(tmp_path / "pool", *[n_negatives] * 12)))
+    assert following[:2] == ["filter", str(tmp_path / "pool")]
+    main([*following, "--iterations", "1", "--audit", "none"])
+    said = capsys.readouterr().out
+    assert "Written to run" in said
+    assert next_command(said) == next_command(shown(capsys, Path("run")))
+    main([*next_command(said), "--audit", "none", "--formats", "none"])
+    assert (tmp_path / "dataset" / "train.csv").exists()
+
+
+def test_a_run_that_cannot_swap_says_so_before_it_begins(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None
+) -> None:
+    flags = ["--schedule", "hash:1", "--audit", "none"]
+    even = pool_of_negatives(tmp_path / "even", *[3] * 12)
+    main(["filter", str(even), "--out", str(tmp_path / "a"), "--n-negatives", "3", *flags])
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.startswith("Warning: no row of the pool has a negative beyond the 3 assigned")
+    main(["filter", str(even), "--out", str(tmp_path / "b"), "--n-negatives", "2", *flags])
+    assert "Warning" not in capsys.readouterr().err
+    uneven = pool_of_negatives(tmp_path / "uneven", *[3] * 4, *[4] * 8)
+    main(["filter", str(uneven), "--out", str(tmp_path / "c"), "--n-negatives", "3", *flags])
+    assert "Warning: 4 of 12 rows have no negative beyond the 3 assigned" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["filter", "audit"])
+def test_help_names_every_filter(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    text = capsys.readouterr().out.partition("Try:")[0]
+    for name in ("ngrams", "fasttext", "bow", "cnn", "poslstm", "chars", "transformer", "mlp", "ensemble"):
+        assert re.search(rf"\b{name}\b", text)
+
+
+# ------------------------------------------------------------------------------- what a terminal gets
+
+HOSTILE = "\x1b]0;owned\x07He \x9b31m runs\u202e.\r\x08"
+
+
+def assert_harmless(text: str) -> None:
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    assert "\\x1b]0;owned\\x07" in text
+    assert "\\x9b31m" in text
+    assert "\\u202e" in text
+
+
+def test_show_prints_no_character_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    contexts = [replace(context, gold=HOSTILE) for context in make_contexts_of(6, n_videos=3)]
+    write_contexts(tmp_path / "c.jsonl", contexts, [], {})
+    assert_harmless(shown(capsys, tmp_path / "c.jsonl"))
+
+
+def test_an_error_prints_none_either(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path / HOSTILE)])
+    assert_harmless(capsys.readouterr().err.rstrip("\n"))
+
+
+def test_a_note_prints_none_either(capsys: pytest.CaptureFixture[str]) -> None:
+    note(HOSTILE)
+    assert_harmless(capsys.readouterr().err.rstrip("\n"))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["verify"], ["filter", "--help"]])
+def test_a_reader_who_goes_away_ends_it_quietly(arguments: list[str]) -> None:
+    """As `| head -1` does."""
+    program = subprocess.Popen(
+        [sys.executable, "-m", "swag_af", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert program.stdout is not None
+    program.stdout.close()
+    assert program.stderr is not None
+    assert program.stderr.read() == ""
+    program.stderr.close()
+    assert program.wait() == 0

@@ -383,7 +383,10 @@ BAD_ROWS = {
     "negative label": ([LABELLED, LABELLED | {"label": -2}], "line 2 has label -2, and 2 endings"),
     "label of a test file": ([LABELLED, LABELLED | {"label": -1}], "line 2 has no label, as in a test file"),
     "empty label": ([LABELLED | {"label": ""}], "line 1 has no label, as in a test file"),
-    "label in words": ([LABELLED | {"label": "first"}], "line 1 has 'first' under label, where a number is due"),
+    "label in words": (
+        [LABELLED | {"label": "first"}],
+        "line 1 has 'first' under label, where a number is due, a letter",
+    ),
     "gold missing among endings": ([LABELLED | {"endings": [None, "d."]}], "line 1 has no text under ending 0"),
     "half a fold": ([GOOD | {"fold": 1.5}], "line 1 has 1.5 under fold"),
     "fold below 0": ([GOOD | {"fold": -1}], "line 1 has -1 under fold"),
@@ -539,6 +542,55 @@ def test_rows_without_negatives_are_dropped_and_counted_when_asked(tmp_path: Pat
     assert [context.id for context in made.contexts] == ["row-0", "row-2"]
     assert made.manifest["drops"] == {"no_negatives": 2}
     assert made.manifest["dropped_negatives"]["equal_to_gold"] == 0
+
+
+def test_rows_with_too_few_negatives_are_dropped_and_counted_when_asked(tmp_path: Path) -> None:
+    """As `filter` needs so many in every row; what was read of the others leaves no trace but the count."""
+    rows = [ROWS[0] | {"negatives": [f"eats {k} stones" for k in range(n)], "id": f"of-{n}"} for n in (4, 1, 0, 3, 2)]
+    source = write_rows(tmp_path / "rows.jsonl", rows)
+    made = build_pool(source, min_negatives=3)
+    assert [context.id for context in made.contexts] == ["of-4", "of-3"]
+    assert made.manifest["drops"] == {"no_negatives": 1, "too_few_negatives": 2}
+    alone = pool(
+        PoolOptions((write_rows(tmp_path / "alone.jsonl", [rows[0], rows[3]]),), tmp_path / "alone", tagger="none")
+    )
+    assert made.manifest["surface"] == alone.manifest["surface"]
+
+
+CHOICES = ["walks away.", "eats a stone.", "sings."]
+STEM = {"question_stem": "The man gets up. He"}
+BY_NAME = Columns(context_column="question_stem", endings_column="choices.text", label_column="answerKey")
+
+
+@pytest.mark.parametrize("key", ["C", "3"])
+@pytest.mark.parametrize("as_list", [False, True])
+def test_nested_choices_are_read_by_dotted_names_and_their_own_labels(tmp_path: Path, key: str, as_list: bool) -> None:
+    """Labels of 1 to 4 are names there, not numbers from 0."""
+    names = ["A", "B", "C"] if key == "C" else ["1", "2", "3"]
+    choices: object = {"text": CHOICES, "label": names}
+    if as_list:
+        choices = [{"text": text, "label": name} for text, name in zip(CHOICES, names, strict=True)]
+    source = write_rows(tmp_path / "rows.jsonl", [STEM | {"choices": choices, "answerKey": key}])
+    made = build_pool(source, columns=BY_NAME)
+    assert made.contexts[0].gold == "sings."
+    assert made.contexts[0].start == "He"
+
+
+@pytest.mark.parametrize("label", ["B", "b", "eats a stone.", " eats a stone. ", 1, "1"])
+def test_gold_may_be_given_by_letter_text_or_number(tmp_path: Path, label: object) -> None:
+    row = {"sent1": "A man sits.", "start": "He", "endings": CHOICES, "label": label}
+    assert build_pool(write_rows(tmp_path / "rows.jsonl", [row])).contexts[0].gold == "eats a stone."
+
+
+def test_a_label_that_means_two_endings_is_refused(tmp_path: Path) -> None:
+    row = {"sent1": "A man says.", "start": "", "endings": ["B", "A", "C"], "label": "A"}
+    assert "several of its endings" in refused(write_rows(tmp_path / "rows.jsonl", [row]))
+
+
+def test_no_row_with_enough_negatives_is_refused(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", [ROWS[0]])
+    with pytest.raises(Exception, match="none of its 1 rows has 9 negatives left"):
+        build_pool(source, min_negatives=9)
 
 
 def test_no_row_left_is_refused(tmp_path: Path) -> None:

@@ -267,6 +267,22 @@ def test_a_column_that_is_missing_is_named_with_what_is_near(tmp_path: Path) -> 
         read_videos(path, columns=CaptionColumns("clip", "text", "begins"))
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "datasets"])
+@pytest.mark.parametrize("part", ["start", "end", "annotator", "tree", "source"])
+def test_an_optional_column_that_is_named_must_be_in_some_row(tmp_path: Path, kind: str, part: str) -> None:
+    """A mistyped name must not lose the times, or mix the annotators, without a word."""
+    path = stored(tmp_path, kind, ROWS)
+    with pytest.raises(InputError, match=rf"no column 'begim' .did you mean --{part}-column"):
+        read_videos(path, columns=CaptionColumns("clip", "text", **{f"{part}_column": "begim"}))
+
+
+def test_a_column_that_only_later_lines_have_is_read(tmp_path: Path) -> None:
+    lines = '{"video": "v", "sentence": "A."}\n{"video": "v", "sentence": "B.", "who": "Eva"}\n'
+    lines += '{"video": "v", "sentence": "C.", "who": "Eva"}\n'
+    path = written(tmp_path, "mine.jsonl", lines)
+    assert [len(v.captions) for v in read_videos(path, columns=CaptionColumns(annotator_column="who"))] == [1, 2]
+
+
 def test_json_lines_under_the_name_json_are_read_as_lines(tmp_path: Path) -> None:
     lines = '{"video": "v", "sentence": "A."}\n{"video": "v", "sentence": "B."}\n'
     assert texts(read_videos(written(tmp_path, "mine.json", lines))) == {"v": ["A.", "B."]}

@@ -21,7 +21,8 @@ from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
-from swag_af.lm.estimate import estimate
+from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.estimate import estimate, token_operations
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
@@ -29,7 +30,7 @@ from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.lazy import features, with_features
 from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.options import FeaturesOptions, GenerateOptions
-from swag_af.lm.verb import generate, make_shards
+from swag_af.lm.verb import generate, make_shards, prepare
 
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
@@ -244,7 +245,8 @@ def test_models_that_give_no_numbers_are_named(contexts_path, lms, tmp_path, mon
         generate(options_for(contexts_path, lms, tmp_path / "pool"))
 
 
-def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_path):
+def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_path, monkeypatch):
+    monkeypatch.setattr("swag_af.lm.estimate.measure_products", lambda *_: 1e8)  # so slow that only products count
     options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, limit=20)
     made = estimate(options)
     assert not (tmp_path / "pool").exists()
@@ -255,6 +257,22 @@ def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_p
     generate(options)
     used = sum(p.stat().st_size for p in (tmp_path / "pool/shards").rglob("*.npy"))
     assert used == pytest.approx(made.disk_bytes, rel=0.2)
+
+
+def test_an_estimate_counts_draws_that_are_rejected_and_what_every_shard_costs(
+    contexts_path, lms, tmp_path, monkeypatch
+):
+    """A small job on a fast machine took three times what the products alone would have."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, limit=20)
+    seconds = {}
+    for name, per_second in (("slow", 1e6), ("fast", 1e18)):
+        monkeypatch.setattr("swag_af.lm.estimate.measure_products", lambda *_, rate=per_second: rate)
+        seconds[name] = estimate(replace(options, features="lazy")).seconds_to_generate
+    n_tokens = sum(len(tokenize(context.gold)) for context in prepare(options).contexts)
+    kept = 201 * n_tokens * token_operations(len(Vocabulary.load(lms / "vocabulary.tsv")), TINY) / 1e6
+    assert seconds["slow"] > 1.4 * kept  # over the floor, and every eighth drawn in vain
+    assert seconds["fast"] > 5 * 2 * 0.2  # five shards of two folds
+    assert estimate(replace(options, features="lazy", shard_rows=20)).seconds_to_generate < seconds["fast"] - 1
 
 
 def test_an_estimate_counts_the_training_that_is_still_to_be_done(contexts_path, tmp_path):

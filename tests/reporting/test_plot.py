@@ -1,9 +1,13 @@
 """The curve: what is drawn is what was logged."""
 
 import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from swag_af.data.findings import Audits, Finding
 from swag_af.data.run import Iteration, Run
-from swag_af.reporting.plot import curves, first_iterations, plot_run, smooth
+from swag_af.reporting.plot import curves, ends, first_iterations, plot_run, smooth
 
 
 def run_of(filters: list[str], pool) -> Run:
@@ -48,3 +52,27 @@ def test_the_same_run_gives_the_same_picture(pool, tmp_path):
 
 def test_an_empty_run_is_drawn_too(pool, tmp_path):
     assert all(path.exists() for path in plot_run(run_of([], pool), tmp_path))
+
+
+@pytest.mark.parametrize(("n", "some"), [(1, 1), (2, 1), (6, 3), (9, 4), (10, 5), (140, 5)])
+def test_first_and_last_are_means_of_five_or_of_half(n: int, some: int):
+    values = np.random.default_rng(n).random(n)
+    assert ends(values) == (values[:some].mean(), values[n - some :].mean())
+
+
+def drawn(run: Run, folder, monkeypatch) -> Axes:
+    """The axes as they were when the picture was saved."""
+    seen = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, path, **_: (seen.extend(self.axes), path.touch()))
+    plot_run(run, folder)
+    return seen[0]
+
+
+def test_every_interval_of_an_audit_is_within_the_axes(pool, tmp_path, monkeypatch):
+    """An audit of few contexts has long intervals, and may lie far above the curve."""
+    run = run_of(["mlp", "mlp", "mlp"], pool)
+    found = Finding(0, "ngrams", 0.6, 0.02, 0.97, 1 / 3, len(pool), 10, 5, 0, ())
+    monkeypatch.setattr("swag_af.reporting.plot.read_audits", lambda path: Audits((found,)))
+    bottom, top = drawn(run, tmp_path, monkeypatch).get_ylim()
+    assert bottom == 0
+    assert top > 97

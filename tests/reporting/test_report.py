@@ -28,6 +28,7 @@ from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
 from swag_af.reporting.endings import N_OPEN
 from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.plot import ends
 from swag_af.reporting.provenance import command_of
 from swag_af.reporting.verb import REPORT, report, write_report
 from swag_af.reporting.verification import verification_of
@@ -330,6 +331,16 @@ def test_the_curve_says_its_numbers(page: Page, audited: Run) -> None:
     spoken = page.of("svg")[0]["aria-label"]
     assert "6 iterations" in spoken
     assert "chance 20.0" in spoken
+
+
+@pytest.mark.parametrize("iterations", [2, 6, 7, 12])
+def test_sentence_and_table_say_the_same_accuracies(tmp_path: Path, iterations: int) -> None:
+    run = filter_pool(make_pool(), HashFilter(), AFOptions(iterations=iterations, n_negatives=3))
+    words = page_of(run, tmp_path).words
+    accuracies = np.array([run.accuracy(i + 1) for i in range(iterations)])
+    first, last = (f"{100 * mean:.1f} %" for mean in ends(accuracies))
+    assert f"held-out accuracy from {first} to {last}" in words
+    assert re.search(rf"{iterations} ?{first} ?{last}", words)
 
 
 def test_hashes_and_options_are_there(page: Page, audited: Run) -> None:

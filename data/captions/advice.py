@@ -1,0 +1,76 @@
+"""What a user should know about the captions: signs of a misread source, and rules that drop a large share.
+
+Only counts and words; nothing is dropped here, and nothing is printed.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from swag_af.data.captions.drops import REASONS, is_enclosed
+from swag_af.data.captions.options import ContextRules
+from swag_af.data.video import Video
+
+MANY = 1 / 3
+"""A reason that drops more than this share of the pairs, or pairs of which more than this share are enclosed, call for
+a word. Of ActivityNet Captions 12 % are enclosed."""
+
+MANY_BACK = 0.1
+"""The same of captions that begin before the one listed above them; of ActivityNet Captions 1 %."""
+
+FLAGS: dict[str, str] = {
+    "foreign": "--no-drop-foreign keeps them",
+    "gap": "--max-gap-seconds sets how long it may be",
+    "enclosed": "--no-drop-enclosed keeps them",
+    "short_sentence": "--min-sentence-tokens sets the fewest tokens",
+    "rare_token": "--min-token-count sets how often each token must occur",
+    "no_verb_phrase": "--splitter sets what splits the sentence",
+    "short_context": "--min-context-tokens sets the fewest tokens",
+    "long_context": "--max-context-tokens sets the most tokens",
+    "short_ending": "--min-ending-tokens sets the fewest tokens",
+    "long_ending": "--max-ending-tokens sets the most tokens",
+    "near_duplicate": "--near-duplicates sets how similar they may be",
+}
+"""What to change where a reason drops too many pairs; the other reasons have no option."""
+
+
+def time_warnings(name: str, videos: Sequence[Video], rules: ContextRules) -> list[str]:
+    """Warnings about the times of the captions in the source called `name`: signs that several people's captions of a
+    video are mixed."""
+    pairs = [pair for video in videos for pair in pairwise(video.captions)]
+    timed = [(first, second) for first, second in pairs if first.seconds and second.seconds]
+    if not timed:
+        return []
+    lines = []
+    n_back, n_enclosed = sum(video.n_back for video in videos), sum(is_enclosed(*pair) for pair in timed)
+    if n_back > MANY_BACK * len(timed):
+        lines.append(
+            f"{name}: {_of(n_back, len(pairs), 'following captions')} begin before the one listed above them, as where "
+            "several people described one video; by time, captions of different people make pairs. If the source "
+            "says who wrote each, give a table of captions with --annotator-column."
+        )
+    if n_enclosed > MANY * len(timed) and not rules.drop_enclosed:
+        lines.append(
+            f"{name}: in {_of(n_enclosed, len(pairs), 'pairs')} the second caption lies within the time of the first, "
+            "and may describe the same event again. --drop-enclosed drops those pairs."
+        )
+    return lines
+
+
+def drop_warnings(drops: Mapping[str, int]) -> list[str]:
+    """Warnings about reasons that drop a large share of the pairs, each with the option that governs it."""
+    pairs = drops["pairs"]
+    return [
+        f"{_of(drops[reason], pairs, 'pairs')} are left out because of one rule: {REASONS[reason]}. {advice}."
+        for reason, advice in FLAGS.items()
+        if drops.get(reason, 0) > MANY * pairs
+    ]
+
+
+def most_common_advice(drops: Mapping[str, int]) -> str:
+    """`": ADVICE"` for the reason of most drops; empty where that has no option."""
+    reason = max(REASONS, key=lambda reason: drops.get(reason, 0))
+    return f": {FLAGS[reason]}" if reason in FLAGS else ""
+
+
+def _of(n: int, total: int, what: str) -> str:
+    return f"{n:,} of {total:,} {what} ({n / total:.0%})"

@@ -1,0 +1,22 @@
+"""Text that is safe to print on a terminal: texts from data may hold characters that terminals obey.
+
+An escape sequence can move the cursor, set the title, or hide what stands before it; a bidirectional override reverses
+the order of letters. Such characters are shown, not removed.
+"""
+
+import re
+
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, delete, C1
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # bidirectional marks and overrides, line separators
+    "\ud800-\udfff]"  # halves of a character, which no terminal can be sent
+)
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters written out: an escape character as `\\x1b`, an override as `\\u202e`."""
+    return _OBEYED.sub(lambda found: _written_out(ord(found[0])), text)
+
+
+def _written_out(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

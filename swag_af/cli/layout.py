@@ -1,0 +1,71 @@
+"""The layout of help: lines that end between words at the width of the terminal. Imports nothing heavy."""
+
+import contextlib
+import io
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_BOX = ("╭", "│", "╰", "+", "|")
+
+
+def folded(text: str, *, hanging: int = 0) -> str:
+    """`text` with every line that is too wide for the terminal broken between words, later parts indented like the
+    first, or by `hanging` characters. Boxes stay as they are."""
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_folded_line(line, width, hanging) for line in text.split("\n"))
+
+
+def _folded_line(line: str, width: int, hanging: int) -> str:
+    plain = _STYLE.sub("", line)
+    if len(plain) <= width or plain.startswith(_BOX):
+        return line
+    indent = " " * (hanging or len(plain) - len(plain.lstrip()) + 2 * plain.startswith(" "))
+    # A command stays whole: it could not be copied otherwise.
+    if plain.lstrip().startswith("swag-af ") and not hanging:
+        return line
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+class _Screen(io.StringIO):
+    """Takes what is printed, and looks like standard output to whoever asks."""
+
+    encoding = "utf-8"
+
+    def __init__(self, screen: Any) -> None:
+        super().__init__()
+        self.encoding = getattr(screen, "encoding", None) or "utf-8"
+        self._is_terminal = screen.isatty()
+
+    def isatty(self) -> bool:
+        """As standard output."""
+        return bool(self._is_terminal)
+
+
+@contextlib.contextmanager
+def folded_help() -> Iterator[None]:
+    """Within it, what is printed to standard output is folded, and the docstring of an option is one paragraph.
+
+    tyro keeps the line ends that a docstring has in the source, and does not break the lines of a description.
+    """
+    import docstring_parser
+
+    parse = docstring_parser.parse_from_object
+
+    def parse_joined(obj: Any) -> docstring_parser.Docstring:
+        found = parse(obj)
+        for one in found.params:
+            one.description = None if one.description is None else " ".join(one.description.split())
+        return found
+
+    screen = _Screen(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(screen), mock.patch.object(docstring_parser, "parse_from_object", parse_joined):
+            yield
+    finally:
+        sys.stdout.write(folded(screen.getvalue()))

@@ -1,0 +1,78 @@
+"""Claims about warnings: captions of several people in one video, and rules that drop a large share, are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swag_af.data.captions.advice import FLAGS, drop_warnings, time_warnings
+from swag_af.data.captions.drops import REASONS
+from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
+from swag_af.data.captions.readers import read_videos
+from swag_af.data.captions.verb import contexts
+from swag_af.data.errors import ExhaustedError, InputError
+
+
+def timed(path: Path, times: list[list[int]]) -> Path:
+    """One video in ActivityNet's layout."""
+    sentences = [f"The man walks to the door {i} of the house." for i in range(len(times))]
+    path.write_text(json.dumps({"v": {"timestamps": times, "sentences": sentences}}))
+    return path
+
+
+SEVERAL_PEOPLE = [[0, 90], [10, 30], [40, 60], [0, 85], [12, 28], [41, 62], [5, 80], [11, 31]]
+
+
+def test_captions_of_several_people_in_one_video_are_noticed(tmp_path: Path) -> None:
+    """As TACoS is when it is read as one person's ActivityNet."""
+    videos = read_videos(timed(tmp_path / "a.json", SEVERAL_PEOPLE))
+    back, enclosed = time_warnings("a.json", videos, ContextRules())
+    assert "a.json: 2 of 7 following captions (29%) begin before the one listed above them" in back
+    assert "pairs (57%) the second caption lies within the time of the first" in enclosed
+    assert "--drop-enclosed" in enclosed
+    assert len(time_warnings("a.json", videos, ContextRules(drop_enclosed=True))) == 1
+
+
+def test_captions_of_one_person_bring_no_warning(tmp_path: Path) -> None:
+    videos = read_videos(timed(tmp_path / "a.json", [[3 * i, 3 * i + 4] for i in range(20)]))
+    assert time_warnings("a.json", videos, ContextRules()) == []
+
+
+def test_tables_count_captions_that_go_back_too(tmp_path: Path) -> None:
+    rows = [{"video": "v", "sentence": "A b c.", "start_time": t, "end_time": t + 1} for t in (5, 1, 7, 2)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (video,) = read_videos(tmp_path / "rows.jsonl")
+    assert video.n_back == 2
+
+
+def test_a_reason_that_drops_more_than_a_third_names_its_option() -> None:
+    drops = dict.fromkeys(REASONS, 0) | {"pairs": 100, "kept": 60, "rare_token": 34, "repeated": 6}
+    (line,) = drop_warnings(drops)
+    assert line.startswith("34 of 100 pairs (34%) are left out")
+    assert "--min-token-count" in line
+    assert drop_warnings(drops | {"rare_token": 33, "kept": 61}) == []
+
+
+def test_every_option_that_is_named_exists() -> None:
+    fields = set(ContextRules.__dataclass_fields__) | {"splitter"}
+    for advice in FLAGS.values():
+        assert advice.split()[0].removeprefix("--").removeprefix("no-").replace("-", "_") in fields
+
+
+def test_the_verb_says_both_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = timed(tmp_path / "a.json", SEVERAL_PEOPLE)
+    rules = ContextRules(min_token_count=2, drop_enclosed=True, near_duplicates=0)
+    with pytest.raises(ExhaustedError, match="relax the rules: --no-drop-enclosed"):
+        contexts(ContextsOptions((source,), tmp_path / "b.jsonl", splitter="rules", rules=rules))
+    rules = ContextRules(min_token_count=1, near_duplicates=0)
+    contexts(ContextsOptions((source,), tmp_path / "c.jsonl", splitter="rules", rules=rules))
+    err = capsys.readouterr().err
+    assert "Warning: a.json: 2 of 7 following captions" in err
+    assert "--drop-enclosed" in err
+
+
+def test_a_column_named_for_a_published_set_is_refused(tmp_path: Path) -> None:
+    """Its columns are known, so that the option would do nothing."""
+    source = timed(tmp_path / "a.json", SEVERAL_PEOPLE)
+    with pytest.raises(InputError, match="read as activitynet"):
+        contexts(ContextsOptions((source,), tmp_path / "c.jsonl", columns=CaptionColumns(start_column="begin")))
