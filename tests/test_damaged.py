@@ -46,6 +46,7 @@ def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
     for module in ("cli.filtering", "releasing.verb"):
         monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
     monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+    monkeypatch.setenv("SWAG_AF_TRACEBACK", "1")
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
@@ -108,7 +109,7 @@ READERS = [
     Reader("show lms", "lms/**/*"),
     Reader("show dataset", "dataset/manifest.json dataset/train.csv"),
     Reader("show contexts.jsonl", "contexts.*"),
-    Reader("filter pool --iterations 1 --schedule hash --out OUT", "pool/**/*"),
+    Reader("filter pool --iterations 1 --schedule hash:1 --audit none --out OUT", "pool/**/*"),
     Reader("tag pool --tagger rules", "pool/**/*"),
     Reader("audit run --filters hash --folds 2", "run/**/* pool/**/*"),
     Reader("report run --out OUT", "run/**/*"),

@@ -54,7 +54,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     same weights, interrupted or not.
     """
     import_spacy()
-    check_output(options.out, force=options.force)
+    check_output(options.out, force=options.force, folder=True)
     if options.out.exists():
         read_manifest(options.out, "tagger")  # --force replaces a tagger only
     train, dev = _sentences(options)

@@ -70,8 +70,10 @@ options by name; flags given beside it win. `swag-af --version` says which relea
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted."""
+    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted, and with 70 for
+    a bug of ours."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _print_anything()
     if arguments in (["--version"], ["-V"]):
         print(f"swag-af {_version()}")
         return
@@ -101,6 +103,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "command again.",
             2,
         )
+    except MemoryError as error:
+        _stop(f"not enough memory{f' ({error})' if str(error) else ''}. Ask for less, or use a larger machine.", 2)
+    except Exception:
+        if os.environ.get("SWAG_AF_TRACEBACK") == "1":
+            raise
+        _stop_for_bug(arguments)
+
+
+def _print_anything() -> None:
+    """Characters that the terminal's encoding lacks are printed as escapes, not refused with a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop_for_bug(arguments: Sequence[str]) -> None:
+    """End with code 70, and a line that names a file with the traceback: whatever came here is a fault of ours."""
+    import tempfile
+    import traceback
+
+    report = f"swag-af {_version()}, Python {sys.version.split()[0]}: {' '.join(arguments)}\n\n{traceback.format_exc()}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="swag-af-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(report)
+        where = f"Please report it with {file.name}, which says where"
+    except OSError:
+        where = "Please report it"
+    fault = f"{type(sys.exception()).__name__}: {sys.exception()}"[:200]
+    _stop(f"a bug in swag-af, not a mistake of yours ({fault}). {where}; SWAG_AF_TRACEBACK=1 shows the traceback.", 70)
 
 
 def _version() -> str:
@@ -217,14 +250,12 @@ def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib
+    from swag_af.data.files import read_toml
 
-    if not path.is_file():
-        raise InputError(f"--config {path}: no such file. Check the path.")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"--config {path}: not valid TOML ({error}). Mend that line.") from None
+        return read_toml(path)
+    except InputError as error:
+        raise InputError(f"--config {error}") from None
 
 
 def _check_names(path: Path, verb: str, values: Mapping[str, Any]) -> None:
