@@ -19,6 +19,7 @@ from swag_af.data.captions.context_set import read_contexts, read_contexts_manif
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_json, write_manifest
+from swag_af.data.folds import FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -40,7 +41,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import (
     Row,
 )
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, options_of
+from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
@@ -192,8 +193,11 @@ def _check_corpus(job: Job) -> None:
 
 
 def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
-    """The hash of the weights of every fold that is used."""
+    """The hash of the weights of every fold that is used, each checked, and the map of what they have read."""
     folds = sorted({context.fold for context in contexts})
+    FoldMap.load(lms)
+    for fold in folds:
+        check_fold(lms, fold)
     return {str(fold): read_manifest(fold_path(lms, fold), "lm-fold")["weights_sha256"] for fold in folds}
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
-    check_is_file,
     check_manifest,
     check_same,
     read_json,
@@ -112,16 +111,24 @@ def load_weights(folder: Path, model: BidirectionalLM) -> None:
     from safetensors.torch import load_file
 
     weights = folder / "weights.safetensors"
-    advice = f"Remove {folder} and train it again."
-    check_is_file(weights)
-    if is_finished(folder):
-        manifest = check_manifest(read_json(folder / MANIFEST), folder / MANIFEST)
-        if manifest.get("weights_sha256") != sha256_file(weights):
-            raise FormatError(f"{weights}: changed since its manifest was written. {advice}")
+    _check_hash(folder)
     try:
         model.load_state_dict(load_file(weights))
     except (OSError, RuntimeError, SafetensorError) as error:
-        raise FormatError(f"{weights}: damaged ({str(error).splitlines()[0]}). {advice}") from None
+        raise FormatError(
+            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove {folder} and train it again."
+        ) from None
+
+
+def _check_hash(folder: Path) -> None:
+    """Raise FormatError unless the weights are there, and those that the manifest of a finished model names."""
+    weights = folder / "weights.safetensors"
+    if not weights.is_file():
+        raise FormatError(f"{weights}: missing, or no file. Remove {folder} and train it again.")
+    if is_finished(folder):
+        manifest = check_manifest(read_json(folder / MANIFEST), folder / MANIFEST)
+        if manifest.get("weights_sha256") != sha256_file(weights):
+            raise FormatError(f"{weights}: changed since its manifest was written. Remove {folder} and train it again.")
 
 
 def options_of(manifest: Mapping[str, Any], path: Path) -> LMOptions:
@@ -145,6 +152,13 @@ def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, V
     return model.to(device).eval(), vocabulary
 
 
+def check_fold(path: Path, fold: int) -> None:
+    """Raise FormatError unless the finished model of `fold` can be loaded; takes no memory for one."""
+    _check_hash(fold_path(path, fold))
+    options = options_of(read_manifest(path, "lm"), path)
+    _check_shapes(fold_path(path, fold) / "weights.safetensors", len(open_vocabulary(path)), options)
+
+
 def open_vocabulary(path: Path) -> Vocabulary:
     """The vocabulary that all models of the folder share."""
     return Vocabulary.load(path / "vocabulary.tsv", read_manifest(path, "lm").get("vocabulary_sha256"))
@@ -155,7 +169,6 @@ def _check_shapes(weights: Path, n_types: int, options: LMOptions) -> None:
     import torch
     from safetensors import SafetensorError, safe_open
 
-    check_is_file(weights)
     with torch.device("meta"):
         planned = {name: list(value.shape) for name, value in new_model(n_types, options).state_dict().items()}
     try:
