@@ -149,7 +149,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 return
             except UnicodeDecodeError as error:
                 raise _not_utf8(path, error) from None
-            check_no_nul(path, line)
+            if number == 1:
+                check_no_nul(path, line)
             yield number, line
 
 
@@ -171,7 +172,7 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
     """The JSON value of `text`, which is in `path`, or in a line of it; InputError says what is wrong and where.
 
     Beside what is not JSON, values are refused that nothing could be done with: nested deeper than `DEEPEST`, numbers
-    of thousands of digits, text that cannot be written as UTF-8 or contains NUL.
+    of thousands of digits, text that cannot be written as UTF-8.
     """
     at = "" if line is None else f"line {line} is "
     try:
@@ -191,8 +192,8 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
     return value
 
 
-_SUSPECT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
-"""The escapes of NUL and of halves of a character, which need a closer look: the backslash may be escaped itself."""
+_SUSPECT = re.compile(r"\\u[dD][89a-fA-F]")
+"""The escapes of halves of a character, which need a closer look: two of them are one character."""
 
 
 def _json_fault(text: str, value: Any) -> str:
@@ -200,13 +201,10 @@ def _json_fault(text: str, value: Any) -> str:
     if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
         return f"nested deeper than {DEEPEST}"
     if _SUSPECT.search(text):
-        named = value.items() if isinstance(value, dict) else [("", value)]
-        for name, inner in named:
-            written, under = json.dumps([name, inner], ensure_ascii=False), f" under {name}" if name else ""
-            if re.search("[\ud800-\udfff]", written):
+        for name, inner in value.items() if isinstance(value, dict) else [("", value)]:
+            if re.search("[\ud800-\udfff]", json.dumps([name, inner], ensure_ascii=False)):
+                under = f" under {name}" if name else ""
                 return f"with half a surrogate pair{ascii(under)[1:-1]}"
-            if re.search(r"(?<!\\)(\\\\)*\\u0000", written):
-                return f"with a NUL character{ascii(under)[1:-1]}"
     return ""
 
 

@@ -121,7 +121,6 @@ READERS = [
     Reader("verify import run verdicts.jsonl --out OUT", "verdicts.jsonl run/manifest.json"),
     Reader("verify agreement verdicts.jsonl", "verdicts.jsonl"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out OUT", "lms/**/* captions.*"),
-    
 ]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ class ServeOptions:
                 ),
             ]
         )
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class ExportOptions:
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
             ]
         )
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -168,3 +170,4 @@ class ImportOptions:
 
     def __post_init__(self) -> None:
         check_faults([(not self.files, "no files given: name what the platform gave back")])
+        check_numbers(self)
