@@ -215,6 +215,16 @@ def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]
     return verdicts
 
 
+def check_in_pool(items: Iterable[Item], counts: np.ndarray, where: object) -> None:
+    """Raise InputError unless the row and the columns of every item are in a pool of `counts` (N,) candidates a row."""
+    for item in items:
+        if item.row >= len(counts) or max(item.columns, default=0) >= counts[item.row]:
+            raise InputError(
+                f"{where}: item {item.id} has columns {list(item.columns)} of row {item.row}, which the pool does not "
+                "have. Give the file that belongs to this run."
+            )
+
+
 def _verdict_of(record: Any, where: str) -> Verdict:
     line = parse_record(record, _Line, f"{where}: not a verdict", "Mend or remove it.", error=InputError)
     item = Item(line.row, line.columns, line.round)
