@@ -98,7 +98,7 @@ def read_audits(path: Path | None) -> Audits:
         return Audits()
     findings, left_out = [], []
     for number, record in read_jsonl(path / AUDITS):
-        where, advice = f"{path / AUDITS}: line {number}", "Delete the file and audit again."
+        where, advice = f"{path / AUDITS}: line {number} is not an audit", "Delete the file and audit again."
         if "left_out" in record:
             reason = parse_record(record, _LeftOut, where, advice)
             left_out.append((reason.filter, reason.left_out))
