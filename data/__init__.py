@@ -3,7 +3,8 @@
 Reading order (each file or folder imports only those named before it):
 
     errors      what a user can fix, in one line
-    files       atomic writes, JSON with good errors, manifests, hashes
+    records     typed records: what manifests and lines of JSON must contain
+    files       atomic writes, readers with good errors, manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     scale       where work runs: here, in processes, or as one of several runs that share a folder

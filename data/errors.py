@@ -5,6 +5,9 @@ not print and does not exit.
 """
 
 from collections.abc import Iterable
+from dataclasses import fields
+from math import isfinite
+from typing import Any
 
 
 class SwagAfError(Exception):
@@ -30,6 +33,26 @@ def check_faults(faults: Iterable[tuple[bool, str]]) -> None:
     found = [text for wrong, text in faults if wrong]
     if found:
         raise InputError("; ".join(found) + ".")
+
+
+LARGEST_SIZE = (1 << 31) - 1
+LARGEST_SEED = (1 << 63) - 1
+
+
+def check_numbers(options: Any) -> None:
+    """Raise InputError naming every number among the fields of a dataclass that is infinite, NaN, or no size.
+
+    Whole numbers are sizes up to 2,147,483,647; seeds may be larger.
+    """
+    numbers = [(f.name, getattr(options, f.name)) for f in fields(options)]
+    check_faults(
+        (
+            (isinstance(value, float) and not isfinite(value))
+            or (isinstance(value, int) and value > (LARGEST_SEED if name == "seed" else LARGEST_SIZE)),
+            f"--{name.replace('_', '-')}: infinite, no number, or too large",
+        )
+        for name, value in numbers
+    )
 
 
 class ContractError(SwagAfError, AssertionError):

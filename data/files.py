@@ -1,4 +1,7 @@
-"""Files that are whole or not there: atomic writes, JSON with good errors, manifests, hashes.
+"""Files that are whole or not there: atomic writes, one reader each of JSON, TOML and tables, manifests, hashes.
+
+Readers raise an InputError of one line for whatever is wrong with a file: not there, a folder or a pipe, not UTF-8, too
+deep, with numbers that no computer holds. What records must contain is in `records`.
 
 Every writer here writes under a temporary name (`.NAME.HOST.PID.tmp`) in the same folder and renames, so a run killed
 at any moment leaves either the old file or the new one. Files that belong together are renamed one after the other, the
@@ -12,14 +15,16 @@ import os
 import platform
 import re
 import shutil
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.records import MANIFESTS, check_record
 
 FORMAT = 1
 """The version that every manifest carries; a reader stops at a newer one."""
@@ -160,22 +165,37 @@ def write_array(path: Path, array: np.ndarray) -> None:
         np.save(file, array, allow_pickle=False)
 
 
-def read_json(path: Path) -> Any:
-    """The JSON value in `path`; FormatError names the line at which a damaged file cannot be read."""
-    text = _read(path)
+def read_text(path: Path) -> str:
+    """The UTF-8 text in `path`, without a byte order mark; InputError when it is no file, or not text."""
+    check_is_file(path)
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}: not valid JSON at line {error.lineno}, column {error.colno} ({error.msg}). "
-            "Mend that line or write the file again."
-        ) from None
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, error) from None
+    check_no_nul(path, text)
+    return text
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in `path`; InputError names the line at which a damaged file cannot be read."""
+    return parse_json(read_text(path), path)
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """`(line number, object)` for every line that is not blank."""
-    _check_is_file(path)
-    with path.open(encoding="utf-8-sig") as file:
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        record = parse_json(line, path, number)
+        if not isinstance(record, dict):
+            raise InputError(f"{path}: line {number} is not a JSON object. Write one {{...}} a line.")
+        yield number, record
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """`(line number, line)` of the UTF-8 text in `path`, each with its line end; one line at a time is in memory."""
+    check_is_file(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
         lines = enumerate(file, start=1)
         while True:
             try:
@@ -184,17 +204,98 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 return
             except UnicodeDecodeError as error:
                 raise _not_utf8(path, error) from None
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(
-                    f"{path}: line {number} is not valid JSON ({error.msg}, column {error.colno}). Mend that line."
-                ) from None
-            if not isinstance(record, dict):
-                raise InputError(f"{path}: line {number} is not a JSON object. Write one {{...}} a line.")
-            yield number, record
+            if number == 1:
+                check_no_nul(path, line)
+            yield number, line
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table in the TOML file `path`."""
+    try:
+        return tomllib.loads(read_text(path))
+    except RecursionError:
+        raise InputError(f"{path}: not valid TOML (nested too deeply). Flatten it.") from None
+    except ValueError as error:  # also a number with thousands of digits
+        raise InputError(f"{path}: not valid TOML ({_shortened(error)}). Mend that line.") from None
+
+
+DEEPEST = 64
+"""JSON that is nested deeper than this is damaged, or an attack."""
+
+
+def parse_json(text: str, path: object, line: int | None = None) -> Any:
+    """The JSON value of `text`, which is in `path`, or in a line of it; InputError says what is wrong and where.
+
+    Beside what is not JSON, values are refused that nothing could be done with: nested deeper than `DEEPEST`, numbers
+    of thousands of digits, text that cannot be written as UTF-8.
+    """
+    at = "" if line is None else f"line {line} is "
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f" at line {error.lineno}, column {error.colno} ({error.msg})"
+        place = place if line is None else f" ({error.msg}, column {error.colno})"
+        again = " or write the file again" if line is None else ""
+        raise InputError(f"{path}: {at}not valid JSON{place}. Mend that line{again}.") from None
+    except RecursionError:
+        raise InputError(f"{path}: {at}nested too deeply for JSON of ours. Write it again.") from None
+    except ValueError:
+        raise InputError(f"{path}: {at}JSON with a number of too many digits. Mend that number.") from None
+    fault = _json_fault(text, value)
+    if fault:
+        raise InputError(f"{path}: {at}JSON {fault}. Mend it, or write the file again.")
+    return value
+
+
+_SUSPECT = re.compile(r"\\u[dD][89a-fA-F]")
+"""The escapes of halves of a character, which need a closer look: two of them are one character."""
+
+
+def _json_fault(text: str, value: Any) -> str:
+    """What makes a JSON value useless; empty if nothing does."""
+    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
+        return f"nested deeper than {DEEPEST}"
+    if _SUSPECT.search(text):
+        for name, inner in value.items() if isinstance(value, dict) else [("", value)]:
+            if re.search("[\ud800-\udfff]", json.dumps([name, inner], ensure_ascii=False)):
+                under = f" under {name}" if name else ""
+                return f"with half a surrogate pair{ascii(under)[1:-1]}"
+    return ""
+
+
+def _is_deep(value: Any) -> bool:
+    layer = [value]
+    for _ in range(DEEPEST):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(layer)
+
+
+_NPY = b"\x93NUMPY"
+
+
+def read_array(path: Path, *, mode: Literal["copy", "r", "r+"] = "copy") -> np.ndarray:
+    """The `.npy` table in `path`, memory-mapped unless `mode` is `copy`; FormatError when it is none."""
+    if not path.exists():
+        raise FormatError(f"{path}: missing. Make it again, or put the file back.")
+    check_is_file(path)
+    with path.open("rb") as file:
+        if file.read(len(_NPY)) != _NPY:
+            raise FormatError(f"{path}: not a .npy table. Make it again, or put the right file back.")
+    try:
+        array = np.load(path, mmap_mode="r" if mode == "copy" else mode, allow_pickle=False)
+    except PermissionError:
+        raise
+    except Exception as error:  # a damaged header is evaluated, and fails in a dozen ways
+        raise FormatError(
+            f"{path}: damaged ({_shortened(error)}). Make it again, or put the right file back."
+        ) from None
+    return np.array(array) if mode == "copy" else array
 
 
 def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
@@ -207,22 +308,24 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     path = folder / MANIFEST
     if not folder.exists():
         raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
-    if not path.exists():
+    if not path.is_file():
         raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. Check the path.")
     return check_manifest(read_json(path), path, kind)
 
 
 def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[str, Any]:
-    """`manifest` itself when its format and kind are right; FormatError otherwise."""
-    if not isinstance(manifest, dict) or "format" not in manifest or "kind" not in manifest:
+    """`manifest` itself when its format, its kind and the fields of that kind are right; FormatError otherwise."""
+    if not isinstance(manifest, dict) or "format" not in manifest or not isinstance(manifest.get("kind"), str):
         raise FormatError(f"{path}: not a manifest of swag-af. Check the path.")
     if manifest["format"] != FORMAT:
         raise FormatError(
-            f"{path}: format {manifest['format']}, and this release reads format {FORMAT}. "
+            f"{path}: format {str(manifest['format'])[:20]}, and this release reads format {FORMAT}. "
             "Update swag-af, or make the folder again with this release."
         )
     if kind is not None and manifest["kind"] != kind:
         raise FormatError(f"{path}: this is a {manifest['kind']}, not a {kind}. `swag-af show` says what it is for.")
+    if manifest["kind"] in MANIFESTS:
+        check_record(manifest, MANIFESTS[manifest["kind"]], path)
     return manifest
 
 
@@ -246,14 +349,20 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
         )
 
 
-def check_output(path: Path, *, force: bool = False) -> None:
-    """Stop before any work when `path` already exists and is not to be replaced.
+def check_output(path: Path, *, force: bool = False, folder: bool = False) -> None:
+    """Stop before any work when `path` already exists and is not to be replaced, or can be no file, or no `folder`.
 
     What killed runs left of it is cleared away first (`remove_leftovers_of`).
     """
     remove_leftovers_of(Path(os.path.abspath(path)))
     if path.exists() and not force:
         raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
+    if path.exists() and path.is_dir() != folder:
+        found, planned = ("folder", "file") if path.is_dir() else ("file", "folder")
+        raise InputError(f"{path}: this is a {found}, and a {planned} is to be written. Choose another --out.")
+    above = next(parent for parent in path.absolute().parents if parent.exists())
+    if not above.is_dir():
+        raise InputError(f"{path}: {above} is a file, not a folder. Choose another --out.")
 
 
 def check_outputs(*paths: Path, force: bool = False) -> None:
@@ -273,19 +382,26 @@ def check_outputs(*paths: Path, force: bool = False) -> None:
         check_output(path, force=force)
 
 
-def _read(path: Path) -> str:
-    _check_is_file(path)
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from None
-
-
-def _check_is_file(path: Path) -> None:
+def check_is_file(path: Path) -> None:
+    """Raise InputError unless there is a regular file at `path`: a pipe would be waited for, perhaps for ever."""
     if not path.exists():
         raise InputError(f"{path}: no such file. Check the path.")
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; a file was expected.")
+    if not path.is_file():
+        raise InputError(f"{path}: a pipe or a device; a file was expected. Write what it gives to a file first.")
+
+
+def check_no_nul(path: Path, text: str) -> None:
+    """Raise InputError when `text`, from `path`, contains NUL: UTF-16 may look like UTF-8 otherwise."""
+    if "\0" in text:
+        raise InputError(
+            f"{path}: NUL characters, so this is no UTF-8 text. Convert it, say with `iconv -f utf-16 -t utf-8`."
+        )
+
+
+def _shortened(error: object) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:

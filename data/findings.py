@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import FormatError
 from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
 
@@ -45,6 +45,14 @@ class Finding:
     hits: tuple[float, ...] = field(default=(), repr=False)
     """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
     files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftOut:
+    """A line about a filter that was not available."""
+
+    filter: str
+    left_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +98,13 @@ def read_audits(path: Path | None) -> Audits:
         return Audits()
     findings, left_out = [], []
     for number, record in read_jsonl(path / AUDITS):
-        try:
-            if "left_out" in record:
-                left_out.append((str(record["filter"]), str(record["left_out"])))
-            else:
-                record.setdefault("n_groups", record.pop("n_videos", 0))  # its name in older files
-                lists = {"ranks": tuple(record["ranks"]), "hits": tuple(record.get("hits", ()))}
-                findings.append(Finding(**{**record, **lists}))
-        except (KeyError, TypeError) as error:
-            raise FormatError(
-                f"{path / AUDITS}: line {number} is not an audit ({error}). Delete the file and audit again."
-            ) from None
+        where, advice = f"{path / AUDITS}: line {number} is not an audit", "Delete the file and audit again."
+        if "left_out" in record:
+            reason = parse_record(record, _LeftOut, where, advice)
+            left_out.append((reason.filter, reason.left_out))
+        else:
+            record.setdefault("n_groups", record.pop("n_videos", 0))  # its name in older files
+            findings.append(parse_record(record, Finding, where, advice))
     return Audits(tuple(findings), tuple(left_out))
 
 

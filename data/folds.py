@@ -18,6 +18,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json, read_manifest, sha256_file, write_json
+from swag_af.data.records import parse_record
 from swag_af.data.text.wording import open_end, sentence_keys
 
 FOLDS = "folds.json"
@@ -60,13 +61,13 @@ class FoldMap:
         """The map of the models in folder `lms`; FormatError where there is none, or not the one that training began
         with."""
         path, manifest = lms / FOLDS, read_manifest(lms, "lm")
-        if not path.exists() or manifest.get("folds_sha256") != sha256_file(path):
+        if not path.is_file() or manifest.get("folds_sha256") != sha256_file(path):
             raise FormatError(
                 f"{path}: missing or changed, so nothing says what these models have read. Run the `swag-af train-lm` "
                 "that made them again: it writes the file, and trains nothing that is trained."
             )
-        found = read_json(path)
-        return cls(found["videos"], {key: tuple(folds) for key, folds in found["sentences"].items()})
+        found = parse_record(read_json(path), cls, path, "Run the `swag-af train-lm` that made it again.")
+        return cls(found.videos, {key: tuple(folds) for key, folds in found.sentences.items()})
 
     def save(self, lms: Path) -> str:
         """Write `folds.json` into the folder of the models; returns its hash."""

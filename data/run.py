@@ -12,7 +12,7 @@ up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd 
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
     check_same,
+    read_array,
     read_jsonl,
     read_manifest,
     remove_leftovers,
@@ -31,6 +32,7 @@ from swag_af.data.files import (
 )
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.records import FilteredRun, check_record, parse_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +193,6 @@ def open_run(path: Path | str) -> Run:
     """The run in folder `path`, finished or not, with its pool."""
     path = Path(path)
     manifest = read_manifest(path, "run")
-    lacking = {"pool", "pool_identity"} - manifest.keys()
-    if lacking:
-        raise FormatError(
-            f"{path / MANIFEST}: damaged (no {', '.join(sorted(lacking))}). Filter anew into another --out."
-        )
     pool_path = path / manifest["pool"]
     if not pool_path.exists():
         raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
@@ -205,30 +202,68 @@ def open_run(path: Path | str) -> Run:
     return _load(path, pool)
 
 
+def filter_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of the run in folder `path`, with the schedule and the options that `swag-af filter` records."""
+    manifest = read_manifest(path, "run")
+    check_record(manifest, FilteredRun, path / MANIFEST, _ANEW)
+    return manifest
+
+
 def _load(path: Path, pool: CandidatePool) -> Run:
     remove_leftovers(path)
     remove_leftovers(path / "replacements")
     log, timing = _records(path / "log.jsonl", Iteration), _records(path / "timing.jsonl", Timing)
-    try:
-        start = np.load(path / "start.npy", allow_pickle=False)
-        replacements = [np.load(_replacements_path(path, i), allow_pickle=False) for i in range(1, 1 + len(log))]
-    except (FileNotFoundError, EOFError, ValueError) as error:
-        raise FormatError(f"{path}: damaged ({error}). Filter anew into another --out.") from None
-    check_assignment(start, pool.counts)
+    start = _read_start(path / "start.npy", pool)
+    files = [_replacements_path(path, i) for i in range(1, 1 + len(log))]
+    replacements = [_read_replacements(file, start, pool.counts) for file in files]
     return Run(pool, start, path, log, timing[: len(log)], replacements)
+
+
+def _read_start(path: Path, pool: CandidatePool) -> np.ndarray:
+    """(N, A) the first assignment."""
+    start = read_array(path)
+    try:
+        if start.dtype.kind not in "iu":
+            raise InputError(f"an assignment holds whole numbers, not {start.dtype}.")
+        check_assignment(start, pool.counts)
+    except InputError as error:
+        raise FormatError(f"{path}: damaged: {error} {_ANEW}") from None
+    return start
+
+
+def _read_replacements(path: Path, start: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(m, 3) row, column, newcomer of one iteration, each within the first assignment `start` and the pool."""
+    changes = read_array(path)
+    if changes.ndim != 2 or changes.shape[1] != 3 or changes.dtype.kind not in "iu":
+        raise FormatError(
+            f"{path}: damaged (whole numbers (m, 3) expected, not {changes.dtype} {changes.shape}). {_ANEW}"
+        )
+    rows, columns, newcomers = changes.T.astype(np.int64)
+    is_wrong = (rows < 0) | (rows >= len(start)) | (columns < 1) | (columns >= start.shape[1]) | (newcomers < 1)
+    is_wrong |= newcomers >= counts[np.where(is_wrong, 0, rows)]
+    if is_wrong.any():
+        first = int(np.flatnonzero(is_wrong)[0])
+        raise FormatError(
+            f"{path}: damaged (entry {first}, {changes[first].tolist()}, is no row, column and newcomer of this run). "
+            f"{_ANEW}"
+        )
+    return changes
 
 
 def _records(path: Path, kind: type[_Record]) -> list[_Record]:
     """The lines of a log, none where there is no file; fields of other releases are ignored."""
     if not path.exists():
         return []
-    known, records = {field.name for field in fields(kind)}, []
-    for number, line in read_jsonl(path):
-        try:
-            records.append(kind(**{name: value for name, value in line.items() if name in known}))
-        except TypeError as error:
-            raise FormatError(f"{path}: line {number} is no {kind.__name__} ({error}). Filter anew.") from None
+    records = [parse_record(line, kind, f"{path}, line {number}", _ANEW) for number, line in read_jsonl(path)]
+    for i, record in enumerate(records, start=1):
+        if record.iteration != i:
+            raise FormatError(f"{path}, line {i}: iteration {record.iteration} where {i} was expected. {_ANEW}")
+        if isinstance(record, Iteration) and record.filter not in record.accuracy:
+            raise FormatError(f"{path}, line {i}: accuracy: none for the filter {record.filter!r}. {_ANEW}")
     return records
+
+
+_ANEW = "Filter anew into another --out."
 
 
 def _replacements_path(path: Path, iteration: int) -> Path:

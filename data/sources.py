@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
+from swag_af.data.records import Name, PathText, parse_record
 
 Record = Mapping[str, Any]
 Records = Iterator[tuple[str, Record]]
@@ -46,6 +47,8 @@ def open_source(path: Path, format: str = "auto") -> Source:
     """
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
+    if not path.is_dir():
+        check_is_file(path)
     chosen = _guess_format(path) if format == "auto" else format
     if path.is_dir() != (chosen == "datasets"):
         expected = "a folder of `datasets.save_to_disk`" if chosen == "datasets" else f"a file, for {chosen}"
@@ -95,13 +98,14 @@ def _open_jsonl(path: Path) -> Source:
 
 def _open_csv(path: Path) -> Source:
     """Comma-separated, or by tabs when the name ends in `.tsv`, with a header line."""
-    _, header = next(_csv_rows(path), (0, []))
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    _, header = next(read_csv(path, separator), (0, []))
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InputError(f"{path}: its header names {', '.join(map(repr, repeated))} more than once. Rename one.")
 
     def read(_: Sequence[str]) -> Records:
-        for line, row in islice(_csv_rows(path), 1, None):
+        for line, row in islice(read_csv(path, separator), 1, None):
             if len(row) != len(header):
                 raise InputError(
                     f"{path}: the row that ends in line {line} has {len(row)} cells, and the header {len(header)}. "
@@ -112,17 +116,19 @@ def _open_csv(path: Path) -> Source:
     return Source(path, "csv", tuple(header), max(0, _count_lines(path) - 1), read)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """`(number of its last line, cells)` for every row that is not blank, the header first."""
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    with _long_cells(), path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=separator, strict=True)
+def read_csv(path: Path, separator: str = ",", *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """`(number of its last line, cells)` for every row of a UTF-8 table that is not blank, the header first.
+
+    `strict` refuses quotes within cells that are not quoted; spreadsheets of others may have them.
+    """
+    with _long_cells():
+        reader = csv.reader((line for _, line in read_lines(path)), delimiter=separator, strict=strict)
         while True:
             try:
                 row = next(reader)
             except StopIteration:
                 return
-            except (csv.Error, UnicodeDecodeError) as error:
+            except csv.Error as error:
                 raise InputError(
                     f"{path}: line {reader.line_num + 1} is not readable as UTF-8 CSV ({error}). Mend it."
                 ) from None
@@ -174,18 +180,39 @@ def _open_datasets(path: Path) -> Source:
 def _files_of_state(path: Path) -> list[Path]:
     """The files that `state.json` lists; raises InputError where they are not all rows in order."""
     if (path / "dataset_dict.json").exists():
-        splits = read_json(path / "dataset_dict.json").get("splits", [])
-        named = " or ".join(str(path / split) for split in splits)
+        splits = parse_record(read_json(path / "dataset_dict.json"), _Splits, path / "dataset_dict.json", _SAVE_AGAIN)
+        named = " or ".join(str(path / split) for split in splits["splits"])
         raise InputError(f"{path}: several splits. Name those to read, each a source: {named}.")
     if not (path / "state.json").exists():
         raise InputError(
             f"{path}: no state.json here, so this is no folder of `datasets.save_to_disk`. Name the files in it, or "
             "check the path."
         )
-    state = read_json(path / "state.json")
+    state = parse_record(read_json(path / "state.json"), _State, path / "state.json", _SAVE_AGAIN)
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")
     return [path / entry["filename"] for entry in state.get("_data_files", [])]
+
+
+class _Splits(TypedDict):
+    """`dataset_dict.json`."""
+
+    splits: list[Name]
+
+
+class _DataFile(TypedDict):
+    filename: PathText
+
+
+class _State(TypedDict):
+    """`state.json`."""
+
+    _data_files: NotRequired[list[_DataFile]]
+    _indices_files: NotRequired[list[Any] | None]
+    _indices_data_files: NotRequired[list[Any] | None]
+
+
+_SAVE_AGAIN = "Save it again with `datasets`."
 
 
 def _rows_of(batches: Iterable[Any], columns: Sequence[str]) -> Records:
@@ -214,7 +241,7 @@ def _arrow_errors(path: Path) -> Iterator[None]:
     """Errors of pyarrow about a damaged file as an InputError of one line."""
     try:
         yield
-    except (_pyarrow("pyarrow", path).ArrowException, FileNotFoundError) as error:
+    except (_pyarrow("pyarrow", path).ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         said = " ".join(str(error).split())[:200]
         raise InputError(f"{path}: damaged or of another format ({said}). Write it again.") from None
 

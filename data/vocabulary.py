@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import FormatError
-from swag_af.data.files import write_text
+from swag_af.data.files import sha256_file, write_text
 from swag_af.data.tags import TAGS
 from swag_af.data.tokens import detokenize
 
@@ -76,16 +76,18 @@ class Vocabulary:
         return "".join(f"{token}\t{count}\t{spelling}\t{tag}\n" for token, count, spelling, tag in rows)
 
     @classmethod
-    def load(cls, path: Path) -> "Vocabulary":
-        """Read what `save` wrote."""
-        if not path.exists():
+    def load(cls, path: Path, sha256: str | None = None) -> "Vocabulary":
+        """Read what `save` wrote; FormatError when the file is damaged, or has another hash than `sha256`."""
+        if not path.is_file():
             raise FormatError(f"{path}: the vocabulary is missing; the folder is damaged. Make it again.")
+        if sha256 is not None and sha256_file(path) != sha256:
+            raise FormatError(f"{path}: changed since the manifest was written. Make the folder again.")
         try:
             rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
             tokens, counts, spellings, tags = zip(*rows, strict=True)
             codes = None if tags[0] == "-" else np.array([TAGS.index(tag) for tag in tags], np.uint8)
             loaded = cls(tokens, np.array(counts, np.int64), spellings, codes)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise FormatError(f"{path}: not a vocabulary of this format ({error}). Make the folder again.") from None
         if tokens[:4] != SPECIAL_TOKENS:
             raise FormatError(f"{path}: not a vocabulary of this format. Make the folder again.")

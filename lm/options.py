@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 Precision = Literal["fp32", "bf16"]
 """Arithmetic of the output layer's product while sampling and scoring."""
@@ -60,6 +60,7 @@ class LMOptions:
                 (self.clip_norm <= 0, f"--clip-norm {self.clip_norm}: above 0"),
             ]
         )
+        check_numbers(self)
 
 
 def flag(name: str) -> str:
@@ -100,6 +101,7 @@ class TrainLMOptions:
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class GenerateOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
+        check_numbers(self)
 
     @property
     def part(self) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from swag_af.data.captions.context_set import read_contexts, read_contexts_manif
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_manifest
+from swag_af.data.folds import FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -39,7 +40,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import (
     Row,
 )
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained
+from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
@@ -73,7 +74,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     plan = job.settings | {"lms": _weights(options.lms, job.contexts)}
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
-    vocabulary = tagged(Vocabulary.load(options.lms / "vocabulary.tsv"), job.tagger)
+    vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
     _Maker(job, vocabulary).make_shards()
     entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
     made = [entry for entry in entries if entry is not None]
@@ -147,7 +148,7 @@ def lm_options(options: GenerateOptions) -> LMOptions:
     """Those of the folder of models where it has been begun, ours otherwise; InputError when ours contradict."""
     if not (options.lms / "manifest.json").exists():
         return options.lm
-    begun = LMOptions(**read_manifest(options.lms, "lm")["options"])
+    begun = options_of(read_manifest(options.lms, "lm"), options.lms)
     if options.lm != LMOptions():
         check_same(asdict(begun), asdict(options.lm), options.lms, "--lms")
     return begun
@@ -181,7 +182,7 @@ def _check_corpus(job: Job) -> None:
     """The models must come from these contexts: other folds would let a model sample against what it has learnt."""
     options = job.options
     manifest = read_manifest(options.lms, "lm")
-    vocabulary = Vocabulary.load(options.lms / "vocabulary.tsv")
+    vocabulary = open_vocabulary(options.lms)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
     if corpus_hash(pairs_of(job.every_context, dropped, vocabulary)) != manifest["corpus_sha256"]:
         raise InputError(
@@ -191,8 +192,11 @@ def _check_corpus(job: Job) -> None:
 
 
 def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
-    """The hash of the weights of every fold that is used."""
+    """The hash of the weights of every fold that is used, each checked, and the map of what they have read."""
     folds = sorted({context.fold for context in contexts})
+    FoldMap.load(lms)
+    for fold in folds:
+        check_fold(lms, fold)
     return {str(fold): read_manifest(fold_path(lms, fold), "lm-fold")["weights_sha256"] for fold in folds}
 
 

@@ -27,11 +27,14 @@ from swag_af.data.files import (
     write_text,
 )
 from swag_af.data.progress import note
+from swag_af.data.records import parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks, tokenize
 
+MOST_FOLDS = 1_000_000
+"""Fold numbers are below this: larger ones are mistakes."""
 N_FOLDS = 5
 """Number of folds for a file that has none (the paper's number, and `ContextRules.n_folds`)."""
 
@@ -141,8 +144,10 @@ def _context_of(path: Path, number: int, record: dict[str, Any]) -> Context:
     for name, kind in (("id", str), ("video", str), ("source", str), ("fold", int), ("media", dict)):
         if name in values and (not isinstance(values[name], kind) or isinstance(values[name], bool)):
             raise InputError(f"{path}: line {number} has a {name} that is no {kind.__name__}. Write {name} as one.")
-    if values.get("fold", 0) < 0:
-        raise InputError(f"{path}: line {number} has fold {values['fold']}. Number folds from 0.")
+    if not 0 <= values.get("fold", 0) < MOST_FOLDS:
+        raise InputError(
+            f"{path}: line {number} has fold {str(values['fold'])[:20]}. Number folds from 0, below {MOST_FOLDS:,}."
+        )
     return Context(**values)
 
 
@@ -162,7 +167,7 @@ def read_dropped(path: Path) -> list[DroppedPair]:
             "--force`, "
             "or leave the dropped pairs out with --no-use-dropped."
         )
-    return [DroppedPair(**record) for _, record in read_jsonl(beside)]
+    return [parse_record(record, DroppedPair, f"{beside}, line {number}") for number, record in read_jsonl(beside)]
 
 
 def read_contexts_manifest(path: Path) -> dict[str, Any] | None:

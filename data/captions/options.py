@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class ContextRules:
                 (self.n_folds < 2, f"--n-folds {self.n_folds}: at least 2, or no model could learn from other folds"),
             ]
         )
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -118,3 +119,4 @@ class ContextsOptions:
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_numbers(self)

@@ -12,10 +12,11 @@ the original spelling of custom candidates.
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
+    read_array,
     read_json,
     read_jsonl,
     read_manifest,
@@ -35,6 +37,8 @@ from swag_af.data.files import (
     write_jsonl,
     write_manifest,
 )
+from swag_af.data.records import FinishedShard, check_record, parse_record
+from swag_af.data.tags import TAGS
 from swag_af.data.vocabulary import Vocabulary
 
 FEATURES = (
@@ -94,6 +98,78 @@ def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = 
 
 SHARDS = "shards"
 
+_ANEW = "Make the pool again."
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes of a pool that the values in its tables must respect."""
+
+    n_rows: int
+    """`N`."""
+    n_candidates: int
+    """`K`."""
+    n_types: int
+    """`V`."""
+
+
+_AXES = {
+    "tokens": 3,
+    "lengths": 2,
+    "starts": 2,
+    "start_lengths": 1,
+    "counts": 1,
+    "groups": 1,
+    "features": 3,
+    "start_tags": 2,
+    "tags": 3,
+    "text": 1,
+    "text_ends": 2,
+}
+"""How many axes each table has."""
+_BLOCK = 1 << 22
+"""Values looked at together, so that a large table is not read into memory whole."""
+
+
+def table_fault(name: str, array: np.ndarray, n_rows: int, limits: Limits) -> str:
+    """What is wrong with the table `name` of a shard of `n_rows`: axes, type or range of values; empty if nothing is.
+
+    Reads the table once. Features are checked where they are used: those that are lazy are NaN until then.
+    """
+    kinds = "f" if name == "features" else "iu"
+    if array.dtype.kind not in kinds:
+        return f"{array.dtype} where {'fractions' if kinds == 'f' else 'whole numbers'} were expected"
+    if array.ndim != _AXES.get(name, array.ndim):
+        return f"{array.ndim} axes where {_AXES[name]} were expected"
+    if name != "text" and len(array) != n_rows:
+        return f"{len(array):,} rows where the manifest has {n_rows:,}"
+    if array.ndim > 1 and name not in ("starts", "start_tags") and array.shape[1] != limits.n_candidates:
+        return f"{array.shape[1]:,} candidates where the manifest has {limits.n_candidates:,}"
+    bounds = {
+        "tokens": (0, limits.n_types - 1),
+        "starts": (0, limits.n_types - 1),
+        "counts": (1, limits.n_candidates),
+        "text": (0, 255),
+        "groups": (0, limits.n_rows - 1),
+        "tags": (0, len(TAGS) - 1),
+        "start_tags": (0, len(TAGS) - 1),
+    }
+    if kinds == "f":
+        return ""
+    low, high = bounds.get(name, (0, np.iinfo(np.int64).max))
+    smallest, largest = extremes(array)
+    return (
+        f"values from {smallest} to {largest} where {low} to {high} can be" if smallest < low or largest > high else ""
+    )
+
+
+def extremes(array: np.ndarray) -> tuple[int, int]:
+    """The smallest and the largest value of whole numbers, (0, 0) where there are none, by blocks."""
+    flat = array.reshape(-1)
+    blocks = [flat[at : at + _BLOCK] for at in range(0, len(flat), _BLOCK)]
+    pairs = [(int(block.min()), int(block.max())) for block in blocks]
+    return (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else (0, 0)
+
 
 class Shard:
     """Consecutive rows of a pool: a folder on disk, or arrays in memory."""
@@ -104,11 +180,14 @@ class Shard:
         path: Path | None,
         arrays: Mapping[str, np.ndarray] | None = None,
         contexts: list[Context] | None = None,
+        limits: "Callable[[], Limits] | None" = None,
     ):
         self.n_rows = n_rows
         self.path = path
         self._arrays: dict[str, np.ndarray] = dict(arrays or {})
         self._contexts = contexts
+        self._limits = limits
+        """The sizes that tables in files are checked against when they are first used."""
 
     @cached_property
     def contexts(self) -> list[Context]:
@@ -116,20 +195,25 @@ class Shard:
         if self._contexts is not None:
             return self._contexts
         assert self.path is not None
-        return [Context(**record) for _, record in read_jsonl(self.path / "contexts.jsonl")]
+        file = self.path / "contexts.jsonl"
+        made = [parse_record(line, Context, f"{file}, line {n}", _ANEW) for n, line in read_jsonl(file)]
+        if len(made) != self.n_rows:
+            raise FormatError(f"{file}: {len(made):,} contexts where the manifest has {self.n_rows:,}. {_ANEW}")
+        return made
 
     def load(self, table: str) -> np.ndarray:
         """The memory-mapped table of these rows."""
         if table not in self._arrays:
             assert self.path is not None
             file = self.path / f"{table}.npy"
-            try:
-                array = np.load(file, mmap_mode="r", allow_pickle=False)
-                if table != "text" and array.shape[:1] != (self.n_rows,):
-                    raise ValueError(f"shape {array.shape} for {self.n_rows} rows")
-                self._arrays[table] = array
-            except (FileNotFoundError, EOFError, ValueError) as error:
-                raise FormatError(f"{file}: missing or damaged ({error}). Make the pool again.") from None
+            array = read_array(file, mode="r")
+            if self._limits is not None:
+                fault = table_fault(table, array, self.n_rows, self._limits())
+                if not fault and table == "text_ends" and extremes(array)[1] > len(self.load("text")):
+                    fault = "texts that end beyond text.npy"
+                if fault:
+                    raise FormatError(f"{file}: damaged ({fault}). {_ANEW}")
+            self._arrays[table] = array
         return self._arrays[table]
 
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
@@ -141,9 +225,9 @@ class Shard:
         """`table[rows, columns, which] = values` (P, f) in the file; after a kill, values not yet written are as
         before."""
         assert self.path is not None
-        array = np.load(self.path / f"{table}.npy", mmap_mode="r+", allow_pickle=False)
+        array = read_array(self.path / f"{table}.npy", mode="r+")
         array[rows[:, None], columns[:, None], which] = values
-        array.flush()
+        cast(np.memmap, array).flush()
 
     def original_text(self, row: int, column: int) -> str | None:
         """The text as given by the user, None when only tokens are stored."""
@@ -152,7 +236,10 @@ class Shard:
         ends = self.load("text_ends")
         at = row * ends.shape[1] + column
         begin = int(ends.reshape(-1)[at - 1]) if at else 0
-        return self.load("text")[begin : int(ends[row, column])].tobytes().decode("utf-8")
+        try:
+            return self.load("text")[begin : int(ends[row, column])].tobytes().decode("utf-8")
+        except UnicodeDecodeError:
+            raise FormatError(f"{self.path}: text.npy and text_ends.npy do not belong together. {_ANEW}") from None
 
     def content_hash(self) -> str:
         """As `shard_hash`, for rows in memory."""
@@ -213,7 +300,11 @@ def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) ->
 def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
     """The content of `shard.json` of shard `number`; None while the shard is not made yet."""
     path = shard_path(folder, number) / "shard.json"
-    return read_json(path) if path.exists() else None
+    if not path.exists():
+        return None
+    entry: dict[str, Any] = read_json(path)
+    check_record(entry, FinishedShard, path, "Remove its folder and run the same command again.")
+    return entry
 
 
 def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:

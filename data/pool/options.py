@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -124,3 +124,4 @@ class TagOptions:
                 (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
             ]
         )
+        check_numbers(self)

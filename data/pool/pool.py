@@ -25,6 +25,7 @@ from swag_af.data.files import (
 from swag_af.data.pool.folder import (
     FEATURES,
     SHARDS,
+    Limits,
     Shard,
     check_finite,
     finish_pool,
@@ -35,6 +36,7 @@ from swag_af.data.pool.folder import (
     with_feature_names,
     write_shard,
 )
+from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
 from swag_af.data.vocabulary import Vocabulary
 
@@ -63,13 +65,20 @@ class CandidatePool:
         self.manifest = dict(manifest)
         self.path = path
         self._vocabulary = vocabulary
-        self._shards = list(shards)
-        self._offsets = np.cumsum([0, *(shard.n_rows for shard in self._shards)])
-        self.n_rows = int(self._offsets[-1])
+        self._add_shards(shards)
         self.n_candidates = int(self.manifest["n_candidates"])
         self._has_checked_features = False
         self.filler: Filler | None = None
         """Computes the `lazy_features` when they are first used."""
+
+    def _add_shards(self, shards: Sequence["Shard"]) -> None:
+        self._shards = list(shards)
+        self._offsets = np.cumsum([0, *(shard.n_rows for shard in self._shards)])
+        self.n_rows = int(self._offsets[-1])
+
+    def _limits(self) -> Limits:
+        """What the values in the tables must respect."""
+        return Limits(self.n_rows, self.n_candidates, len(self.vocabulary))
 
     def __len__(self) -> int:
         return self.n_rows
@@ -88,11 +97,17 @@ class CandidatePool:
                 f"{path}: this pool is unfinished ({done} shards so far). Run the `swag-af generate` that "
                 "began it again; it goes on from there."
             )
-        try:
-            shards = [Shard(int(entry["n_rows"]), path / SHARDS / entry["name"]) for entry in manifest["shards"]]
-            return cls(manifest, None, shards, path)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path / MANIFEST}: damaged ({error!r}). Make the pool again.") from None
+        check_record(manifest, PoolManifest, path / MANIFEST, "Make the pool again.")
+        pool = cls(manifest, None, [], path)
+        pool._add_shards(
+            [Shard(entry["n_rows"], path / SHARDS / entry["name"], limits=pool._limits) for entry in manifest["shards"]]
+        )
+        if len(pool) != manifest["n_rows"]:
+            raise FormatError(
+                f"{path / MANIFEST}: n_rows: {manifest['n_rows']}, and the shards have {len(pool)}. Make the pool "
+                "again."
+            )
+        return pool
 
     @classmethod
     def from_texts(
@@ -136,7 +151,8 @@ class CandidatePool:
         if self._vocabulary is not None:
             return self._vocabulary
         assert self.path is not None
-        return Vocabulary.load(vocabulary_path(self.path, self.manifest["vocabulary_sha256"]))
+        sha256 = self.manifest["vocabulary_sha256"]
+        return Vocabulary.load(vocabulary_path(self.path, sha256), sha256)
 
     @cached_property
     def contexts(self) -> list[Context]:
@@ -199,6 +215,18 @@ class CandidatePool:
                 rows = np.arange(at, min(at + n_rows, len(self)))
                 _ = self.view(rows, np.broadcast_to(every, (len(rows), len(every)))).features
             self._has_checked_features = True
+
+    def check_tables(self) -> None:
+        """Raise FormatError or InputError unless every table, the contexts and the vocabulary can be used.
+
+        Reads all of them once: before work of hours, a fault is found in minutes.
+        """
+        _ = self.contexts
+        for shard in self._shards:
+            for table in self.tables:
+                shard.load(table)
+        if "features" in self.tables and not self.lazy_features:
+            self.check_features()
 
     def missing_features(self) -> np.ndarray:
         """(N,) whether any feature of the row is still to be computed."""
@@ -313,7 +341,7 @@ class CandidatePool:
         assert self.path is not None
         entries = []
         for entry in self.manifest["shards"]:
-            shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"])
+            shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"], limits=self._limits)
             sha256 = shard_hash(shard.contexts, {table: shard.load(table) for table in tables})
             entries.append({**entry, "sha256": sha256})
         return entries
@@ -324,7 +352,7 @@ class CandidatePool:
         Raises InputError when something exists there, unless `force` is given and it is a pool.
         """
         path = Path(path)
-        check_output(path, force=force)
+        check_output(path, force=force, folder=True)
         if path.exists():
             read_manifest(path, "pool")
         with replacing(path) as temporary:

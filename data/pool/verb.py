@@ -144,7 +144,7 @@ def _opened(options: PoolOptions) -> _Inputs:
 
 
 def _check_out(options: PoolOptions) -> None:
-    check_output(options.out, force=options.force)
+    check_output(options.out, force=options.force, folder=True)
     if options.out.exists():
         read_manifest(options.out, "pool")
     for source in options.sources:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,4 @@ class TrainTaggerOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
+        check_numbers(self)

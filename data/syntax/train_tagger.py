@@ -61,7 +61,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     if epochs.exists() and not options.force and (made := _made(options)) is not None:
         shutil.rmtree(epochs)
         return {**made, "cpu_seconds": time.process_time() - seconds}
-    check_output(out, force=options.force)
+    check_output(out, force=options.force, folder=True)
     if out.exists():
         read_manifest(out, "tagger")  # --force replaces a tagger only
     train, dev = _sentences(options)

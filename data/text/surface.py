@@ -159,7 +159,7 @@ class SurfaceFinding:
 
     def __str__(self) -> str:
         verb, _, rest = self.feature.partition(" ")
-        said = self.feature if self.rule == "has" else f"{_NEGATED[verb]} {rest}"
+        said = self.feature if self.rule == "has" else f"{_NEGATED.get(verb, verb)} {rest}"
         return (
             f"choosing the ending that {said} finds gold in {100 * self.accuracy:.1f} % of {self.n_rows:,} rows "
             f"(chance {100 * self.chance:.1f} %; endings differ in it in {self.n_differing:,})"

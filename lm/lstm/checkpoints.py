@@ -18,7 +18,9 @@ from typing import Any
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
+    check_manifest,
     check_same,
+    read_json,
     read_manifest,
     remove_leftovers,
     replacing,
@@ -28,6 +30,7 @@ from swag_af.data.files import (
     write_manifest,
 )
 from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.records import parse_record
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
@@ -54,7 +57,7 @@ def open_lm_folder(
         content |= {"books_sha256": books_sha256, "books": books, "folds_sha256": folds.save(path)}
         write_manifest(path, "lm", content | {"vocabulary_sha256": sha256_file(path / "vocabulary.tsv")})
     manifest = read_manifest(path, "lm")
-    check_same(asdict(LMOptions(**manifest["options"])), asdict(options), path, "--out")
+    check_same(asdict(options_of(manifest, path)), asdict(options), path, "--out")
     check_same(manifest, {"corpus_sha256": corpus_sha256, "seed": seed}, path, "--out")
     if books is not None:
         check_same(manifest, {"books_sha256": books_sha256}, path, "--out")
@@ -90,7 +93,7 @@ def is_trained(path: Path, fold: int) -> bool:
 
 def is_finished(folder: Path) -> bool:
     """Whether the model of a fold's folder, or of the pretraining's, is finished."""
-    return (folder / "manifest.json").exists()
+    return (folder / MANIFEST).exists()
 
 
 def save_model(folder: Path, kind: str, model: BidirectionalLM, report: dict[str, Any]) -> None:
@@ -108,12 +111,31 @@ def load_weights(folder: Path, model: BidirectionalLM) -> None:
     from safetensors.torch import load_file
 
     weights = folder / "weights.safetensors"
+    _check_hash(folder)
     try:
         model.load_state_dict(load_file(weights))
     except (OSError, RuntimeError, SafetensorError) as error:
         raise FormatError(
             f"{weights}: damaged ({str(error).splitlines()[0]}). Remove {folder} and train it again."
         ) from None
+
+
+def _check_hash(folder: Path) -> None:
+    """Raise FormatError unless the weights are there, and those that the manifest of a finished model names."""
+    weights = folder / "weights.safetensors"
+    if not weights.is_file():
+        raise FormatError(f"{weights}: missing, or no file. Remove {folder} and train it again.")
+    if is_finished(folder):
+        manifest = check_manifest(read_json(folder / MANIFEST), folder / MANIFEST)
+        if manifest.get("weights_sha256") != sha256_file(weights):
+            raise FormatError(f"{weights}: changed since its manifest was written. Remove {folder} and train it again.")
+
+
+def options_of(manifest: Mapping[str, Any], path: Path) -> LMOptions:
+    """The options in the manifest of the folder of models at `path`; FormatError where they cannot be."""
+    return parse_record(
+        manifest["options"], LMOptions, f"{path / MANIFEST}: options", "Train anew into another folder."
+    )
 
 
 def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, Vocabulary]:
@@ -123,10 +145,43 @@ def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, V
         raise FormatError(
             f"{path}: fold {fold} is not trained. `swag-af train-lm CONTEXTS --out {path} --folds {fold}` trains it."
         )
-    vocabulary = Vocabulary.load(path / "vocabulary.tsv")
-    model = new_model(len(vocabulary), LMOptions(**manifest["options"]))
+    vocabulary, options = open_vocabulary(path), options_of(manifest, path)
+    _check_shapes(fold_path(path, fold) / "weights.safetensors", len(vocabulary), options)
+    model = new_model(len(vocabulary), options)
     load_weights(fold_path(path, fold), model)
     return model.to(device).eval(), vocabulary
+
+
+def check_fold(path: Path, fold: int) -> None:
+    """Raise FormatError unless the finished model of `fold` can be loaded; takes no memory for one."""
+    _check_hash(fold_path(path, fold))
+    options = options_of(read_manifest(path, "lm"), path)
+    _check_shapes(fold_path(path, fold) / "weights.safetensors", len(open_vocabulary(path)), options)
+
+
+def open_vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary that all models of the folder share."""
+    return Vocabulary.load(path / "vocabulary.tsv", read_manifest(path, "lm").get("vocabulary_sha256"))
+
+
+def _check_shapes(weights: Path, n_types: int, options: LMOptions) -> None:
+    """Raise FormatError unless the file has the arrays of such a model, before any memory is taken for one."""
+    import torch
+    from safetensors import SafetensorError, safe_open
+
+    with torch.device("meta"):
+        planned = {name: list(value.shape) for name, value in new_model(n_types, options).state_dict().items()}
+    try:
+        with safe_open(weights, "pt") as file:
+            found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118  # not a dictionary
+    except (OSError, SafetensorError) as error:
+        raise FormatError(f"{weights}: damaged ({str(error).splitlines()[0]}). Train the fold again.") from None
+    wrong = [name for name in planned if found.get(name) != planned[name]]
+    if wrong:
+        raise FormatError(
+            f"{weights}: {wrong[0]} is {found.get(wrong[0])} where the manifest and the vocabulary make it "
+            f"{planned[wrong[0]]}. Put the files back that belong together, or train anew."
+        )
 
 
 def new_model(n_types: int, options: LMOptions) -> BidirectionalLM:

@@ -23,6 +23,7 @@ from swag_af.lm.lstm.candidates import (
     types_of_golds,
     unfit_reason,
 )
+from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.sampling import Sampling, Types
 from swag_af.lm.options import GenerateOptions, Precision
 from swag_af.nn.device import pick_device
@@ -84,7 +85,7 @@ class LSTMGenerator:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The token types of the models."""
-        return Vocabulary.load(Path(self.lms) / "vocabulary.tsv")
+        return open_vocabulary(Path(self.lms))
 
     @property
     def precision(self) -> Precision:

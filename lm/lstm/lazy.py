@@ -13,15 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_manifest, write_array
+from swag_af.data.files import MANIFEST, read_manifest, write_array
 from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
+from swag_af.data.records import LazyPlan, parse_record
 from swag_af.data.tokens import tokenize
-from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
+from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, trained_folds
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, trained_folds
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
 from swag_af.lm.lstm.reader import Reader
 from swag_af.lm.options import FeaturesOptions, Precision
@@ -93,7 +94,7 @@ class _TableMaker:
     def __init__(self, pool: CandidatePool, lms: Path):
         self.pool = pool
         self.lms = lms
-        self.known = Vocabulary.load(lms / "vocabulary.tsv")
+        self.known = open_vocabulary(lms)
         ids = np.array(self.known.ids(pool.vocabulary.tokens))
         ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
         self.ids = ids
@@ -159,7 +160,8 @@ class _Filler:
 
     def __init__(self, pool: CandidatePool, lms: Path):
         self.lms = lms
-        self.plan = pool.manifest["plan"]
+        assert pool.path is not None
+        self.plan = parse_record(pool.manifest.get("plan"), LazyPlan, f"{pool.path / MANIFEST}: plan")
         self.device = pick_device(self.plan["device"]).type
         self.readers: dict[int, Readers] = {}
         self._check_models(pool)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import InputError, check_faults, check_numbers
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 Schedule = tuple[tuple[str, int], ...]
@@ -52,6 +52,7 @@ class AFOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
+        check_numbers(self)
 
 
 POLICIES: dict[str, dict[str, Any]] = {
@@ -133,3 +134,4 @@ class FilterOptions:
     def __post_init__(self) -> None:
         check_faults([(self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0")])
         parse_names("--audit", self.audit)
+        check_numbers(self)

@@ -23,11 +23,11 @@ from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.interval import interval
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.files import read_manifest, sha256_json
+from swag_af.data.files import sha256_json
 from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
-from swag_af.data.run import Run, open_run
+from swag_af.data.run import Run, filter_manifest, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.prepare import prepare
@@ -58,7 +58,7 @@ def audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = parse_names("--filters", options.filters)
-    seed = int(read_manifest(options.run, "run")["options"]["seed"]) if options.seed is None else options.seed
+    seed = filter_manifest(options.run)["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
         return run, audit_run(run, plan, advance=advance)

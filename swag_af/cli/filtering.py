@@ -17,6 +17,7 @@ from swag_af.reporting.verb import REPORT, write_report
 def run_filter(options: FilterOptions) -> Run:
     """The verb `filter`: open the pool, run the schedule, audit what it made, draw the curve, write the report."""
     pool = CandidatePool.open(options.pool)
+    pool.check_tables()
     af = with_policy(options.af, options.policy)
     _warn_of_rows_without_spares(pool, af.n_negatives)
     audit_names = parse_names("--audit", options.audit)

@@ -74,10 +74,12 @@ options by name; flags given beside it win. `swag-af --version` says which relea
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted.
+    """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted, with 70 for
+    a bug of ours.
 
     Where nobody reads what it prints any more, as after `| head -1`, it ends without a word.
     """
+    _print_anything()
     try:
         try:
             _main(list(sys.argv[1:] if arguments is None else arguments))
@@ -116,6 +118,37 @@ def _main(arguments: list[str]) -> None:
             "command again.",
             2,
         )
+    except MemoryError as error:
+        _stop(f"not enough memory{f' ({error})' if str(error) else ''}. Ask for less, or use a larger machine.", 2)
+    except Exception:
+        if os.environ.get("SWAG_AF_TRACEBACK") == "1":
+            raise
+        _stop_for_bug(arguments)
+
+
+def _print_anything() -> None:
+    """Characters that the terminal's encoding lacks are printed as escapes, not refused with a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop_for_bug(arguments: Sequence[str]) -> None:
+    """End with code 70, and a line that names a file with the traceback: whatever came here is a fault of ours."""
+    import tempfile
+    import traceback
+
+    report = f"swag-af {_version()}, Python {sys.version.split()[0]}: {' '.join(arguments)}\n\n{traceback.format_exc()}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="swag-af-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(report)
+        where = f"Please report it with {file.name}, which says where"
+    except OSError:
+        where = "Please report it"
+    fault = f"{type(sys.exception()).__name__}: {sys.exception()}"[:200]
+    _stop(f"a bug in swag-af, not a mistake of yours ({fault}). {where}; SWAG_AF_TRACEBACK=1 shows the traceback.", 70)
 
 
 def _version() -> str:
@@ -236,14 +269,12 @@ def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib
+    from swag_af.data.files import read_toml
 
-    if not path.is_file():
-        raise InputError(f"--config {path}: no such file. Check the path.")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"--config {path}: not valid TOML ({error}). Mend that line.") from None
+        return read_toml(path)
+    except InputError as error:
+        raise InputError(f"--config {error}") from None
 
 
 def _check_names(path: Path, verb: str, values: Mapping[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class ShowOptions:
 
     def __post_init__(self) -> None:
         check_faults([(self.n < 0, f"--n {self.n}: not below 0"), (self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -48,3 +49,4 @@ class DemoOptions:
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_numbers(self)

@@ -1,6 +1,5 @@
 """The verb `show`: what a path holds, its numbers, a few examples and what to run next."""
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,14 +12,20 @@ from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import Context, display
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl
+from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import open_run
+from swag_af.data.records import parse_record
+from swag_af.data.run import filter_manifest, open_run
+from swag_af.data.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
+from swag_af.lm.options import LMOptions
 from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 from swag_af.reporting.verb import REPORT
+
+Example = tuple[str, list[str], int]
+"""A phrase, its endings, and the place of gold among them."""
 
 
 def show(options: ShowOptions) -> str:
@@ -33,7 +38,7 @@ def show(options: ShowOptions) -> str:
 def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
-    if path.is_file():
+    if not path.is_dir():
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
@@ -77,13 +82,14 @@ def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
 
 
 def _show_lm(path: Path, options: ShowOptions) -> list[str]:
-    size = read_json(path / MANIFEST)["options"]
-    n_types = len(Vocabulary.load(path / "vocabulary.tsv"))
+    manifest = read_manifest(path, "lm")
+    size = parse_record(manifest["options"], LMOptions, f"{path / MANIFEST}: options")
+    n_types = len(Vocabulary.load(path / "vocabulary.tsv", manifest.get("vocabulary_sha256")))
     folders = sorted(path.glob("fold-*"))
-    reports = [read_json(folder / MANIFEST) for folder in folders if (folder / MANIFEST).exists()]
+    reports = [read_manifest(folder, "lm-fold") for folder in folders if (folder / MANIFEST).exists()]
     unfinished = [folder.name for folder in folders if not (folder / MANIFEST).exists()]
     return [
-        f"{size['layers']} layers of {size['hidden']} each way, {n_types:,} token types",
+        f"{size.layers} layers of {size.hidden} each way, {n_types:,} token types",
         "",
         *(table(perplexity_rows(reports)) if reports else ["no fold is trained yet"]),
         *([f"unfinished: {', '.join(unfinished)}"] if unfinished else []),
@@ -168,7 +174,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
 
 def _show_run(path: Path, options: ShowOptions) -> list[str]:
     run = open_run(path)
-    manifest = read_json(path / MANIFEST)
+    manifest = filter_manifest(path)
     total, options_used = manifest["n_planned"], manifest["options"]
     phases = ", ".join(f"{name} from {first}" for name, first in manifest["phases"])
     lines = [
@@ -196,15 +202,10 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
 
 
 def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
-    manifest = read_json(path / MANIFEST)
-    with (path / "train.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    manifest = read_manifest(path, "dataset")
+    rows = _questions(path / "train.csv", manifest["n_choices"])
     splits = ", ".join(f"{name} {manifest['splits'].get(name, 0):,}" for name in ("train", "val", "test"))
     chosen = _some(rows, options)
-    examples = [
-        (row["startphrase"], [row[f"ending{i}"] for i in range(manifest["n_choices"])], int(row["label"]))
-        for row in chosen
-    ]
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
         *_people_lines(manifest),
@@ -213,7 +214,24 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
         *([f"lm-evaluation-harness: {', '.join(manifest['harness_tasks'])}"] if manifest.get("harness_tasks") else []),
         "",
     ]
-    return [*lines, *_examples(examples), "", f"Next: read {path / 'README.md'}, the dataset card"]
+    return [*lines, *_examples(chosen), "", f"Next: read {path / 'README.md'}, the dataset card"]
+
+
+def _questions(path: Path, n_choices: int) -> list[Example]:
+    """The rows of a released CSV file: start phrase, endings and label."""
+    rows = read_csv(path)
+    _, header = next(rows, (0, []))
+    needed = ["startphrase", *(f"ending{i}" for i in range(min(n_choices, len(header) + 1))), "label"]
+    if not set(needed) <= set(header):
+        raise FormatError(f"{path}: not every column of {', '.join(needed)}. Release the dataset again.")
+    questions = []
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        label = row.get("label", "")
+        if len(cells) != len(header) or label not in map(str, range(n_choices)):
+            raise FormatError(f"{path}: line {line} is no question of {n_choices} endings. Release the dataset again.")
+        questions.append((row["startphrase"], [row[name] for name in needed[1:-1]], int(label)))
+    return questions
 
 
 def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
@@ -237,7 +255,7 @@ _SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {
 }
 
 
-def _examples(examples: Sequence[tuple[str, list[str], int]]) -> list[str]:
+def _examples(examples: Sequence[Example]) -> list[str]:
     lines: list[str] = []
     for example in examples:
         lines += [*question_lines(*example), ""]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class AgreementOptions:
 
     def __post_init__(self) -> None:
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_numbers(self)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf
-from operator import index
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.records import parse_record
 
 Rating = Literal["likely", "unlikely", "gibberish"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)
@@ -222,20 +222,35 @@ def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]
     return verdicts
 
 
+def check_in_pool(items: Iterable[Item], counts: np.ndarray, where: object) -> None:
+    """Raise InputError unless the row and the columns of every item are in a pool of `counts` (N,) candidates a row."""
+    for item in items:
+        if item.row >= len(counts) or max(item.columns, default=0) >= counts[item.row]:
+            raise InputError(
+                f"{where}: item {item.id} has columns {list(item.columns)} of row {item.row}, which the pool does not "
+                "have. Give the file that belongs to this run."
+            )
+
+
 def _verdict_of(record: Any, where: str) -> Verdict:
-    try:
-        item = Item(index(record["row"]), tuple(index(column) for column in record["columns"]), index(record["round"]))
-        verdict = Verdict(
-            item,
-            str(record["annotator"]),
-            tuple(record["ratings"]),
-            index(record["best"]),
-            index(record["second"]),
-            float(record.get("seconds", 0.0)),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"{where}: not a verdict ({type(error).__name__}: {error}). Mend or remove it.") from None
+    line = parse_record(record, _Line, f"{where}: not a verdict", "Mend or remove it.", error=InputError)
+    item = Item(line.row, line.columns, line.round)
+    verdict = Verdict(item, line.annotator, line.ratings, line.best, line.second, line.seconds)  # type: ignore[arg-type]
     return check_verdict(verdict, where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file of verdicts; `check_verdict` says whether its values can be."""
+
+    row: int
+    columns: tuple[int, ...]
+    annotator: str
+    ratings: tuple[str, ...]
+    best: int
+    second: int
+    round: int
+    seconds: float = 0.0
 
 
 def check_verdict(verdict: Verdict, where: str) -> Verdict:

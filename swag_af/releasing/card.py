@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
-from swag_af.data.files import read_manifest
 from swag_af.data.findings import read_audits
-from swag_af.data.run import Run
+from swag_af.data.run import Run, filter_manifest
 from swag_af.data.text.surface import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_style import style_in_short, style_section
@@ -221,7 +220,7 @@ def _phases(run: Run) -> str:
     """The schedule in a sentence; empty for a run in memory, whose schedule is not known."""
     if run.path is None:
         return ""
-    manifest = read_manifest(run.path, "run")
+    manifest = filter_manifest(run.path)
     phases = ", ".join(f"`{name}` from iteration {first}" for name, first in manifest["phases"])
     options = manifest["options"]
     return f"Filters: {phases}; rule `{options['rule']}`, pick `{options['pick']}`, seed {options['seed']}."

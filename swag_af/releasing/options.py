@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 
@@ -71,3 +71,4 @@ class ReleaseOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
+        check_numbers(self)

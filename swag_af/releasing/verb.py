@@ -56,7 +56,7 @@ def release(options: ReleaseOptions) -> Dataset:
 
 def _check_replaceable(out: Path, force: bool) -> None:
     """Even --force replaces a dataset only, never another folder."""
-    check_output(out, force=force)
+    check_output(out, force=force, folder=True)
     if out.exists():
         read_manifest(out, "dataset")
 

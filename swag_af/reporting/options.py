@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,4 @@ class ReportOptions:
                 (alone and self.iteration is not None, "--iteration: only with --verdicts"),
             ]
         )
+        check_numbers(self)

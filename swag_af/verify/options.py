@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import check_faults, check_numbers
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,7 @@ class ServeOptions:
                 ),
             ]
         )
+        check_numbers(self)
 
 
 def _is_time(text: str) -> bool:
@@ -254,6 +255,7 @@ class ExportOptions:
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
             ]
         )
+        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -281,3 +283,4 @@ class ImportOptions:
 
     def __post_init__(self) -> None:
         check_faults([(not self.files, "no files given: name what the platform gave back")])
+        check_numbers(self)

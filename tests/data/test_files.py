@@ -239,8 +239,8 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
-    files.write_manifest(tmp_path, "pool", {"n": 1})
-    assert files.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "n": 1}
+    files.write_manifest(tmp_path, "pool", {"complete": False})
+    assert files.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "complete": False}
 
 
 REFUSED_MANIFESTS = [
@@ -272,6 +272,6 @@ def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
 
 def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:
     files.check_output(tmp_path / "new")
-    files.check_output(tmp_path, force=True)
+    files.check_output(tmp_path, force=True, folder=True)
     with pytest.raises(InputError, match="--force"):
         files.check_output(tmp_path)

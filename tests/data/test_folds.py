@@ -76,16 +76,20 @@ def test_a_foreign_context_goes_where_its_first_sentence_was_not_learnt() -> Non
     assert readable.n_foreign == 3
 
 
+LM = {"options": {}, "corpus_sha256": "", "seed": 0}
+"""The other fields of a manifest."""
+
+
 def test_a_map_is_read_as_written(tmp_path: Path) -> None:
     made = FoldMap.of([("v", ("one", "two"), 2), ("", ("one", "three"), 0)])
-    write_manifest(tmp_path, "lm", {"folds_sha256": made.save(tmp_path)})
+    write_manifest(tmp_path, "lm", LM | {"folds_sha256": made.save(tmp_path)})
     assert FoldMap.load(tmp_path) == made
 
 
 @pytest.mark.parametrize("change", ["missing", "changed"])
 def test_a_map_that_is_gone_or_changed_is_refused(tmp_path: Path, change: str) -> None:
     made = FoldMap.of([("v", ("one", "two"), 2)])
-    write_manifest(tmp_path, "lm", {"folds_sha256": made.save(tmp_path)})
+    write_manifest(tmp_path, "lm", LM | {"folds_sha256": made.save(tmp_path)})
     if change == "missing":
         (tmp_path / FOLDS).unlink()
     else:

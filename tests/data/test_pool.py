@@ -477,7 +477,7 @@ def test_an_unfinished_pool_says_how_to_go_on(copied: Path) -> None:
 
 def test_a_manifest_that_lacks_what_makes_a_pool_is_refused(copied: Path) -> None:
     write_manifest(copied, "pool", {"complete": True})
-    with pytest.raises(FormatError, match=r"manifest\.json: damaged"):
+    with pytest.raises(FormatError, match=r"manifest\.json: object missing required field n_rows"):
         CandidatePool.open(copied)
 
 
@@ -493,7 +493,7 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_table_is_one_line_that_names_it(copied: Path, damage) -> None:
     damage(copied / "shards" / "00000" / "tokens.npy")
-    with pytest.raises(FormatError, match=r"tokens\.npy: missing or damaged"):
+    with pytest.raises(FormatError, match=r"tokens\.npy: (missing|damaged|not a \.npy table)"):
         CandidatePool.open(copied).gather("tokens", np.arange(30))
 
 

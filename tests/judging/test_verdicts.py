@@ -14,6 +14,7 @@ from swag_af.judging.verdicts import (
     RATINGS,
     Item,
     Verdict,
+    check_in_pool,
     is_example,
     judge,
     make_items,
@@ -211,3 +212,10 @@ def test_a_value_that_is_none_is_refused_with_its_line(tmp_path, name, value):
     (tmp_path / "v.jsonl").write_text(json.dumps(record | {name: value}) + "\n")
     with pytest.raises(InputError, match="line 1"):
         read_verdicts(tmp_path / "v.jsonl")
+
+
+@pytest.mark.parametrize("item", [Item(2, (0, 1)), Item(0, (0, 3))], ids=["row", "column"])
+def test_an_item_outside_the_pool_is_refused(item):
+    check_in_pool([Item(0, (0, 2)), Item(1, (0, 4))], np.array([3, 5]), "v.jsonl")
+    with pytest.raises(InputError, match=r"v\.jsonl: item .* which the pool does not have"):
+        check_in_pool([item], np.array([3, 5]), "v.jsonl")

@@ -11,13 +11,15 @@ stand.
 import csv
 import html
 import io
-import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_text
+from swag_af.data.files import parse_json, read_lines, write_text
+from swag_af.data.sources import read_csv as csv_rows
 from swag_af.verify.exchange.tasks import Reply, Task
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -125,43 +127,33 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[list[str]]) -> None
 
 def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
     """For each row its place for errors, and its cells by heading, stripped."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check the path.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 text (byte {error.start}). Save it from the spreadsheet as `CSV UTF-8`."
-        ) from None
-    first = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-    missing = [heading for heading in required if heading not in (reader.fieldnames or [])]
+    first = next((line for _, line in read_lines(path)), "")
+    rows = csv_rows(path, max(",;\t", key=first.count), strict=False)
+    _, header = next(rows, (0, []))
+    missing = [heading for heading in required if heading not in header]
     if missing:
         raise InputError(
             f"{path}: no column {' and no column '.join(missing)}. Give the file as the platform wrote it."
         )
-    try:
-        for row in reader:
-            cells = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
-            if any(cells.values()):
-                yield f"{path}, line {reader.line_num}", cells
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}). Write the file again.") from None
+    for line, row in rows:
+        cells = dict.fromkeys(header, "") | {name: cell.strip() for name, cell in zip(header, row, strict=False)}
+        if any(cells.values()):
+            yield f"{path}, line {line}", cells
 
 
 def _numbers(names: Mapping[str, Any], prefix: str) -> list[int]:
     """The numbers behind the names that are `prefix` and a number."""
-    return sorted(
-        int(name[len(prefix) :]) for name in names if name.startswith(prefix) and name[len(prefix) :].isdigit()
-    )
+    found = (re.fullmatch(prefix + r"([1-9][0-9]{0,8})", name) for name in names)
+    return sorted(int(match[1]) for match in found if match)
 
 
 def _seconds(text: str | None) -> float:
     """A number of seconds, 0 where there is none."""
     try:
-        return max(0.0, float(text or 0))
+        seconds = float(text or 0)
     except ValueError:
         return 0.0
+    return max(0.0, seconds) if isfinite(seconds) else 0.0
 
 
 def _left_out(status: str | None) -> str | None:
@@ -182,9 +174,9 @@ def _mturk_answers(row: Mapping[str, str], where: str) -> dict[str, str]:
     if "taskAnswers" not in answers:
         return answers
     try:
-        (given,) = json.loads(answers["taskAnswers"])
+        (given,) = parse_json(answers["taskAnswers"], where)
         return {name: _chosen(value) for name, value in given.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError):  # InputError among them
         raise InputError(f"{where}: Answer.taskAnswers is not JSON of one form. Download the results again.") from None
 
 

@@ -4,6 +4,7 @@ Replies are read by `read_label_studio`, and by the table readers in `csv`.
 """
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def read_label_studio(path: Path) -> Iterator[Reply]:
         try:
             mark, annotations = str(task["data"]["task"]), list(task["annotations"])
             yield from (_label_studio_reply(where, mark, annotation) for annotation in annotations)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(
                 f"{where}: not as Label Studio writes one ({type(error).__name__}: {error}). Export as JSON, not as "
                 "JSON-MIN."
@@ -157,7 +158,7 @@ def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any]) -> Re
         where,
         mark,
         annotator=str(who.get("email") or who["id"]) if isinstance(who, dict) else "" if who is None else str(who),
-        ratings={int(name[6:]): value for name, value in chosen.items() if name.startswith("rating")},
+        ratings={int(name[6:]): value for name, value in chosen.items() if re.fullmatch("rating[1-9][0-9]{0,8}", name)},
         best=chosen.get("best", ""),
         second=chosen.get("second", ""),
         seconds=float(annotation.get("lead_time") or 0.0),

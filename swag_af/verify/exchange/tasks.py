@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.progress import progress
+from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import MEANINGS, RATINGS, Item, Verdict, check_verdict
 from swag_af.verify.presentation import shown_item
@@ -110,18 +110,34 @@ def read_key(path: Path, pool_identity: str) -> Key:
     content = check_manifest(read_json(path), path, KIND)
     if content.get("pool") != pool_identity:
         raise InputError(f"{path}: the key of another pool. Give the run that the tasks were exported from.")
-    try:
-        return Key(content["to"], content["pool"], {mark: _entry(entry) for mark, entry in content["tasks"].items()})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: a broken key ({type(error).__name__}: {error}). Export the tasks again.") from None
+    key = parse_record(content, _KeyFile, path, "Export the tasks again.", error=InputError)
+    for mark, entry in key.tasks.items():
+        if sorted(entry.order) != list(range(len(entry.columns))) or entry.columns[:1] != (0,):
+            raise InputError(
+                f"{path}: tasks.{mark}: order {list(entry.order)} for the columns {list(entry.columns)}. Export the "
+                "tasks again."
+            )
+    items = {mark: (Item(entry.row, entry.columns, entry.round), entry.order) for mark, entry in key.tasks.items()}
+    return Key(key.to, key.pool, items)
 
 
-def _entry(entry: Mapping[str, Any]) -> tuple[Item, tuple[int, ...]]:
-    item = Item(int(entry["row"]), tuple(int(column) for column in entry["columns"]), int(entry["round"]))
-    order = tuple(int(place) for place in entry["order"])
-    if sorted(order) != list(range(len(item.columns))):
-        raise ValueError(f"order {list(order)} for {len(item.columns)} endings")
-    return item, order
+@dataclass(frozen=True)
+class _Entry:
+    """A task in the key."""
+
+    row: Count
+    round: Count
+    columns: tuple[Count, ...]
+    order: tuple[Count, ...]
+
+
+@dataclass(frozen=True)
+class _KeyFile:
+    """The key as it is in its file."""
+
+    to: str
+    pool: str
+    tasks: dict[str, _Entry]
 
 
 def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Counter[str]]:

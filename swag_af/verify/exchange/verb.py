@@ -18,6 +18,7 @@ from swag_af.judging.verdicts import (
     Item,
     Judgement,
     Verdict,
+    check_in_pool,
     is_example,
     judge,
     make_items,
@@ -126,6 +127,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     earlier: dict[int, list[Judgement]] = {}
     if options.verdicts is not None:
         earlier_verdicts = read_verdicts(options.verdicts, run.pool.identity)
+        check_in_pool((verdict.item for verdict in earlier_verdicts), run.pool.counts, options.verdicts)
         dropped = screened(earlier_verdicts)
         counted = [verdict for verdict in earlier_verdicts if verdict.annotator not in dropped]
         for judgement in judge(counted, seed=options.seed):
@@ -154,15 +156,18 @@ def _next_item(judged: Sequence[Judgement], assigned: np.ndarray, annotators: in
 def import_verdicts(options: ImportOptions) -> Imported:
     """Read the replies and write them as verdicts; the result also counts those that were dropped."""
     check_output(options.out, force=options.force)
-    identity = open_run(options.run).pool.identity
+    pool = open_run(options.run).pool
+    identity = pool.identity
     if options.key is None:
         found = _merged([verdict for path in options.files for verdict in read_verdicts(path, identity)])
     else:
         key = read_key(options.key, identity)
         if key.to not in PLATFORMS:
             raise InputError(f"{options.key}: the key of an export to {key.to!r}, which this release does not know.")
+        check_in_pool((item for item, _ in key.tasks.values()), pool.counts, options.key)
         read = PLATFORMS[key.to].read
         found = Imported(*verdicts_of(key, (reply for path in options.files for reply in read(path))))
+    check_in_pool((verdict.item for verdict in found.verdicts), pool.counts, options.files[0])
     if not found.verdicts:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.dropped.items()) or "no replies"
         raise InputError(f"{options.files[0]}: no verdict in it ({reasons}). Check that people have answered.")

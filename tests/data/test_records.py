@@ -1,0 +1,162 @@
+"""Claims about typed records and the readers of files: each fault is one line that names the file and the field."""
+
+import io
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.cli import main as command_line
+from swag_af.data import files
+from swag_af.data.errors import FormatError, InputError, SwagAfError, check_numbers
+from swag_af.data.records import parse_record
+from swag_af.data.sources import open_source, read_csv
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    name: str
+    at: tuple[float, ...]
+    n: int = 0
+
+
+def test_a_record_is_read_and_unknown_fields_are_ignored() -> None:
+    assert parse_record({"name": "a", "at": [1, 2.5], "new": None}, Point, "f") == Point("a", (1.0, 2.5))
+
+
+WRONG = [
+    ({"at": []}, "f: object missing required field name. Mend it."),
+    ({"name": None, "at": []}, "f: name: expected str, got null. Mend it."),
+    ({"name": "a", "at": [0.5, "1"]}, r"f: at\[.+\]: expected float, got str. Mend it."),
+    ({"name": "a", "at": [float("nan")]}, r"f: at\[0\]: nan is not a finite number"),
+    ({"name": "a", "at": [float("inf")]}, r"f: at\[0\]: inf is not a finite number"),
+    ({"name": "a", "at": [10**400]}, "f: "),
+    ({"name": "a", "at": [], "n": True}, "f: n: expected int, got bool"),
+    ({"name": "a", "at": [], "n": 1 << 70}, "f: n: "),
+    ([], "f: expected object, got array"),
+]
+
+
+@pytest.mark.parametrize(("value", "line"), WRONG)
+def test_a_wrong_field_is_named(value: object, line: str) -> None:
+    with pytest.raises(FormatError, match=line):
+        parse_record(value, Point, "f", "Mend it.")
+
+
+BAD_JSON = {
+    "deep": (b"[" * 100_000, "nested too deeply"),
+    "deep, and still JSON": (b"[" * 100 + b"]" * 100, "nested deeper than 64"),
+    "a long number": (b"1" * 5_000, "too many digits"),
+    "half a character": (rb'{"a": "\ud83d"}', "half a surrogate pair under a"),
+    "UTF-16": ("{}".encode("utf-16"), "not UTF-8"),
+    "UTF-16 without a mark": ("{}".encode("utf-16-le"), "NUL"),
+    "latin-1": ('{"a": "é"}'.encode("latin-1"), "not UTF-8"),
+    "cut short": (b'{"a": 1', "not valid JSON"),
+}
+
+
+@pytest.mark.parametrize(("content", "line"), BAD_JSON.values(), ids=BAD_JSON.keys())
+def test_bad_json_is_one_line(tmp_path: Path, content: bytes, line: str) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(InputError, match=f"a.json: .*{line}"):
+        files.read_json(tmp_path / "a.json")
+
+
+def test_a_whole_character_in_two_escapes_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(r'{"a": "\ud83d\ude00", "b": "\\ud83d"}')
+    assert files.read_json(tmp_path / "a.json") == {"a": "\U0001f600", "b": "\\ud83d"}
+
+
+@pytest.mark.parametrize("read", [files.read_json, files.read_toml, files.read_array, open_source])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, read) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    with pytest.raises(InputError, match="a pipe or a device"):
+        read(tmp_path / "a.jsonl")
+
+
+def test_toml_of_any_kind_of_damage_is_one_line(tmp_path: Path) -> None:
+    for content in (b"a = " + b"[" * 50_000, b"a = " + b"1" * 5_000, b"a = \xff", b"a = "):
+        (tmp_path / "a.toml").write_bytes(content)
+        with pytest.raises(InputError, match=r"a\.toml: not"):
+            files.read_toml(tmp_path / "a.toml")
+
+
+def test_a_table_may_be_empty_and_a_mark_is_skipped(tmp_path: Path) -> None:
+    files.write_array(tmp_path / "a.npy", np.zeros((0, 3), np.int32))
+    assert files.read_array(tmp_path / "a.npy").shape == (0, 3)
+    (tmp_path / "a.csv").write_bytes(b'\xef\xbb\xbfa,b\r\n1,"x\r\ny"\r\n')
+    assert list(read_csv(tmp_path / "a.csv")) == [(1, ["a", "b"]), (3, ["1", "x\r\ny"])]
+
+
+def test_an_archive_under_the_name_of_a_table_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.savez(file, a=np.zeros(3))
+    with pytest.raises(FormatError, match=r"not a \.npy table"):
+        files.read_array(tmp_path / "a.npy")
+
+
+def test_a_target_of_the_wrong_kind_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path, is_folder, line in [
+        (tmp_path, False, "this is a folder, and a file"),
+        (tmp_path / "file", True, "this is a file, and a folder"),
+        (tmp_path / "file" / "below", True, "is a file, not a folder"),
+    ]:
+        with pytest.raises(InputError, match=line):
+            files.check_output(path, force=True, folder=is_folder)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    rate: float = 1.0
+    size: int | None = None
+    seed: int = 0
+
+
+@pytest.mark.parametrize("options", [Numbers(float("nan")), Numbers(float("inf")), Numbers(size=1 << 40)])
+def test_numbers_beyond_all_use_are_refused(options: Numbers) -> None:
+    with pytest.raises(SwagAfError, match=r"--(rate|size)"):
+        check_numbers(options)
+
+
+def test_a_large_seed_is_a_seed() -> None:
+    check_numbers(Numbers(seed=1 << 40))
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every verb has a bug; the folder for temporary files is `tmp_path`."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(command_line, "_function_of", lambda kind: lambda options: {}["nothing"])
+    monkeypatch.delenv("SWAG_AF_TRACEBACK", raising=False)
+
+
+def test_a_bug_of_ours_ends_with_70_and_a_file_with_the_traceback(
+    broken: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command_line.main(["show", "run"])
+    err = capsys.readouterr().err
+    (report,) = tmp_path.glob("swag-af-*.txt")
+    assert stopped.value.code == 70
+    assert err.count("\n") == 1
+    assert str(report) in err
+    assert "KeyError: 'nothing'" in report.read_text()
+
+
+def test_the_traceback_is_shown_when_asked_for(broken: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWAG_AF_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        command_line.main(["show", "run"])
+
+
+def test_a_terminal_without_a_character_shows_an_escape(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    monkeypatch.setattr(command_line, "help_text", lambda: "café")
+    command_line.main([])
+    sys.stdout.flush()
+    assert written.getvalue() == b"caf\\xe9\n"

@@ -1,0 +1,355 @@
+"""Claims about damaged files: whatever is wrong with a file of ours, a verb says so in one line, and leaves nothing.
+
+Every file of a small pool, run, folder of language models, dataset, context set and verdicts is damaged in turn: it is
+removed, cut, given wrong bytes, or a field of it is dropped or gets another type. The verbs that read it then end with
+code 2 and one line, or succeed where the damage does no harm.
+"""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import HashFilter, make_contexts_of, make_pool
+from judged import say
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.cli.main import main
+from swag_af.data.captions.context_set import write_contexts
+from swag_af.data.files import write_array
+from swag_af.data.findings import Audits, Finding, keep
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
+from swag_af.judging.verdicts import make_items, write_verdicts
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
+from swag_af.verify.exchange.verb import export
+from swag_af.verify.options import ExportOptions
+
+N_MUTATIONS = int(os.environ.get("SWAG_AF_MUTATIONS", "14"))
+"""Random mutations of the files of each kind, for each verb that reads them."""
+
+
+@pytest.fixture(autouse=True)
+def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
+    """No curves, and the process as it was."""
+    for module in ("cli.filtering", "releasing.verb"):
+        monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
+    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+    monkeypatch.setenv("SWAG_AF_TRACEBACK", "1")
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Path) -> Path:
+    """A folder with one of everything, each small."""
+    folder = tmp_path_factory.mktemp("world")
+    make_pool(n=20).save(folder / "pool")
+    filter_pool(CandidatePool.open(folder / "pool"), HashFilter(), AFOptions(iterations=2), out=folder / "run")
+    run = open_run(folder / "run")
+    finding = Finding(2, "hash", 0.5, 0.4, 0.6, 0.1, 20, 10, 5, 0, (1.0,) * 10, "", (0.0,) * 20)
+    keep(run.path, Audits(), finding=finding)
+    items = make_items(run.assignment(), seed=0)
+    write_verdicts(folder / "verdicts.jsonl", say(items, "ab"), run.pool.identity)
+    export(ExportOptions(folder / "run", out=folder / "tasks.csv"))
+    _answer(folder / "tasks.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
+        release(ReleaseOptions(folder / "run", folder / "dataset", audit="none"))
+    write_contexts(folder / "contexts.jsonl", make_contexts_of(20, n_videos=10), [], {"verb": "contexts"})
+    shutil.copytree(lms, folder / "lms")
+    for beside in contexts_path.parent.glob("contexts.*"):
+        shutil.copy(beside, folder / beside.name.replace("contexts", "captions"))
+    return folder
+
+
+def _answer(path: Path) -> None:
+    """Fill in the table of tasks as one annotator would."""
+    import csv
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row |= {name: "likely" for name in row if name.startswith("rating")}
+        row |= {"best": "1", "second": "2", "annotator": "a", "seconds": "3"}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A command, and the files that it reads, as patterns within the world."""
+
+    command: str
+    """`OUT` is where it writes."""
+    reads: str
+
+    @property
+    def name(self) -> str:
+        return "-".join(self.command.split()[:2])
+
+
+READERS = [
+    Reader("show pool", "pool/**/*"),
+    Reader("show run", "run/**/*"),
+    Reader("show lms", "lms/**/*"),
+    Reader("show dataset", "dataset/manifest.json dataset/train.csv"),
+    Reader("show contexts.jsonl", "contexts.*"),
+    Reader("filter pool --iterations 1 --schedule hash:1 --audit none --out OUT", "pool/**/*"),
+    Reader("tag pool --tagger rules", "pool/**/*"),
+    Reader("audit run --filters hash --folds 2", "run/**/* pool/**/*"),
+    Reader("report run --out OUT", "run/**/*"),
+    Reader("release run --audit none --formats jsonl --out OUT", "run/**/* pool/**/*"),
+    Reader("release run --audit none --verdicts verdicts.jsonl --out OUT", "verdicts.jsonl"),
+    Reader("release run --audit none --force --out dataset", "dataset/manifest.json"),
+    Reader("verify export run --out OUT --verdicts verdicts.jsonl --annotators-per-item 3", "run/**/* verdicts.jsonl"),
+    Reader("verify import run tasks.csv --key tasks.csv.key.json --out OUT", "tasks.csv tasks.csv.key.json"),
+    Reader("verify import run verdicts.jsonl --out OUT", "verdicts.jsonl run/manifest.json"),
+    Reader("verify agreement verdicts.jsonl", "verdicts.jsonl"),
+    Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out OUT", "lms/**/* captions.*"),
+]
+
+
+def _names(readers: list[Reader]) -> list[str]:
+    return [f"{i:02d}-{reader.name}" for i, reader in enumerate(readers)]
+
+
+@pytest.mark.parametrize("reader", READERS, ids=_names(READERS))
+def test_the_verb_reads_the_files_as_they_were(reader: Reader, world: Path, tmp_path: Path) -> None:
+    """Otherwise every refusal below would prove nothing."""
+    outcome = _run(reader, world, tmp_path / "world", lambda folder: "nothing")
+    assert outcome.code == 0 or "nothing to" in outcome.err, outcome.err
+
+
+@pytest.mark.parametrize("reader", READERS, ids=_names(READERS))
+def test_damage_is_one_line_or_harmless(
+    reader: Reader, world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [path for pattern in reader.reads.split() for path in sorted(world.glob(pattern)) if path.is_file()]
+    files = [path for path in files if "tensorboard" not in path.parts]
+    faults = []
+    for seed in range(N_MUTATIONS):
+        rng = random.Random(f"{reader.command} {seed}")
+        path = rng.choice(files).relative_to(world)
+        outcome = _run(reader, world, tmp_path / "world", lambda folder, p=path, r=rng: damage(folder / p, r))
+        if fault := outcome.fault:
+            faults.append(f"{seed}: {path}: {outcome.what}: {fault}")
+    assert not faults, "\n".join([reader.command, *faults])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did with a damaged world."""
+
+    what: str
+    code: int | str
+    err: str
+    new: set[str]
+    """Files that were not there before."""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the outcome, empty if nothing is."""
+        leftovers = sorted(name for name in self.new if ".tmp" in name)
+        if leftovers:
+            return f"left behind {leftovers}"
+        if self.code == 0:
+            return ""
+        if self.code != 2:
+            return f"exit code {self.code}: {self.err}"
+        lines = [line for line in self.err.splitlines() if line.startswith("swag-af: ")]
+        if len(lines) != 1 or not self.err.rstrip().endswith(lines[0]) or "Traceback" in self.err:
+            return f"not one line: {self.err}"
+        return f"wrote {sorted(self.new)[:4]}" if self.new else ""
+
+
+def _run(reader: Reader, world: Path, here: Path, spoil: Callable[[Path], str]) -> Outcome:
+    """Run the command on a copy of the world that `spoil` has damaged."""
+    shutil.rmtree(here, ignore_errors=True)
+    shutil.copytree(world, here)
+    what = spoil(here)
+    before = _tree(here)
+    arguments = reader.command.replace("OUT", "out").split()
+    err = _Capture()
+    with contextlib.chdir(here), contextlib.redirect_stdout(_Capture()), contextlib.redirect_stderr(err):
+        try:
+            main(arguments)
+            code: Any = 0
+        except SystemExit as stopped:
+            code = stopped.code or 0
+        except BaseException as error:  # a traceback, to the user
+            import traceback
+
+            code = "".join(traceback.format_exception(error)[-3:])
+    return Outcome(what, code, err.getvalue(), _tree(here) - before)
+
+
+def _Capture() -> Any:  # noqa: N802
+    import io
+
+    return io.StringIO()
+
+
+def _tree(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def damage(path: Path, rng: random.Random) -> str:
+    """Damage the file in a random way that fits it; returns what was done."""
+    ways: list[Callable[[Path, random.Random], str]] = [_drop, _truncate, _flip, _other_text]
+    if path.suffix in (".json", ".jsonl"):
+        ways += [_change_a_field] * 8
+    if path.suffix == ".npy":
+        ways += [_change_the_table] * 5
+    return rng.choice(ways)(path, rng)
+
+
+def _drop(path: Path, rng: random.Random) -> str:
+    path.unlink()
+    if rng.random() < 0.5:
+        path.mkdir()
+        return "a folder in its place"
+    return "removed"
+
+
+def _truncate(path: Path, rng: random.Random) -> str:
+    content = path.read_bytes()
+    n = rng.choice([0, 1, len(content) // 2, max(0, len(content) - 1)])
+    path.write_bytes(content[:n])
+    return f"cut to {n} bytes"
+
+
+def _flip(path: Path, rng: random.Random) -> str:
+    content = bytearray(path.read_bytes() or b"\0")
+    places = [rng.randrange(min(len(content), rng.choice([128, 1 << 30]))) for _ in range(rng.choice([1, 8]))]
+    for place in places:
+        content[place] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+    return f"bits changed at {places}"
+
+
+OTHER_TEXTS = {
+    "deep JSON": b"[" * 100_000,
+    "deep objects": b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
+    "a number of 5,000 digits": b"1" * 5_000,
+    "a list": b"[]\n",
+    "null": b"null\n",
+    "UTF-16": '{"sent1": "a"}\n'.encode("utf-16"),
+    "UTF-16 without a mark": '{"sent1": "a"}\n'.encode("utf-16-le"),
+    "latin-1": '{"sent1": "caf\xe9"}\n'.encode("latin-1"),
+    "NUL": b"\0" * 64,
+    "a zip archive": b"PK\x03\x04" + b"\0" * 40,
+}
+
+
+def _other_text(path: Path, rng: random.Random) -> str:
+    name = rng.choice(list(OTHER_TEXTS))
+    path.write_bytes(OTHER_TEXTS[name])
+    return name
+
+
+DEEP: list[Any] = []
+for _ in range(300):
+    DEEP = [DEEP]
+
+OTHER_VALUES: tuple[Any, ...] = (
+    None,
+    "",
+    "text",
+    "\ud800",
+    "a\0b",
+    "../..",
+    -1,
+    0,
+    1,
+    10**6,
+    10**25,
+    -(10**400),
+    0.5,
+    float("nan"),
+    float("inf"),
+    True,
+    [],
+    {},
+    [None],
+    {"a": None},
+    DEEP,
+)
+
+
+def _change_a_field(path: Path, rng: random.Random) -> str:
+    """Drop a field at any depth, or give it another value."""
+    lines = path.suffix == ".jsonl"
+    text = path.read_text(encoding="utf-8")
+    records = [json.loads(line) for line in text.splitlines() if line] if lines else [json.loads(text)]
+    places = [(record, key) for record in records for record, key in _places(record)]
+    if not places:
+        return _flip(path, rng)
+    owner, key = rng.choice(places)
+    if rng.random() < 0.3:
+        del owner[key]
+        what = f"no {key!r}"
+    else:
+        owner[key] = rng.choice(OTHER_VALUES)
+        what = f"{key!r}: {str(owner[key])[:30]!r}"
+    path.write_text("".join(json.dumps(r) + "\n" for r in records) if lines else json.dumps(records[0]))
+    return what
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every `(owner, key)` within a JSON value; of a long list, three."""
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))[:3]
+    for key, inner in items if isinstance(value, dict | list) else []:
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from _places(inner)
+
+
+def _change_the_table(path: Path, rng: random.Random) -> str:
+    """A table of another shape or type, or with a value that cannot be."""
+    try:
+        table = np.load(path)
+    except ValueError:
+        return "was no table"
+    bad = rng.choice(["rows", "axis", "type", "text", "large", "negative", "archive", "object"])
+    if bad == "rows":
+        write_array(path, table[:-1])
+    elif bad == "axis":
+        write_array(path, table[..., None])
+    elif bad == "type":
+        write_array(path, table.astype(np.float64 if table.dtype.kind in "iu" else np.int32))
+    elif bad == "text":
+        write_array(path, np.array(["a", "b"]))
+    elif bad == "archive":
+        with path.open("wb") as file:
+            np.savez(file, table=table)
+    elif bad == "object":
+        with path.open("wb") as file:
+            np.save(file, np.array([{}, None]), allow_pickle=True)
+    elif table.size:
+        table = table.copy()
+        value = np.iinfo(table.dtype).max if table.dtype.kind in "iu" else np.inf
+        table.reshape(-1)[rng.randrange(table.size)] = value if bad == "large" or table.dtype.kind == "u" else -value
+        write_array(path, table)
+    return f"table: {bad}"
+
+
+def test_one_line_is_what_it_says() -> None:
+    assert re.fullmatch(r"wrote .*", Outcome("", 2, "swag-af: no.\n", {"out"}).fault)
+    assert not Outcome("", 2, "swag-af: no.\n", set()).fault
+    assert Outcome("", 1, "", set()).fault
+    assert Outcome("", 2, "Traceback\nswag-af: no.\n", set()).fault
