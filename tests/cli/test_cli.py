@@ -616,7 +616,8 @@ def test_verdicts_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 def test_a_single_fold_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     perplexity = {"forward": 12.5, "backward": 13.5}
     made = {"held_out_perplexity": perplexity, "fold_perplexity": perplexity, "fold": 3, "n_train_pairs": 1788}
-    write_manifest(tmp_path / "fold-3", "lm-fold", made | {"seconds": 3.0, "best_epoch": 1})
+    made |= {"seconds": 3.0, "best_epoch": 1, "weights_sha256": "0" * 64}
+    write_manifest(tmp_path / "fold-3", "lm-fold", made)
     out = shown(capsys, tmp_path / "fold-3")
     assert "fold 3, which have not read it; 1,788 pairs" in out
     assert "12.5" in out

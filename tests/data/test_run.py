@@ -189,9 +189,12 @@ def test_a_finished_run_goes_on_when_more_iterations_are_asked_for(
     assert longer.log == filter_pool(pool, HashFilter(), replace(SIX, iterations=8)).log
 
 
-def test_a_finished_run_asked_for_less_stays_as_it_is(straight: Run, pool: CandidatePool, tmp_path: Path) -> None:
+def test_a_finished_run_asked_for_less_is_refused_and_stays_as_it_is(
+    straight: Run, pool: CandidatePool, tmp_path: Path
+) -> None:
     shutil.copytree(straight.path, tmp_path / "run")
-    assert filter_pool(pool, HashFilter(), replace(SIX, iterations=2), out=tmp_path / "run").n_finished == 6
+    with pytest.raises(InputError, match="6 iterations are done"):
+        filter_pool(pool, HashFilter(), replace(SIX, iterations=2), out=tmp_path / "run")
     assert run_bytes(tmp_path / "run") == run_bytes(straight.path)
 
 
