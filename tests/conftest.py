@@ -31,6 +31,11 @@ def pytest_configure() -> None:
     shapes.check_signatures()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for servers and processes of their own."""
+    return 1 + (os.cpu_count() or 1)
+
+
 class HashFilter:
     """The fake of the main extension point: every text gets a number in [0, 1) that depends on it and on the fit.
 

@@ -108,7 +108,7 @@ class Case:
     """Its inputs, by name."""
     run: Callable[[Path], object]
     """Runs it in the folder of its inputs."""
-    most: int = 24
+    most: int = 16
     """How many of its operations are tried."""
 
 
