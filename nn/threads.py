@@ -1,15 +1,17 @@
-"""Work that is independent item by item, shared by threads of one core each.
+"""Work that is independent item by item, shared by threads of one core each where other processes use the cores too.
 
-The other way to use several cores is a team of threads for each matrix product, which waits for its slowest member:
-where another process takes one of two cores, the whole team stands still most of the time, product after product.
-Threads with items of their own wait for nobody. Torch releases Python's lock while it computes, and weights are shared,
-so this needs no processes. Bits do not depend on the number of threads, as long as an item's result depends on the item
-alone.
+Torch's way to use several cores is a team of threads for each matrix product. On a quiet machine nothing is faster. But
+the team waits for its slowest member: where another process takes one of two cores, all of it stands still most of the
+time, product after product. Threads with items of their own wait for nobody, so they take over while others are busy
+(`n_workers`). Bits do not depend on who works, as long as an item's result depends on the item alone.
 """
 
+import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -25,8 +27,53 @@ _SECONDS_TO_STOP = 5.0
 
 
 def n_workers(device: torch.device) -> int:
-    """Threads worth starting: as many as torch would use for one product on a CPU; a GPU is fed by one."""
-    return torch.get_num_threads() if device.type == "cpu" else 1
+    """Threads worth starting: one, which works with torch's team, unless other processes use the cores of a CPU."""
+    n_cores = torch.get_num_threads()
+    return n_cores if device.type == "cpu" and n_cores > 1 and _LOAD.of_others() > _BUSY else 1
+
+
+_BUSY = 0.5
+"""Cores in use by others from which on a team of threads loses more than it gains."""
+
+
+class _Load:
+    """Looks at how many cores other processes use, some seconds apart."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at = self._busy = self._own = -1e9
+        self._found = 0.0
+
+    def of_others(self) -> float:
+        """Cores that others used since the last look, or for a tenth of a second; 0 where the system does not say."""
+        with self._lock:
+            age = time.monotonic() - self._at
+            if age < 2.0:
+                return self._found
+            if age > 60.0:
+                self._look()
+                time.sleep(0.1)
+            self._look()
+            return self._found
+
+    def _look(self) -> None:
+        at, own, busy = time.monotonic(), time.process_time(), _busy_seconds()
+        passed = max(at - self._at, 1e-3)
+        self._found = 0.0 if busy is None else ((busy - self._busy) - (own - self._own)) / passed
+        self._at, self._own, self._busy = at, own, 0.0 if busy is None else busy
+
+
+def _busy_seconds() -> float | None:
+    """Seconds that all cores together have worked since the machine started; None but on Linux."""
+    try:
+        user, nice, system = map(int, Path("/proc/stat").read_text(encoding="ascii").split(None, 4)[1:4])
+    except (OSError, ValueError):
+        return None
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+
+
+_LOAD = _Load()
+"""One for the process."""
 
 
 def by_threads(works: Sequence[Work[ItemT, ResultT]], items: Iterable[ItemT]) -> Iterator[ResultT]:

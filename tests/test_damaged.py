@@ -36,7 +36,7 @@ from swag_af.releasing.verb import release
 from swag_af.verify.exchange.verb import export
 from swag_af.verify.options import ExportOptions
 
-N_MUTATIONS = int(os.environ.get("SWAG_AF_MUTATIONS", "8"))
+N_MUTATIONS = int(os.environ.get("SWAG_AF_MUTATIONS", "6"))
 """Random mutations of the files of each kind, for each verb that reads them."""
 
 

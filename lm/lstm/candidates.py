@@ -32,11 +32,11 @@ class Readers:
     twins: list["Readers"] = field(default_factory=list, repr=False)
 
     def crew(self) -> list["Readers"]:
-        """These and their twins, one for each thread that is worth starting; made once."""
-        if not self.twins:
-            n = n_workers(self.forward.device)
-            self.twins.extend(Readers(self.forward.twin(), self.backward.twin()) for _ in range(n - 1))
-        return [self, *self.twins]
+        """These and their twins, which are made once, as many as there are threads worth starting just now."""
+        n_twins = n_workers(self.forward.device) - 1
+        missing = range(len(self.twins), n_twins)
+        self.twins.extend(Readers(self.forward.twin(), self.backward.twin()) for _ in missing)
+        return [self, *self.twins[:n_twins]]
 
 
 def load_readers(lms: Path, fold: int, *, device: str, precision: Precision) -> Readers:
@@ -134,8 +134,8 @@ def make_rows(
 ) -> Iterator[tuple[int, Row | None]]:
     """Yield, for every task and as it is done, its position and its row; None when it gave too few endings.
 
-    With `lazy` the columns of the backward model are left NaN. Tasks are shared by threads; about `live_rows` endings
-    are worked on by all of them together.
+    With `lazy` the columns of the backward model are left NaN. Tasks may be shared by threads, which work on about
+    `live_rows` endings together.
     """
     crew = readers.crew()
     own_rows = None if live_rows is None else max(1, live_rows // len(crew))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from swag_af.nn import threads
 from swag_af.nn.threads import by_threads, n_workers
 
 
@@ -70,6 +71,36 @@ def test_who_stops_early_leaves_no_thread_and_takes_few_items() -> None:
     assert len(taken) < 1000
 
 
-def test_threads_are_as_many_as_torch_would_use() -> None:
-    assert n_workers(torch.device("cpu")) == torch.get_num_threads()
-    assert n_workers(torch.device("cuda", 0)) == 1
+def test_a_team_works_on_a_quiet_machine_and_threads_on_a_busy_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    for others, n in ((0.1, 1), (1.0, 4)):
+        monkeypatch.setattr(threads._LOAD, "of_others", lambda others=others: others)
+        assert n_workers(torch.device("cpu")) == n
+        assert n_workers(torch.device("cuda", 0)) == 1
+
+
+def test_the_load_is_that_of_other_processes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, own, busy = [100.0], [7.0], [50.0]
+    monkeypatch.setattr(threads.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(threads.time, "process_time", lambda: own[0])
+    monkeypatch.setattr(threads.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(threads, "_busy_seconds", lambda: busy[0])
+    load = threads._Load()
+    assert load.of_others() == pytest.approx(0.0)
+    now[0], own[0], busy[0] = now[0] + 10, own[0] + 15, busy[0] + 20  # we used 1.5 cores, others half a core
+    assert load.of_others() == pytest.approx(0.5)
+    monkeypatch.setattr(threads, "_busy_seconds", lambda: None)
+    now[0] += 10
+    assert load.of_others() == 0.0
+
+
+def test_the_system_says_how_long_all_cores_have_worked() -> None:
+    before = threads._busy_seconds()
+    if before is None:
+        pytest.skip("not Linux")
+    until = time.process_time() + 0.3
+    while time.process_time() < until:
+        pass
+    after = threads._busy_seconds()
+    assert after is not None
+    assert after >= before + 0.2
