@@ -77,13 +77,6 @@ SHAPES: dict[str, Shapes] = {
     "swag_af.filters.contract:score_in_parts": {"return": _SCORES},
     "swag_af.af.measures:accuracy": {"scores": Num[Array, "n A"]},
     "swag_af.af.measures:scores_by_head": {"return": dict[str, _SCORES]},
-    "swag_af.af.replacement:replace_row": {
-        "scores": Num[Array, "K"],
-        "assigned": Whole[Array, "A"],
-        "easy_keys": Float[Array, "A-1"],
-        "keys": Float[Array, "K"],
-        "return": Whole[Array, "A"],
-    },
     "swag_af.af.replacement:replace": {
         "assignment": Whole[Array, "n A"],
         "assigned_scores": Num[Array, "n A"],

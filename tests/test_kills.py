@@ -238,9 +238,9 @@ CASES = {
     "contexts-forced": Case(
         f"captions.jsonl {SET}", lambda root: contexts(contexts_options(root, "contexts.jsonl", force=True))
     ),
-    "train-lm": Case(f"{SET} book.txt", train_small, most=14),
-    "generate": Case(f"{SET} lms", lambda root: generate(generate_options(root, "full")), most=12),
-    "generate-lazy": Case(f"{SET} lms", generate_lazily, most=12),
+    "train-lm": Case(f"{SET} book.txt", train_small, most=10),
+    "generate": Case(f"{SET} lms", lambda root: generate(generate_options(root, "full")), most=8),
+    "generate-lazy": Case(f"{SET} lms", generate_lazily, most=8),
     "features": Case("texts lms", lambda root: features(FeaturesOptions(root / "texts", root / "lms")), most=6),
     "pool": Case("rows.jsonl", lambda root: pool(pool_options(root, "made"))),
     "pool-forced": Case("rows.jsonl texts", lambda root: pool(pool_options(root, "texts", force=True))),

@@ -79,16 +79,16 @@ def test_generate_stopped_at_a_row_resumes_at_the_next_to_the_same_bytes(context
 
 
 def test_generate_killed_at_any_moment_resumes_to_the_same_bytes(contexts_path, lms, tmp_path):
-    settings = {"limit": 40, "shard_rows": 8, "n_negatives": 60}
+    settings = {"limit": 24, "shard_rows": 8, "n_negatives": 40}
     whole = generate(options_for(contexts_path, lms, tmp_path / "one", **settings))
     out = tmp_path / "two"
     script = (
         "import sys; from pathlib import Path; from swag_af.lm.verb import generate; "
         "from swag_af.lm.options import GenerateOptions; "
-        "generate(GenerateOptions(*map(Path, sys.argv[1:]), n_negatives=60, limit=40, shard_rows=8))"
+        "generate(GenerateOptions(*map(Path, sys.argv[1:]), n_negatives=40, limit=24, shard_rows=8))"
     )
     command = [sys.executable, "-c", script, str(contexts_path), str(lms), str(out)]
-    for n_files in (5, 30):
+    for n_files in (5, 20):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
         while n_arrays(out / "shards") < n_files and process.poll() is None:
             time.sleep(0.002)
