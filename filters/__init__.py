@@ -2,7 +2,8 @@
 
 Reading order (each file imports only those named before it):
 
-    contract     what a filter is, and `check_filter`, which tests the four sentences on anyone's class
+    contract     what a filter is, in four sentences
+    checking     `check_filter`, which tests them on anyone's class
     registry     names to classes: `make_filter("mlp")`
     prepare      filters made ready for a pool, every fault found at once
     sequences    a view as padded tensors
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swag_af.data.errors import ContractError
-    from swag_af.filters.contract import Filter, check_filter
+    from swag_af.filters.checking import check_filter
+    from swag_af.filters.contract import Filter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
@@ -34,7 +36,7 @@ _MODULE_OF = {
     "BagOfWordsFilter": "members",
     "CNNFilter": "members",
     "CharFilter": "estimators",
-    "ContractError": "contract",
+    "ContractError": "checking",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
     "Filter": "contract",
@@ -43,7 +45,7 @@ _MODULE_OF = {
     "PosLSTMFilter": "members",
     "SklearnFilter": "estimators",
     "TransformerFilter": "transformer",
-    "check_filter": "contract",
+    "check_filter": "checking",
     "filter_class": "registry",
     "filter_names": "registry",
     "make_filter": "registry",

@@ -3,7 +3,8 @@
 Reading order (each file or folder imports only those named before it):
 
     options   the options of `train-lm`, `generate` and `features`
-    contract  what a generator is, and `check_generator`, which tests the four sentences on anyone's class
+    contract  what a generator is, in four sentences
+    checking  `check_generator`, which tests them on anyone's class
     registry  names to classes: `make_generator("lstm[lms]")`
     lstm      the paper's generator: forward and backward LSTMs
     verb      the verb `generate`

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     from swag_af.data.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
-    from swag_af.filters.contract import check_filter
+    from swag_af.filters.checking import check_filter
     from swag_af.filters.registry import make_filter
-    from swag_af.lm.contract import check_generator
+    from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
     from swag_af.lm.lstm.train import train_lm
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
@@ -97,8 +97,8 @@ _MODULE_OF = {
     "TrainTaggerOptions": "swag_af.data.syntax.options",
     "audit": "swag_af.auditing.audit",
     "audit_pool": "swag_af.auditing.audit",
-    "check_filter": "swag_af.filters.contract",
-    "check_generator": "swag_af.lm.contract",
+    "check_filter": "swag_af.filters.checking",
+    "check_generator": "swag_af.lm.checking",
     "contexts": "swag_af.data.captions.verb",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",

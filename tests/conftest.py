@@ -1,7 +1,9 @@
 """Shared by the tests: a small pool in memory, a tiny contexts file, and filters that cost nothing."""
 
 import os
+import signal
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,3 +168,13 @@ def fake_filters(monkeypatch: pytest.MonkeyPatch) -> None:
     """`hash` and `feature` are names that every schedule knows."""
     monkeypatch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
     monkeypatch.setitem(registry.FILTERS, "feature", "conftest:FeatureFilter")
+
+
+@pytest.fixture
+def plain_process(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
+    """Verbs run without drawing curves (tests/reporting/test_plot.py does), and the process is as it was afterwards."""
+    for module in ("cli.filtering", "releasing.verb"):
+        monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)

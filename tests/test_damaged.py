@@ -11,7 +11,6 @@ import os
 import random
 import re
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,15 +40,9 @@ N_MUTATIONS = int(os.environ.get("SWAG_AF_MUTATIONS", "6"))
 
 
 @pytest.fixture(autouse=True)
-def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
-    """No curves, and the process as it was."""
-    for module in ("cli.filtering", "releasing.verb"):
-        monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
-    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+def calm(monkeypatch: pytest.MonkeyPatch, plain_process: None) -> None:
+    """No curves, and a bug of ours is a traceback."""
     monkeypatch.setenv("SWAG_AF_TRACEBACK", "1")
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, handler)
 
 
 @pytest.fixture(scope="module")

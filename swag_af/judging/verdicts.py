@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -235,8 +235,8 @@ def check_in_pool(items: Iterable[Item], counts: np.ndarray, where: object) -> N
 def _verdict_of(record: Any, where: str) -> Verdict:
     line = parse_record(record, _Line, f"{where}: not a verdict", "Mend or remove it.", error=InputError)
     item = Item(line.row, line.columns, line.round)
-    verdict = Verdict(item, line.annotator, line.ratings, line.best, line.second, line.seconds)  # type: ignore[arg-type]
-    return check_verdict(verdict, where)
+    ratings = cast("tuple[Rating, ...]", line.ratings)  # `check_verdict` says where they are none
+    return check_verdict(Verdict(item, line.annotator, ratings, line.best, line.second, line.seconds), where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,15 +49,9 @@ CAPTIONS = [
 
 
 @pytest.fixture(autouse=True)
-def calm(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
-    """No curves (tests/reporting/test_plot.py draws them), wide help, and the process as it was."""
-    for module in ("cli.filtering", "releasing.verb"):
-        monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
+def calm(monkeypatch: pytest.MonkeyPatch, plain_process: None) -> None:
+    """No curves, and wide help."""
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, handler)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from swag_af.data.pool.guard import comparable
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
-from swag_af.filters.contract import check_filter
+from swag_af.filters.checking import check_filter
 from swag_af.filters.members import MLPFilter
 
 CONTEXTS = [

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,8 @@ from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import detokenize, tokenize
-from swag_af.lm.contract import Generated, Generator, check_generator
+from swag_af.lm.checking import check_generator
+from swag_af.lm.contract import Generated, Generator
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.registry import GENERATORS, make_generator
@@ -91,14 +92,17 @@ def test_the_lstm_makes_the_endings_of_the_verb(lms: Path, contexts_path: Path, 
         assert answers[row].endings == tuple(pool.text(row, column) for column in range(1, 6))
 
 
+Spoil = Callable[[list[Generated], Sequence[Context], int], list[Generated]]
+
+
+@dataclass
 class Broken(NgramGenerator):
-    """Whatever is wrong with it is patched in."""
+    """A good generator whose answers go through `spoil`."""
+
+    spoil: Spoil = field(kw_only=True)
 
     def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
         yield from self.spoil(list(super().generate(contexts, n_negatives, seed=seed)), contexts, seed)
-
-    def spoil(self, answers: list[Generated], contexts: Sequence[Context], seed: int) -> list[Generated]:
-        raise NotImplementedError
 
 
 def _with_first(answer: Generated, ending: str) -> Generated:
@@ -153,13 +157,8 @@ FAULTS = {
 
 @pytest.mark.parametrize(("spoil", "said"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_broken_generator_is_named_with_its_sentence(spoil, said) -> None:
-    def make() -> Generator:
-        made = Broken(TEXTS)
-        made.spoil = spoil
-        return made
-
     with pytest.raises(ContractError, match=said):
-        check_generator(make, CONTEXTS)
+        check_generator(lambda: Broken(TEXTS, spoil=spoil), CONTEXTS)
 
 
 def test_what_comes_before_must_not_change_what_comes_next() -> None:
@@ -178,7 +177,7 @@ def test_a_constructor_that_draws_is_named() -> None:
     class Drawing(NgramGenerator):
         def __init__(self, texts: Sequence[str]) -> None:
             super().__init__(texts)
-            self.max_draws += int(np.random.randint(50))  # noqa: NPY002
+            self.max_draws += int(np.random.randint(50))  # noqa: NPY002  # the fault to be found
 
     with pytest.raises(ContractError, match="sentence 1"):
         check_generator(lambda: Drawing(TEXTS), CONTEXTS)

@@ -82,7 +82,9 @@ class LimitedProtocol(H11Protocol):
     watched: tuple[bool, object] | None = None
     deadline: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(  # type: ignore[override]  # as in uvicorn's class: narrower than asyncio's BaseTransport
+        self, transport: asyncio.Transport
+    ) -> None:
         """Count the connection, and close it at once where there is no room."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else "unknown"

@@ -1,0 +1,52 @@
+"""What the checkers of contracts share: `check_filter` and `check_generator` test anyone's class, each in sentences."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from swag_af.data.errors import ContractError
+
+ThingT = TypeVar("ThingT")
+
+
+def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:
+    """A function that returns a new thing each time: a class or a function as it is, a thing with `method` copied."""
+    if isinstance(thing_or_factory, type) or not hasattr(thing_or_factory, method):
+        assert callable(thing_or_factory)
+        return thing_or_factory
+    unused: Any = thing_or_factory
+    return lambda: copy.deepcopy(unused)
+
+
+def constructor_fault(make: Callable[[], object]) -> str | None:
+    """What is wrong with a constructor that is to store settings and do nothing else; None if nothing is."""
+    before = _global_numbers()
+    one, two = make(), make()
+    if not np.array_equal(before, _global_numbers()):
+        return "constructing it draws from numpy's global generator"
+    differing = [name for name in vars(one) | vars(two) if not _same(vars(one).get(name), vars(two).get(name))]
+    if differing:
+        return f"two constructions differ in {', '.join(differing)}"
+    return None if isinstance(getattr(one, "name", None), str) else "it has no `name`"
+
+
+def broken(sentences: Mapping[int, str], number: int, thing: object, how: str) -> ContractError:
+    """The error that names the class, the sentence of its contract that it breaks, and how."""
+    return ContractError(f"{type(thing).__name__} breaks sentence {number}, {sentences[number]}: {how}.")
+
+
+def _global_numbers() -> np.ndarray:
+    state = np.random.get_state(legacy=False)  # noqa: NPY002  # the global generator is what is looked at
+    numbers: np.ndarray = state["state"]["key"]
+    return numbers.copy()
+
+
+def _same(one: Any, two: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
+        return np.array_equal(one, two)
+    if type(one) is type(two) and type(one).__eq__ is object.__eq__:
+        return True  # such objects, a scikit-learn estimator say, know their identity alone
+    equal = one == two
+    return bool(equal) if isinstance(equal, bool) else one is two or type(one) is type(two)

@@ -1,0 +1,104 @@
+"""`check_generator`, which tests the four sentences of the contract on anyone's class."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from swag_af.data.context import Context
+from swag_af.data.contracts import broken, constructor_fault, factory_of
+from swag_af.data.errors import ContractError
+from swag_af.data.text.wording import comparable
+from swag_af.lm.contract import Generator
+
+
+def check_generator(
+    generator_or_factory: Generator | Callable[[], Generator], contexts: Sequence[Context], *, n_negatives: int = 4
+) -> None:
+    """Raise ContractError, naming the sentence, unless the generator keeps the contract on `contexts`.
+
+    Takes a class, any function that returns a new generator, or a generator (copied before each use). `contexts` are at
+    least four that it can continue; it is asked for `n_negatives` endings of each, seven times.
+    """
+    if len(contexts) < 4:
+        raise ValueError(f"{len(contexts)} contexts: check_generator needs four at least.")
+    make: Callable[[], Generator] = factory_of(generator_or_factory, "generate")
+    fault = constructor_fault(make)
+    if fault is not None:
+        raise _broken(1, make(), fault)
+    made = _answers(make(), contexts, n_negatives, seed=0)
+    _check_endings(make(), contexts, made, n_negatives)
+    _check_company(make, contexts, made, n_negatives)
+    _check_gold_is_avoided(make(), contexts, made, n_negatives)
+    if any(made) and made == _answers(make(), contexts, n_negatives, seed=1):
+        raise _broken(4, make(), "two seeds give the same endings everywhere")
+
+
+def _answers(
+    generator: Generator, contexts: Sequence[Context], n_negatives: int, *, seed: int
+) -> list[tuple[str, ...]]:
+    """The endings of each context, in order, empty where there is a reason for none."""
+    found: dict[int, tuple[str, ...]] = {}
+    for answer in generator.generate(contexts, n_negatives, seed=seed):
+        if answer.position in found or not 0 <= answer.position < len(contexts):
+            raise _broken(2, generator, f"context {answer.position} of {len(contexts)} is answered twice, or is none")
+        if bool(answer.reason) == bool(answer.endings):
+            raise _broken(2, generator, f"context {answer.position} has endings and a reason for none, or neither")
+        if answer.endings and len(answer.endings) != n_negatives:
+            raise _broken(2, generator, f"context {answer.position} has {len(answer.endings)} of {n_negatives} endings")
+        found[answer.position] = tuple(answer.endings)
+    missing = len(contexts) - len(found)
+    if missing:
+        raise _broken(2, generator, f"{missing} of {len(contexts)} contexts are not answered")
+    return [found[position] for position in range(len(contexts))]
+
+
+def _check_endings(
+    generator: Generator, contexts: Sequence[Context], made: Sequence[tuple[str, ...]], n_negatives: int
+) -> None:
+    for position, (context, endings) in enumerate(zip(contexts, made, strict=True)):
+        words = [comparable(ending) for ending in endings]
+        if not all(words):
+            raise _broken(3, generator, f"context {position} has an ending without a word")
+        if len(set(words)) < len(words):
+            raise _broken(3, generator, f"context {position} has one ending twice")
+        if comparable(context.gold) in words:
+            raise _broken(3, generator, f"context {position} has its gold among its endings")
+    if not any(made):
+        raise _broken(2, generator, f"not one of {len(contexts)} contexts gets {n_negatives} endings")
+
+
+def _check_gold_is_avoided(
+    generator: Generator, contexts: Sequence[Context], made: Sequence[tuple[str, ...]], n_negatives: int
+) -> None:
+    """Where one of its own endings is the gold, it must not make that one."""
+    tried = [(context, endings[0]) for context, endings in zip(contexts, made, strict=True) if endings]
+    golds = [replace(context, gold=ending) for context, ending in tried]
+    for position, endings in enumerate(_answers(generator, golds, n_negatives, seed=0)):
+        if comparable(tried[position][1]) in map(comparable, endings):
+            raise _broken(3, generator, f"it makes {tried[position][1]!r} though that is gold")
+
+
+def _check_company(
+    make: Callable[[], Generator], contexts: Sequence[Context], made: list[tuple[str, ...]], n_negatives: int
+) -> None:
+    if _answers(make(), contexts, n_negatives, seed=0) != made:
+        raise _broken(4, make(), "the same contexts and seed give other endings the second time")
+    if _answers(make(), contexts[::-1], n_negatives, seed=0)[::-1] != made:
+        raise _broken(4, make(), "the endings depend on the order of the contexts")
+    if _answers(make(), contexts[1:3], n_negatives, seed=0) != made[1:3]:
+        raise _broken(4, make(), "a context has other endings when fewer are asked about with it")
+    used = make()
+    _answers(used, contexts[2:], n_negatives, seed=0)
+    if _answers(used, contexts[:2], n_negatives, seed=0) != made[:2]:
+        raise _broken(4, used, "what was generated before changes what comes next")
+
+
+_SENTENCES = {
+    1: "the constructor stores settings and does nothing else",
+    2: "generate answers every context once, with all endings or a reason",
+    3: "endings are distinct, readable, and never gold",
+    4: "endings depend on the context and the seed alone",
+}
+
+
+def _broken(sentence: int, generator: Generator, how: str) -> ContractError:
+    return broken(_SENTENCES, sentence, generator, how)
