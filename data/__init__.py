@@ -18,6 +18,7 @@ Reading order (each file or folder imports only those named before it):
     video       what a reader yields: videos and their captions
     context     a context, and how it is shown
     text        comparing texts: what two share, and how they differ on the surface
+    instances   labelled instances of any dataset: questions with options, texts with classes
     folds       which fold's language model has not read a context
     syntax      taggers, splitters, clauses, parsers, treebanks
     sample      the bundled captions: seeded, synthetic, with gold trees and tags

@@ -2,11 +2,14 @@
 
 Reading order (each file imports only those named before it):
 
-    options   the options of `audit`
-    interval  95 % intervals of an accuracy and of a paired difference
-    crossval  cross-validation over whole groups
-    audit     audits of pools, questions and runs; the verb `audit`
-    summary   audits as rows and sentences, before against after
+    options      the options of `audit`
+    interval     95 % intervals of an accuracy and of a paired difference
+    crossval     cross-validation over whole groups
+    audit        audits of pools, questions and runs; the verb `audit`
+    summary      audits as rows and sentences, before against after
+    ranking      scores of answers against labels
+    diagnostics  what a check found, under a code
+    codes        what each code means: how it is computed, its source, when it fails, what to do
 
 Importing this package loads nothing else.
 """

@@ -1,0 +1,160 @@
+"""A set of labelled instances, as any audit, baseline or score sees it; where they come from is decided elsewhere.
+
+Two kinds. *Choices*: a context, and options of which one is right; not all rows need have
+the same number of options. *Classes*: a text, perhaps behind another (hypothesis and premise), whose label is one of
+the classes of the set.
+
+    choices    context "What could be put on a wall?"     options paint | carpet | curtains    answer 1
+    classes    context "A man stands near a wall."        options Humans near a wall.          answer 0 of the classes
+
+Both have `M` answers in all, `n_answers[i]` of them for instance `i`, one of which is right: options, or classes. What
+concerns answers is flat, (M,), answers of instance 0 first; `offsets` says where each begins. Whoever computes
+anything from the texts is handed `texts`, which hold no label.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+
+Kind = Literal["choices", "classes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One question, or one labelled text."""
+
+    id: str
+    """Unique in the set."""
+    context: str
+    """What comes first: a sentence, question, passage or premise; empty where there is none."""
+    options: tuple[str, ...]
+    """Of choices, the options in the order of the dataset; of classes, the one text that is classified."""
+    answer: int
+    """The right one of `options`, or of the classes of the set."""
+    start: str = ""
+    """The beginning that every option completes, as in SWAG's second sentence; empty where options stand alone."""
+    group: str = ""
+    """What no split should separate: video, passage, image set; empty where the dataset names none."""
+    split: str = ""
+    """The published split; empty where there is one only."""
+    where: str = ""
+    """Its place in the file: `val.jsonl, line 7`."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What of a set may be read before its labels are: nothing here depends on them."""
+
+    kind: Kind
+    contexts: tuple[str, ...]
+    """(N,)"""
+    starts: tuple[str, ...]
+    """(N,)"""
+    options: tuple[str, ...]
+    """Of choices, (M,), all options; of classes, (N,), the texts that are classified."""
+    offsets: np.ndarray
+    """(N + 1,) where the answers of each instance begin among the M."""
+    has_order: bool
+    """Whether the order of options is that of the dataset; False where it was drawn because gold has a column of its
+    own, so that nothing may be said of positions."""
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The instance of each entry of `options`: (M,) of choices, (N,) of classes."""
+        n = len(self)
+        return np.repeat(np.arange(n), np.diff(self.offsets)) if self.kind == "choices" else np.arange(n)
+
+
+@dataclass(frozen=True)
+class Instances:
+    """A set of instances of one kind."""
+
+    instances: tuple[Instance, ...]
+    kind: Kind
+    classes: tuple[str, ...] = ()
+    """Names of the classes, where they are classes."""
+    name: str = "data"
+    """What the set is called on a page."""
+    has_order: bool = True
+    """As in `Texts`."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The name of each file that was read, and the SHA-256 of its content."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, a sentence each: formats, columns, what was left out."""
+
+    def __post_init__(self) -> None:
+        if not self.instances:
+            raise InputError(f"{self.name}: no instances in it. Check the file.")
+        if self.kind == "classes" and len(self.classes) < 2:
+            raise InputError(f"{self.name}: one class only, {', '.join(self.classes)}. An audit takes two or more.")
+        repeated = [id for id, n in Counter(one.id for one in self.instances).items() if n > 1]
+        if repeated:
+            raise InputError(
+                f"{self.name}: {len(repeated)} ids occur twice (first: {repeated[0]!r}). Make them unique."
+            )
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    @cached_property
+    def n_answers(self) -> np.ndarray:
+        """(N,) options of each instance, or the number of classes."""
+        if self.kind == "classes":
+            return np.full(len(self), len(self.classes), np.int64)
+        return np.array([len(one.options) for one in self.instances], np.int64)
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """(N + 1,) where the answers of each instance begin among the M."""
+        return np.concatenate([[0], np.cumsum(self.n_answers)])
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """(N,) the number of the right answer of each instance."""
+        return np.array([one.answer for one in self.instances], np.int64)
+
+    @cached_property
+    def is_gold(self) -> np.ndarray:
+        """(M,) whether an answer is the right one."""
+        gold = np.zeros(int(self.offsets[-1]), bool)
+        gold[self.offsets[:-1] + self.answers] = True
+        return gold
+
+    @cached_property
+    def chance(self) -> np.ndarray:
+        """(N,) how often a guess that knows no texts is right: 1 / options; of classes, the share of the largest."""
+        if self.kind == "classes":
+            return np.full(len(self), np.bincount(self.answers).max() / len(self))
+        return 1 / self.n_answers
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The texts without the labels."""
+        return Texts(
+            self.kind,
+            tuple(one.context for one in self.instances),
+            tuple(one.start for one in self.instances),
+            tuple(option for one in self.instances for option in one.options),
+            self.offsets,
+            self.has_order,
+        )
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> "Instances":
+        """The set of the instances `rows` alone."""
+        return replace(self, instances=tuple(self.instances[int(row)] for row in rows))
+
+    def splits(self) -> dict[str, np.ndarray]:
+        """The rows of each published split, in the order in which the splits begin."""
+        found: dict[str, list[int]] = {}
+        for row, one in enumerate(self.instances):
+            found.setdefault(one.split, []).append(row)
+        return {split: np.array(rows) for split, rows in found.items()}

@@ -1,0 +1,93 @@
+"""A diagnostic: what one check of an audit found, under a code, with its interval, examples and what to do.
+
+Every check that was made gives one, also where it found nothing, so that a gate can ask for its value. What the codes
+mean stands in `swag_af.auditing.codes`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from swag_af.auditing.interval import interval
+
+Status = Literal["found", "hint", "clear"]
+"""`found`: the data has the problem; `hint`: it may have; `clear`: it was looked for and not found."""
+Unit = Literal["accuracy", "share", "count", "z"]
+"""What a value is: an accuracy against chance, a share of the instances, a count, a standard score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An instance that shows what was found."""
+
+    id: str
+    where: str
+    """Its place in the file."""
+    text: str
+    """Context and options in a line or a few, gold marked by the caller."""
+    said: str = ""
+    """Why it is shown: `gold 0.97 by the options alone`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What a check found."""
+
+    code: str
+    """`AF101`."""
+    subject: str
+    """What was looked at, unique for its code: `options, tfidf`; `longest`; `train against test`."""
+    status: Status
+    value: float
+    unit: Unit
+    said: str
+    """One sentence with the figures, for people."""
+    low: float | None = None
+    high: float | None = None
+    """The 95 % interval, where there is one."""
+    chance: float | None = None
+    """The value that would be no finding."""
+    effect: float | None = None
+    """(value - chance) / (1 - chance): the share of what chance leaves that was gained; below 0 where below chance."""
+    n: int = 0
+    """Instances looked at."""
+    n_groups: int = 0
+    """Groups that they are in."""
+    examples: tuple[Example, ...] = ()
+    """The worst, at most five."""
+
+
+def of_accuracy(
+    code: str,
+    subject: str,
+    hits: np.ndarray,
+    chance: np.ndarray,
+    groups: np.ndarray,
+    *,
+    said: str,
+    examples: tuple[Example, ...] = (),
+) -> Diagnostic:
+    """The diagnostic of an accuracy: found where the interval of `hits` (N,) leaves out the mean of `chance` (N,).
+
+    Below chance is a finding as well as above. `groups` (N,) are numbered from 0. `said` may hold `{value}`, `{low}`,
+    `{high}` and `{chance}`, which become percentages.
+    """
+    value, expected = float(hits.mean()), float(chance.mean())
+    low, high = interval(hits, groups)
+    figures = {"value": value, "low": low, "high": high, "chance": expected}
+    return Diagnostic(
+        code=code,
+        subject=subject,
+        status="clear" if low <= expected <= high else "found",
+        value=round(value, 6),
+        unit="accuracy",
+        said=said.format(**{name: f"{100 * figure:.1f} %" for name, figure in figures.items()}),
+        low=round(low, 6),
+        high=round(high, 6),
+        chance=round(expected, 6),
+        effect=round((value - expected) / (1 - expected), 6) if expected < 1 else None,
+        n=len(hits),
+        n_groups=int(groups.max()) + 1,
+        examples=examples,
+    )
