@@ -1,0 +1,88 @@
+"""All that an audit of a dataset found, in memory: diagnostics, probes, words. Computes and writes nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+
+FoldKind = Literal["group", "random", "split"]
+"""How what a model was fitted on and what it was scored on were parted: folds of whole groups, folds of single
+instances, or the published splits."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one model found in one partial input, every instance scored by a fit that never saw it."""
+
+    input: str
+    """What it reads: `options`, `second-sentence`, `other-context` ..."""
+    model: str
+    """Which model: `tfidf`, `fasttext`, or the name of a filter."""
+    folds: FoldKind
+    rows: np.ndarray
+    """(n,) the instances that were scored: all of them, ascending; with splits those of the test split."""
+    hits: np.ndarray
+    """(n,) how far gold came first: 1, 0, or 1/t where t answers tie with it."""
+    probabilities: np.ndarray
+    """(n,) the probability of gold."""
+    n_folds: int
+    seed: int
+    fitted_on: str = ""
+    """The split that it was fitted on, where it was a split."""
+    scored_on: str = ""
+    """The split that was scored."""
+
+    @property
+    def name(self) -> str:
+        """Unique in an audit, and the subject of its diagnostic: `options, tfidf`."""
+        how = {"group": "", "random": ", random folds", "split": f", {self.fitted_on} to {self.scored_on}"}
+        return f"{self.input}, {self.model}{how[self.folds]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """How a word or an n-gram of the options goes with a label."""
+
+    ngram: str
+    label: str
+    """`gold`, or the name of a class."""
+    n: int
+    """Answers (texts that are classified) that contain it."""
+    share: float
+    """How many of them have the label."""
+    chance: float
+    """How many would if it told nothing."""
+    z: float
+    """(share - chance) / sqrt(chance (1 - chance) / n)."""
+    q: float
+    """The p-value after Benjamini and Hochberg, over all n-grams tested."""
+    pmi: float
+    """Pointwise mutual information with the label, in bits, smoothed."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found in a dataset."""
+
+    instances: Instances
+    groups: Groups
+    diagnostics: tuple[Diagnostic, ...]
+    """In order of code, then subject."""
+    probes: tuple[Probe, ...]
+    associations: tuple[Association, ...]
+    """Strongest first."""
+    record: Mapping[str, Any]
+    """What decides the figures: options, seed, hashes of the files, versions."""
+
+    def diagnostic(self, code: str, subject: str | None = None) -> Diagnostic:
+        """The diagnostic of `code`; of several subjects the one named, or the one whose value is highest."""
+        found = [one for one in self.diagnostics if one.code == code and subject in (None, one.subject)]
+        if not found:
+            known = ", ".join(sorted({one.code for one in self.diagnostics}))
+            raise KeyError(f"{code}{f' of {subject}' if subject else ''}: not in this audit, which has {known}")
+        return max(found, key=lambda one: one.value)
