@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.instances.instances import Instances
-from swag_af.data.splits import join_by_text, join_pairs, named_groups
+from swag_af.data.splits import deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.wording import text_key
 from swag_af.data.tokens import tokenize
@@ -49,6 +49,20 @@ def group(instances: Instances) -> Groups:
     numbers = _numbered(join_pairs(joined, [(known[one], known[other]) for one, other in pairs]))
     n = int(numbers.max()) + 1
     return Groups(numbers, f"{n:,} groups of instances whose context is the same or nearly so; the dataset names none")
+
+
+def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:
+    """(N,) a fold for each instance, from 0: whole groups together, the same for the same ids in whatever order.
+
+    No more folds than there are groups.
+    """
+    ids = [one.id for one in instances.instances]
+    rank = np.empty(len(ids), np.int64)
+    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    first = np.full(groups.n, len(ids))
+    np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first id
+    in_order = first.argsort().argsort()[groups.numbers]
+    return deal(in_order, min(n_folds, groups.n), rng=np.random.default_rng((seed, *b"folds")))
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:
