@@ -73,19 +73,19 @@ def of_accuracy(
     Below chance is a finding as well as above. `groups` (N,) are numbered from 0. `said` may hold `{value}`, `{low}`,
     `{high}` and `{chance}`, which become percentages.
     """
-    value, expected = float(hits.mean()), float(chance.mean())
-    low, high = interval(hits, groups)
+    value, expected = round(float(hits.mean()), 6), round(float(chance.mean()), 6)
+    low, high = (round(bound, 6) for bound in interval(hits, groups))
     figures = {"value": value, "low": low, "high": high, "chance": expected}
     return Diagnostic(
         code=code,
         subject=subject,
         status="clear" if low <= expected <= high else "found",
-        value=round(value, 6),
+        value=value,
         unit="accuracy",
         said=said.format(**{name: f"{100 * figure:.1f} %" for name, figure in figures.items()}),
-        low=round(low, 6),
-        high=round(high, 6),
-        chance=round(expected, 6),
+        low=low,
+        high=high,
+        chance=expected,
         effect=round((value - expected) / (1 - expected), 6) if expected < 1 else None,
         n=len(hits),
         n_groups=int(groups.max()) + 1,

@@ -94,7 +94,8 @@ def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
         yield choose("AF210", "most perplexing", bits, instances)
         yield choose("AF210", "least perplexing", -bits, instances)
     elif name == "label elsewhere":
-        yield choose("AF211", "right most often elsewhere", right_elsewhere(seen, folds, instances), instances)
+        scores, forward = (right_elsewhere(seen, folds, instances, forward=only) for only in (False, True))
+        yield choose("AF211", "right most often elsewhere", scores, instances, forward=forward)
     else:
         feature = FEATURES[name]
         scores = feature.of(seen)

@@ -36,7 +36,7 @@ def _tfidf(table: TokenTable):  # type: ignore[no-untyped-def]
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    shape = len(table), len(table.types)
+    shape = len(table), max(1, len(table.types))
     counts = csr_array((np.ones(len(table.ids)), table.ids, table.offsets), shape=shape, copy=True)
     counts.sum_duplicates()  # in place, so of a copy
     return csr_array(TfidfTransformer().fit_transform(counts))

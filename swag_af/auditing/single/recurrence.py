@@ -31,17 +31,17 @@ def recurrences(seen: Seen) -> np.ndarray:
     return np.bincount(holders, minlength=int(texts.max()) + 1)[texts] - 1.0
 
 
-def right_elsewhere(seen: Seen, folds: np.ndarray, instances: Instances) -> np.ndarray:
+def right_elsewhere(seen: Seen, folds: np.ndarray, instances: Instances, *, forward: bool = False) -> np.ndarray:
     """(M,) the share of the times, in other `folds` (N,), that an option with this text was right.
 
     One more time at chance is counted, so a text that no other fold has is at chance. Labels of an option's own fold
-    are not read.
+    are not read; with `forward` those of earlier folds alone are.
     """
     texts, chance = same_texts(seen), instances.chance[seen.texts.rows]
     n_texts, fold_of = int(texts.max()) + 1, folds[seen.texts.rows]
     share = np.empty(len(texts))
     for fold in range(int(folds.max()) + 1):
-        other, own = fold_of != fold, fold_of == fold
+        other, own = (fold_of < fold) if forward else (fold_of != fold), fold_of == fold
         n = np.bincount(texts[other], minlength=n_texts)[texts[own]]
         n_right = np.bincount(texts[other & instances.is_gold], minlength=n_texts)[texts[own]]
         share[own] = (n_right + chance[own]) / (n + 1)

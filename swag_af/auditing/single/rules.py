@@ -2,7 +2,9 @@
 
 A rule reads scores or bins that know no labels. Of choices it takes the option with the highest score, ties shared, and
 nothing is fitted. Of classes it takes, for each bin of the feature, the class that is most frequent there in the other
-folds.
+folds. Hits of such a rule in different folds hang together, since each fold is learnt from for the others, and luck
+would be found too often (Bengio and Grandvalet 2004). Whether it is luck is therefore asked of a rule that learns
+forward: each fold from the folds before it, so that hits in one fold say nothing of luck in the next.
 """
 
 from collections.abc import Sequence
@@ -45,25 +47,36 @@ class Tried:
     """The lowest value, above chance, that is more than a hint; where None, any that differs from chance."""
 
 
-def choose(code: str, subject: str, scores: np.ndarray, instances: Instances, said: str = "") -> Tried:
-    """The rule that chooses the option with the highest of `scores` (M,)."""
-    n_options, begins = instances.n_answers, instances.offsets[:-1]
-    is_top = scores == np.repeat(np.maximum.reduceat(scores, begins), n_options)  # (M,)
-    n_top = np.add.reduceat(is_top.astype(np.int64), begins)  # (N,)
-    found = hits(scores, instances)
-    said = said or f"The rule `{subject}` finds gold in {{value}} of {len(instances):,} questions"
+def choose(
+    code: str, subject: str, scores: np.ndarray, instances: Instances, *, forward: np.ndarray | None = None
+) -> Tried:
+    """The rule that chooses the option with the highest of `scores` (M,).
+
+    Where scores were learnt from labels of other folds, `forward` (M,) are those learnt from the folds before.
+    """
+    is_top, n_top = _highest(scores, instances)
+    tested, n_tested = (scores, n_top) if forward is None else (forward, _highest(forward, instances)[1])
+    n_options = instances.n_answers
+    said = f"The rule `{subject}` finds gold in {{value}} of {len(instances):,} questions"
     said += f" ({{low}} to {{high}}; chance {{chance}}); it tells options apart in {int((n_top < n_options).sum()):,}."
     return Tried(
         code=code,
         subject=subject,
         said=said,
         rows=np.arange(len(instances)),
-        hits=found,
+        hits=hits(scores, instances),
         chance=instances.chance,
-        residuals=found - instances.chance,
-        variances=instances.chance * (1 / n_top - instances.chance),
+        residuals=hits(tested, instances) - instances.chance,
+        variances=instances.chance * (1 / n_tested - instances.chance),
         margins=_margins(scores, is_top, instances),
     )
+
+
+def _highest(scores: np.ndarray, instances: Instances) -> tuple[np.ndarray, np.ndarray]:
+    """(M,) whether an option has the highest score of its question; (N,) how many have it."""
+    begins = instances.offsets[:-1]
+    is_top = scores == np.repeat(np.maximum.reduceat(scores, begins), instances.n_answers)
+    return is_top, np.add.reduceat(is_top.astype(np.int64), begins)
 
 
 def _margins(scores: np.ndarray, is_top: np.ndarray, instances: Instances) -> np.ndarray:
@@ -80,7 +93,8 @@ def classify(code: str, subject: str, bins: np.ndarray, instances: Instances, fo
     """
     shares = frequent_classes(bins, instances, folds)  # (N, C)
     found = shares[np.arange(len(instances)), instances.answers]
-    residuals, variances = _beyond_luck(shares, instances.answers, folds)
+    forward = frequent_classes(bins, instances, folds, forward=True)
+    residuals, variances = _beyond_luck(forward, instances.answers, folds)
     said = f"`{subject}` alone tells the class of {{value}} of {len(instances):,} texts ({{low}} to {{high}}; the "
     return Tried(
         code=code,
@@ -101,17 +115,20 @@ def quantile_bins(values: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.unique(inner), values, side="right")
 
 
-def frequent_classes(bins: np.ndarray, instances: Instances, folds: np.ndarray) -> np.ndarray:
-    """(N, C) 1 at the class that the rule of `classify` takes; 1/t at each where t share."""
+def frequent_classes(bins: np.ndarray, instances: Instances, folds: np.ndarray, *, forward: bool = False) -> np.ndarray:
+    """(N, C) 1 at the class that the rule of `classify` takes; 1/t at each where t share.
+
+    `forward`: each fold's learnt from the folds before it, and not from all others.
+    """
     n_classes, n_bins, labels = len(instances.classes), int(bins.max()) + 1, instances.answers
     shares = np.empty((len(instances), n_classes))
     for fold in range(int(folds.max()) + 1):
-        train = folds != fold
+        train, own = (folds < fold) if forward else (folds != fold), folds == fold
         counts = np.bincount(bins[train] * n_classes + labels[train], minlength=n_bins * n_classes)
         counts = counts.reshape(n_bins, n_classes) * (1 + int(train.sum()))
         counts += np.bincount(labels[train], minlength=n_classes)  # decides between equals only
         is_top = counts == counts.max(axis=1, keepdims=True)
-        shares[~train] = (is_top / is_top.sum(axis=1, keepdims=True))[bins[~train]]
+        shares[own] = (is_top / is_top.sum(axis=1, keepdims=True))[bins[own]]
     return shares
 
 

@@ -1,0 +1,476 @@
+"""Single features: each agrees with a loop, none reads labels that it may not, and luck is not found."""
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from auditing.made import (
+    random_choices,
+    random_classes,
+    singles,
+    some_choices,
+    some_classes,
+    with_gold,
+    with_labels,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slow import single_features as slow
+
+from swag_af.auditing.codes.code import codes
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.single import form, likeness, perplexity, recurrence, rules
+from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
+from swag_af.auditing.single.significance import adjusted, p_value
+from swag_af.auditing.single.tables import Seen, ngram_ids, token_table
+from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import Groups, folds_of, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.tokens import tokenize
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+real = pytest.mark.skipif(not DATA.exists(), reason="no real data at ../shared/data")
+
+
+def by_subject(diagnostics: list[Diagnostic]) -> dict[str, Diagnostic]:
+    assert len({(one.code, one.subject) for one in diagnostics}) == len(diagnostics)
+    return {one.subject: one for one in diagnostics}
+
+
+# tables
+
+
+@settings(deadline=None)  # the first text waits for NLTK
+@given(st.lists(st.text("ab .,'?\"", max_size=12), max_size=6))
+def test_the_tokens_of_a_table_are_those_of_each_word(texts: list[str]) -> None:
+    table = token_table(texts)
+    parts = [[table.types[i] for i in table.ids[a:b]] for a, b in zip(table.offsets, table.offsets[1:], strict=False)]
+    assert parts == [slow.tokens_of(text) for text in texts]
+
+
+def test_a_plain_sentence_has_the_tokens_of_the_project() -> None:
+    sentence = "She can't run, but he's fast."
+    table = token_table([sentence])
+    assert [table.types[i] for i in table.ids] == [token.lower() for token in tokenize(sentence)]
+
+
+@given(st.lists(st.text("ab ", max_size=8), max_size=5))
+def test_ngrams_have_the_same_number_where_their_tokens_are_the_same(texts: list[str]) -> None:
+    table = token_table(texts)
+    for n, ids in enumerate(ngram_ids(table, 3), start=1):
+        spelt = {}
+        for at, id in enumerate(ids.tolist()):
+            is_whole = at - n + 1 >= table.offsets[table.rows[at]]
+            assert (id >= 0) == is_whole
+            if is_whole:
+                assert spelt.setdefault(id, tuple(table.ids[at - n + 1 : at + 1])) == tuple(
+                    table.ids[at - n + 1 : at + 1]
+                )
+        assert len(set(spelt.values())) == len(spelt)
+
+
+# features against loops
+
+
+@settings(deadline=None)
+@given(some_choices())
+def test_overlap_likeness_and_recurrence_are_those_of_loops(instances: Instances) -> None:
+    seen = Seen(instances.texts)
+    assert np.allclose(likeness.overlap(seen), slow.overlap(instances))
+    assert np.allclose(likeness.likeness(seen), slow.likeness(instances), atol=1e-8)
+    assert recurrence.recurrences(seen).tolist() == slow.recurrences(instances)
+    folds = np.arange(len(instances)) % 3
+    expected = slow.right_elsewhere(instances, folds.tolist())
+    assert np.allclose(recurrence.right_elsewhere(seen, folds, instances), expected)
+
+
+@settings(deadline=None)
+@given(some_choices())
+def test_surprise_is_that_of_a_kneser_ney_model_of_dictionaries(instances: Instances) -> None:
+    folds = np.arange(len(instances)) % 3
+    assert np.allclose(perplexity.surprise(Seen(instances.texts), folds), slow.surprise(instances, folds.tolist()))
+
+
+def test_probabilities_of_the_reference_sum_to_one() -> None:
+    model = slow.KneserNey({("a", "b", "a"), ("b",), ("a", "b")}, 4)
+    for history in (("<begin>",), ("<begin>", "a"), ("a", "b"), ("c", "b"), ("c", "c")):
+        assert sum(model.probability(history, token) for token in ("a", "b", "c", "<end>")) == pytest.approx(1)
+
+
+def test_options_that_end_a_sentence_of_another_context_are_counted() -> None:
+    contexts = ["She opens the big door. He", "A man sings. She opens the big door. It", "The big door. It", ""]
+    options = ("opens the big door.", "the big door", "big door")
+    instances = Instances(tuple(Instance(str(i), c, options, 0) for i, c in enumerate(contexts)), "choices")
+    counts = recurrence.in_other_contexts(Seen(instances.texts)).reshape(4, 3)
+    assert counts[0].tolist() == [1, 2, 0]  # its own context does not count; two words are too few
+    assert counts[3].tolist() == [2, 3, 0]
+
+
+def test_an_equal_context_elsewhere_is_no_other_context() -> None:
+    instances = Instances(
+        tuple(Instance(str(i), "He sees a dog.", ("sees a dog", "runs"), 0) for i in range(2)), "choices"
+    )
+    assert not recurrence.in_other_contexts(Seen(instances.texts)).any()
+
+
+@pytest.mark.parametrize(
+    ("feature", "text", "value"),
+    [
+        (form.characters, "ab c", 4),
+        (form.tokens, "She can't.", 4),
+        (form.full_stop, 'He says "no."', 1),
+        (form.full_stop, "no!", 0),
+        (form.question_mark, "why?", 1),
+        (form.commas, "a, b, c", 2),
+        (form.capital, '"Paris is', 1),
+        (form.capital, "paris Is", 0),
+        (form.capitals, "NASA and the USA, A", 2),
+        (form.digits, "12 dogs in 1999", 6),
+        (form.quotes, "the “big” dog's 'bone.'", 4),
+        (form.part_of_speech("NOUN", "PROPN"), "the dog in the park", 0.4),
+        (form.part_of_speech("PRON"), "she sees him", 2 / 3),
+        (form.part_of_speech("ADV"), "", 0),
+    ],
+)
+def test_a_feature_of_form_is_what_it_is_called(feature: Callable[[Seen], np.ndarray], text: str, value: float) -> None:
+    instances = Instances((Instance("1", "", (text, "x"), 0),), "choices")
+    assert feature(Seen(instances.texts))[0] == pytest.approx(value)
+
+
+def test_content_overlap_leaves_out_words_without_content() -> None:
+    instances = Instances((Instance("1", "the dog is in the park", ("the dog", "the cat", "in the"), 0),), "choices")
+    assert likeness.content_overlap(Seen(instances.texts)).tolist() == [1, 0, 0]
+
+
+def test_making_one_feature_changes_no_other() -> None:
+    instances = random_choices(30, seed=0)
+    folds = np.arange(30) % 5
+    seen, before = Seen(instances.texts), perplexity.surprise(Seen(instances.texts), folds)
+    for feature in FEATURES.values():
+        assert np.array_equal(feature.of(seen), feature.of(Seen(instances.texts)))
+    assert np.array_equal(perplexity.surprise(seen, folds), before)
+
+
+# rules
+
+
+@given(some_choices(), st.integers(0, 10_000))
+def test_variance_is_that_over_all_places_of_gold(instances: Instances, seed: int) -> None:
+    scores = np.random.default_rng(seed).integers(0, 3, len(instances.texts.options)).astype(float)
+    tried = rules.choose("AF201", "s", scores, instances)
+    for row, one in enumerate(instances.instances):
+        hits = []
+        for answer in range(len(one.options)):
+            moved = list(instances.instances)
+            moved[row] = replace(one, answer=answer)
+            hits.append(rules.choose("AF201", "s", scores, replace(instances, instances=tuple(moved))).hits[row])
+        assert np.mean(hits) == pytest.approx(tried.chance[row])
+        assert np.var(hits) == pytest.approx(tried.variances[row], abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=6))
+def test_luck_of_a_rule_for_classes_is_that_over_all_orders_of_the_labels(rows: list[tuple[int, int]]) -> None:
+    bins, labels = (np.array(column) for column in zip(*rows, strict=True))
+    shares = np.eye(3)[bins] * 0.5 + np.eye(3)[labels[::-1]] * 0.5
+    residuals, variances = rules._beyond_luck(shares, labels, np.zeros(len(labels), int))
+    mean, variance = slow.moments_of_shuffled(shares.tolist(), labels.tolist())
+    assert residuals.sum() == pytest.approx(shares[np.arange(len(labels)), labels].sum() - mean, abs=1e-9)
+    assert variances.sum() == pytest.approx(variance, abs=1e-9)
+
+
+@given(some_classes(), st.data())
+def test_the_class_of_a_bin_is_the_most_frequent_in_the_other_folds(instances: Instances, data: st.DataObject) -> None:
+    n = len(instances)
+    bins = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
+    folds = np.arange(n) % 2
+    expected = slow.frequent_classes(bins.tolist(), instances.answers.tolist(), folds.tolist(), 3)
+    assert np.allclose(rules.frequent_classes(bins, instances, folds), expected)
+
+
+@given(st.lists(st.integers(-3, 30), min_size=1, max_size=60))
+def test_bins_keep_order_and_equal_values_together(values: list[int]) -> None:
+    bins = rules.quantile_bins(np.array(values, float))
+    assert bins.max() < rules.N_BINS
+    for value, bin in zip(values, bins, strict=True):
+        assert all((other > bin) <= (v > value) for v, other in zip(values, bins, strict=True))
+        assert all(other == bin for v, other in zip(values, bins, strict=True) if v == value)
+
+
+def test_bins_of_different_values_are_of_equal_size() -> None:
+    assert (
+        np.bincount(rules.quantile_bins(np.random.default_rng(0).permutation(100).astype(float))).tolist() == [10] * 10
+    )
+
+
+# labels
+
+
+@given(some_choices(), st.integers(0, 10_000))
+def test_labels_of_held_out_rows_change_no_score(instances: Instances, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    folds = np.arange(len(instances)) % 2
+    drawn = np.where(folds == 1, rng.integers(0, instances.n_answers), instances.answers)
+    other = with_labels(instances, drawn)
+    held_out = folds[instances.texts.rows] == 1
+    one, two = (recurrence.right_elsewhere(Seen(x.texts), folds, x)[held_out] for x in (instances, other))
+    assert np.array_equal(one, two)
+
+
+@given(some_classes(), st.integers(0, 10_000))
+def test_labels_of_held_out_texts_change_no_choice_of_a_class(instances: Instances, seed: int) -> None:
+    folds = np.arange(len(instances)) % 2
+    drawn = np.where(folds == 1, np.random.default_rng(seed).integers(0, 3, len(folds)), instances.answers)
+    bins = recurrence.same_texts(Seen(instances.texts))
+    one, two = (rules.frequent_classes(bins, x, folds)[folds == 1] for x in (instances, with_labels(instances, drawn)))
+    assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("make", [random_choices, random_classes])
+def test_random_labels_are_found_no_more_often_than_promised(make: Callable[..., Instances]) -> None:
+    """At least one rule is found or hinted at in 5 % of such datasets at most; here in one of twenty."""
+    alarms = 0
+    for seed in range(20):
+        instances = make(150, seed=seed)
+        alarms += any(one.status != "clear" for one in feature_diagnostics(instances, group(instances)))
+    assert alarms <= 2
+
+
+# planted artifacts
+
+
+@pytest.mark.parametrize(
+    ("edit", "subject"),
+    [
+        (" w1 w2 w3 w4 w5 w6 w7 w8 w9", "longest"),
+        (" 1 2 3 4 5 6 7 8 9", "most tokens"),
+        (",,,,,,,", "most commas"),
+        (" .", "full stop"),
+        (" ?", "question mark"),
+        (" 123456789", "most digits"),
+        (' """', "most quotes"),
+        (" ABC DEF GHI", "most words in capitals"),
+        (" slowly quickly badly gladly sadly", "most adverbs"),
+        (" zq zr zs zt zu zv", "least perplexing"),
+    ],
+)
+def test_what_was_planted_in_gold_is_found(edit: str, subject: str) -> None:
+    instances = with_gold(random_choices(150, seed=3), edit)
+    found = by_subject(feature_diagnostics(instances, singles(instances)))[subject]
+    assert found.status == "found"
+    assert found.value > 0.5
+    assert (found.chance, found.n, found.n_groups) == (0.25, 150, 150)
+    assert len(found.examples) == 5
+    assert all("\n* " in one.text and edit.strip() in one.text for one in found.examples)
+
+
+@pytest.mark.parametrize(
+    ("edit", "name", "code"),
+    [
+        (" more words than others have here", "tokens", "AF201"),
+        (" ?", "question mark", "AF205"),
+        (" " + "9" * 20, "digits", "AF207"),
+    ],
+)
+def test_what_was_planted_in_a_class_is_found(edit: str, name: str, code: str) -> None:
+    drawn = random_classes(300, seed=4)
+    made = tuple(replace(x, options=(x.options[0] + edit,)) if x.answer == 2 else x for x in drawn.instances)
+    instances = replace(drawn, instances=made)
+    found = by_subject(feature_diagnostics(instances, group(instances)))[name]
+    assert (found.code, found.status) == (code, "found")
+
+
+def test_gold_that_never_is_longest_is_found_below_chance() -> None:
+    drawn = random_choices(200, seed=5)
+    made = tuple(
+        replace(x, options=tuple(o + " w1" * 9 * (k != x.answer) for k, o in enumerate(x.options)))
+        for x in drawn.instances
+    )
+    instances = replace(drawn, instances=made)
+    longest = by_subject(feature_diagnostics(instances, singles(instances), features=["characters"]))["longest"]
+    assert longest.status == "found"
+    assert longest.value < 0.05
+    assert longest.examples[0].said == "longest: wrong"
+
+
+def test_one_answer_for_all_questions_is_found_as_a_position() -> None:
+    instances = with_labels(random_choices(60, seed=6), [1] * 60)
+    found = by_subject(feature_diagnostics(instances, singles(instances), features=["position"]))
+    assert found["option 2"].value == 1
+    assert found["option 2"].status == "found"
+
+
+def test_a_rule_that_seldom_applies_but_never_fails_is_a_hint() -> None:
+    drawn = random_choices(1000, seed=7)
+    made = tuple(
+        replace(x, options=tuple(o + " (é" * (k == x.answer and i < 12) for k, o in enumerate(x.options)))
+        for i, x in enumerate(drawn.instances)
+    )
+    marked = replace(drawn, instances=made)
+    scores = np.array(["é" in text for text in marked.texts.options], float)
+    (one,) = rules.diagnostics_of([rules.choose("AF208", "é", scores, marked)], marked, singles(marked))
+    assert one.status == "hint"
+    assert one.low is not None
+    assert one.low <= 0.25 <= (one.high or 0)
+
+
+def test_a_few_questions_do_not_prove_a_rule() -> None:
+    variances, residuals = np.zeros((2, 500))
+    variances[:3], residuals[:3] = 0.1875, 0.75  # three of three, by luck 1 in 64
+    assert p_value(residuals, variances, np.arange(500)) > 1 / 64
+
+
+def test_questions_of_one_group_prove_as_little_as_one() -> None:
+    variances, residuals = np.full(40, 0.1875), np.full(40, 0.75)
+    assert p_value(residuals, variances, np.zeros(40, int)) == 1
+    alone = p_value(residuals, variances, np.arange(40))
+    in_fours = p_value(residuals - 0.5 * (np.arange(40) < 20), variances, np.arange(40) // 10)
+    assert alone < 1e-9 < in_fours
+
+
+def test_adjusted_p_values_are_those_of_the_textbook() -> None:
+    p = [0.01, 0.04, 0.03, 0.5]
+    assert adjusted(p).tolist() == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert adjusted([]).tolist() == []
+
+
+# orders
+
+
+def values(diagnostics: list[Diagnostic]) -> list[tuple[object, ...]]:
+    return [(x.code, x.subject, x.status, x.value, x.low, x.high) for x in diagnostics]
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 100))
+def test_the_order_of_rows_does_not_matter(seed: int) -> None:
+    for make in (random_choices, random_classes):
+        instances = make(60, seed=seed)
+        groups = Groups(np.arange(60) // 2, "pairs")
+        order = np.random.default_rng(seed).permutation(60)
+        shuffled = Groups(groups.numbers[order], "pairs")
+        assert feature_diagnostics(instances.take(order), shuffled) == feature_diagnostics(instances, groups)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 100))
+def test_the_order_of_options_matters_for_positions_alone(seed: int) -> None:
+    rng, instances = np.random.default_rng(seed), random_choices(60, seed=seed)
+    turned = []
+    for one in instances.instances:
+        order = rng.permutation(4)
+        turned.append(
+            replace(one, options=tuple(one.options[k] for k in order), answer=order.tolist().index(one.answer))
+        )
+    features = [name for name in (*FEATURES, *OTHERS) if name != "position"]
+    other = replace(instances, instances=tuple(turned))
+    one, two = (values(feature_diagnostics(x, singles(x), features=features)) for x in (instances, other))
+    assert one == two
+
+
+def test_folds_keep_groups_whole_whatever_the_order_of_rows() -> None:
+    instances = random_choices(50, seed=0)
+    groups = Groups(np.arange(50) // 3, "threes")
+    folds = folds_of(instances, groups, 5, seed=1)
+    assert all(len(set(folds[groups.numbers == g])) == 1 for g in range(groups.n))
+    assert np.bincount(folds).tolist() == sorted(np.bincount(folds), reverse=True) or np.ptp(np.bincount(folds)) <= 3
+    order = np.random.default_rng(0).permutation(50)
+    numbers = np.unique(groups.numbers[order][::-1], return_inverse=True)[1][::-1]
+    assert np.array_equal(folds_of(instances.take(order), Groups(numbers, ""), 5, seed=1), folds[order])
+    assert folds_of(instances, Groups(np.zeros(50, int), "one"), 5, seed=1).tolist() == [0] * 50
+
+
+# what is given for what
+
+
+def test_every_check_gives_a_diagnostic_with_a_known_code() -> None:
+    instances = random_choices(40, seed=1)
+    found = feature_diagnostics(instances, singles(instances))
+    assert {one.code for one in found} == {f"AF2{n:02}" for n in range(1, 12)} <= set(codes())
+    assert values(found) == sorted(values(found))
+    classes = random_classes(40, seed=1)
+    of_classes = {one.code for one in feature_diagnostics(classes, singles(classes))}
+    assert of_classes == {one.code for one in found} - {"AF202", "AF204"}
+
+
+def test_positions_are_not_looked_at_where_the_order_was_drawn() -> None:
+    instances = replace(random_choices(40, seed=1), has_order=False)
+    assert "AF202" not in {one.code for one in feature_diagnostics(instances, singles(instances))}
+
+
+def test_texts_without_words_are_no_obstacle() -> None:
+    for instances in (
+        Instances((Instance("1", "", ("", ""), 0), Instance("2", "", ("", "", " "), 1)), "choices"),
+        Instances((Instance("1", "", ("",), 0), Instance("2", "", (" ",), 1)), "classes", ("a", "b")),
+    ):
+        found = feature_diagnostics(instances, singles(instances))
+        assert {one.status for one in found if one.code != "AF202"} == {"clear"}
+
+
+def test_a_name_that_is_no_feature_is_refused() -> None:
+    instances = random_choices(4, seed=1)
+    with pytest.raises(InputError, match=r"smell: no such feature. There are characters"):
+        feature_diagnostics(instances, singles(instances), features=["smell"])
+
+
+# real data
+
+
+def read_choices(name: str) -> Instances:
+    rows = map(json.loads, (DATA / "mcq" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+    made = (Instance(str(i), x["question"], tuple(x["choices"]), x["label"]) for i, x in enumerate(rows))
+    return Instances(tuple(made), "choices")
+
+
+@real
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "longest", "shortest"), [("goldenswag", 13.1, 34.5), ("openbookqa", 44.0, 14.5), ("piqa", 46.3, 53.7)]
+)
+def test_the_longest_in_characters_is_as_often_right_as_is_known(name: str, longest: float, shortest: float) -> None:
+    instances = read_choices(name)
+    found = by_subject(feature_diagnostics(instances, singles(instances), features=["characters"]))
+    assert round(100 * found["longest"].value, 1) == longest
+    assert round(100 * found["shortest"].value, 1) == shortest
+
+
+@real
+@pytest.mark.real
+def test_golds_of_swag_stand_in_contexts_of_its_other_questions() -> None:
+    rows = map(json.loads, (DATA / "swag" / "swag_questions.jsonl").read_text(encoding="utf-8").splitlines())
+    made = (Instance(x["id"], x["startphrase"], tuple(x["endings"]), int(x["label"])) for x in rows)
+    instances = Instances(tuple(made), "choices")
+    found = by_subject(feature_diagnostics(instances, singles(instances), features=["contexts"]))
+    assert found["in most other contexts"].value > 0.5
+
+
+@real
+@pytest.mark.real
+def test_no_feature_of_a_sentence_tells_in_nlvr2() -> None:
+    """Each sentence is used with several pairs of images, right of some and wrong of others."""
+    rows = [json.loads(line) for line in (DATA / "nlvr2" / "dev.json").read_text(encoding="utf-8").splitlines()]
+    made = (
+        Instance(
+            x["identifier"], "", (x["sentence"],), int(x["label"] == "True"), group=x["identifier"].rsplit("-", 2)[0]
+        )
+        for x in rows
+    )
+    instances = Instances(tuple(made), "classes", ("False", "True"))
+    assert {one.status for one in feature_diagnostics(instances, group(instances))} == {"clear"}
+
+
+@real
+@pytest.mark.real
+def test_what_recurs_in_next_qa_is_right_more_often_than_luck_by_video() -> None:
+    with open(DATA / "mcq" / "nextqa_val.csv", encoding="utf-8", newline="") as file:
+        made = tuple(
+            Instance(str(i), x["question"], tuple(x[f"a{k}"] for k in range(5)), int(x["answer"]), group=x["video"])
+            for i, x in enumerate(csv.DictReader(file))
+        )
+    instances = Instances(made, "choices")
+    found = by_subject(feature_diagnostics(instances, group(instances), features=["label elsewhere"]))
+    assert found["right most often elsewhere"].n_groups == 570
+    assert 0.2 < found["right most often elsewhere"].value < 0.25

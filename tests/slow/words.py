@@ -1,0 +1,43 @@
+"""A slow, obvious twin of the associations of words: dictionaries of sets."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+from slow.single_features import tokens_of
+from swag_af.data.instances.instances import Instances
+
+
+def ngrams_of(text: str, n_max: int) -> set[str]:
+    tokens = tokens_of(text)
+    return {" ".join(tokens[i : i + n]) for n in range(1, n_max + 1) for i in range(len(tokens) - n + 1)}
+
+
+def associations(
+    instances: Instances, groups: Sequence[int], *, n_max: int, min_count: int
+) -> dict[tuple[str, str], tuple[int, float, float, float]]:
+    """(n, share, chance, z) of every n-gram and label."""
+    met: defaultdict[tuple[str, str], list[tuple[float, float, int]]] = defaultdict(list)
+    for one, group in zip(instances.instances, groups, strict=True):
+        per_option = [ngrams_of(option, n_max) for option in one.options]
+        for ngram in set().union(*per_option):
+            if instances.kind == "classes":
+                for number, label in enumerate(instances.classes):
+                    share = sum(other.answer == number for other in instances.instances) / len(instances)
+                    if 0 < share < 1:
+                        met[ngram, label].append((float(one.answer == number), share, group))
+                continue
+            n_with = sum(ngram in ngrams for ngrams in per_option)
+            if n_with < len(one.options):
+                met[ngram, "gold"].append((float(ngram in per_option[one.answer]), n_with / len(one.options), group))
+    return {key: _statistics(units) for key, units in met.items() if len(units) >= min_count}
+
+
+def _statistics(units: list[tuple[float, float, int]]) -> tuple[int, float, float, float]:
+    n = len(units)
+    share, chance = (sum(column) / n for column in list(zip(*units, strict=True))[:2])
+    sums: defaultdict[int, float] = defaultdict(float)
+    for hit, expected, group in units:
+        sums[group] += hit - expected
+    effect = sum(one**2 for one in sums.values()) / sum((hit - expected) ** 2 for hit, expected, _ in units)
+    return n, share, chance, (share - chance) / math.sqrt(chance * (1 - chance) / n * max(1.0, effect))
