@@ -229,6 +229,30 @@ def test_labels_of_held_out_texts_change_no_choice_of_a_class(instances: Instanc
     assert np.array_equal(one, two)
 
 
+@settings(deadline=None)
+@given(some_classes(), st.integers(0, 10_000))
+def test_a_rule_that_learns_forward_reads_no_label_of_its_own_or_a_later_fold(instances: Instances, seed: int) -> None:
+    folds = np.arange(len(instances)) % 3
+    drawn = np.where(folds > 0, np.random.default_rng(seed).integers(0, 3, len(folds)), instances.answers)
+    bins = recurrence.same_texts(Seen(instances.texts))
+    both = (rules.frequent_classes(bins, x, folds, forward=True) for x in (instances, with_labels(instances, drawn)))
+    one, two = (shares[folds <= 1] for shares in both)
+    assert np.array_equal(one, two)
+    assert np.allclose(one[folds[folds <= 1] == 0], 1 / 3)  # the first fold has nothing to learn from
+
+
+def test_p_values_of_a_rule_that_learns_are_small_no_more_often_than_luck() -> None:
+    """With the hits of the folds as they are scored, not forward, it is 0.15 of them."""
+    rng, folds = np.random.default_rng(0), np.arange(300) % 5
+    drawn = random_classes(300, seed=0)
+    n_small = 0
+    for _ in range(300):
+        instances, bins = with_labels(drawn, rng.integers(0, 3, 300)), rng.integers(0, 10, 300)
+        tried = rules.classify("AF201", "bins", bins, instances, folds)
+        n_small += p_value(tried.residuals, tried.variances, np.arange(300)) < 0.05
+    assert n_small < 0.09 * 300
+
+
 @pytest.mark.parametrize("make", [random_choices, random_classes])
 def test_random_labels_are_found_no_more_often_than_promised(make: Callable[..., Instances]) -> None:
     """At least one rule is found or hinted at in 5 % of such datasets at most; here in one of twenty."""
