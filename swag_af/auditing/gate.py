@@ -55,9 +55,12 @@ class GateResult:
     def lines(self) -> list[str]:
         """What the terminal shows: each failure, each decision by luck, and how many conditions are met."""
         shown = [one for one in self.decisions if one.status != "passed" or one.by_luck]
-        failing = len({one.condition for one in self.failed})
+        n_failed = len({one.condition for one in self.failed})
+        n_skipped = len({one.condition for one in self.decisions if one.status == "skipped"})
         n = len({one.condition for one in self.decisions})
-        count = f"{failing:,} of {n:,} conditions fail" if failing else f"all {n:,} conditions are met"
+        count = f"{n - n_failed - n_skipped:,} of {n:,} conditions met"
+        count += f", {n_failed:,} not met" if n_failed else ""
+        count += f", {n_skipped:,} skipped" if n_skipped else ""
         return [*(f"{one.status:<8}{one.said}" for one in shown), f"Gate{_of(self.path)}: {count}."]
 
     def check(self) -> None:

@@ -261,12 +261,15 @@ def test_the_lines_of_a_result_are_what_fails_what_is_luck_and_a_count(tmp_path:
     result = decide(gate, [diagnostic()])
     shown = result.lines()
     assert [line.split()[0] for line in shown] == ["passed", "failed", "Gate"]
-    assert shown[-1] == f"Gate {tmp_path / 'gate.toml'}: 1 of 4 conditions fail."
+    assert shown[-1] == f"Gate {tmp_path / 'gate.toml'}: 3 of 4 conditions met, 1 not met."
     assert not result.passed
     met = decide(parse_gate(["AF101 <= 90%"]), [diagnostic()])
     assert met.passed
-    assert met.lines() == ["Gate: all 1 conditions are met."]
+    assert met.lines() == ["Gate: 1 of 1 conditions met."]
     met.check()
+    skipped = decide(parse_gate(["AF101 <= 90%", "AF101[x] clear if computed"]), [diagnostic()])
+    assert skipped.lines()[-1] == "Gate: 1 of 2 conditions met, 1 skipped."
+    skipped.check()
 
 
 def test_a_failed_gate_ends_with_1_and_a_wrong_one_with_2(
