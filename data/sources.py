@@ -6,9 +6,10 @@ folder is opened. What the columns mean is decided elsewhere.
 """
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -42,6 +43,8 @@ class Source:
     """The published split that it is, where a folder of several names it."""
     labels_file: Path | None = None
     """The file that its labels were joined from."""
+    class_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the numbers from 0 in a column mean, where `datasets` recorded it."""
 
     def hashes(self) -> dict[str, str]:
         """The SHA-256 of the file under its name, or of each file of the folder, and of the file of its labels."""
@@ -187,7 +190,8 @@ def _open_parquet(path: Path) -> Source:
                     number += 1
 
     with _arrow_errors(path), parquet.ParquetFile(path) as file:
-        return Source(path, "parquet", tuple(file.schema_arrow.names), file.metadata.num_rows, read)
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        return Source(path, "parquet", tuple(schema.names), n_rows, read, class_names=_class_names(schema))
 
 
 def _open_datasets(path: Path) -> Source:
@@ -203,7 +207,17 @@ def _open_datasets(path: Path) -> Source:
     first = next(batches(), None)
     names = () if first is None else tuple(first.schema.names)
     n_rows = sum(len(batch) for batch in batches())
-    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns))
+    known = {} if first is None else _class_names(first.schema)
+    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns), class_names=known)
+
+
+def _class_names(schema: Any) -> dict[str, list[str]]:
+    """The names of the classes of each column that `datasets` wrote as a ClassLabel."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        return {name: list(one["names"]) for name, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
 
 
 def _files_of_state(path: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 Which column holds what is decided elsewhere.
 """
 
+import difflib
 import json
 import math
 import re
@@ -126,6 +127,15 @@ def nested(record: Record, name: str) -> Any:
         else:
             value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def did_you_mean(missing: Iterable[str], names: Sequence[str]) -> str:
+    """A sentence with the names that are nearest to those missing; empty where none is near."""
+    hints = []
+    for name in missing:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hints += [f"{near[0]} for {name}"] if near else []
+    return f" Did you mean {', '.join(hints)}?" if hints else ""
 
 
 def integer(value: Any) -> int | None:

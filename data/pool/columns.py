@@ -5,7 +5,6 @@ A layout says which columns hold the context (first sentence and start, or one t
 HellaSwag are built in; users name the columns of any other. Reading files and making pools happen elsewhere.
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -16,6 +15,7 @@ from typing import Any
 from swag_af.data.cells.labels import base_of, gold_of, label_cells
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
+    did_you_mean,
     integer,
     listed,
     optional,
@@ -141,15 +141,10 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
             f"{source.path}: no column {', '.join(missing)}, so nothing says which ending is gold (it has {has}). A "
             "test file whose answers are kept makes no pool; if they have another name, say --label-column NAME."
         )
-    hints = []
-    for name in missing:
-        near = difflib.get_close_matches(name, source.columns, n=1, cutoff=0.5)
-        hints += [f"{near[0]} for {name}"] if near else []
-    near_misses = f" Did you mean {', '.join(hints)}?" if hints else ""
     separator = " Cells are parted by commas, or by tabs in a .tsv." if len(source.columns) == 1 else ""
+    advice = f"{did_you_mean(missing, source.columns)}{separator} Name your columns with --sent1-column NAME and so on"
     return InputError(
-        f"{source.path}: no column {', '.join(missing)} (it has {has}).{near_misses}{separator} Name your columns with "
-        "--sent1-column NAME and so on; `swag-af pool --help` lists them."
+        f"{source.path}: no column {', '.join(missing)} (it has {has}).{advice}; `swag-af pool --help` lists them."
     )
 
 
