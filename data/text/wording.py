@@ -33,11 +33,8 @@ def text_key(text: str) -> int:
     """
     compared = comparable(text)
     plain = "".join(filter(str.isalnum, compared)) or compared
-    return (
-        int.from_bytes(blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
-        if words
-        else 0
-    )
+    hashed = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0
 
 
 def words(text: str) -> list[str]:

@@ -18,5 +18,10 @@ def test_words_are_without_punctuation_letter_case_and_width(text: str, expected
     assert words(text) == expected
 
 
-def test_a_text_with_half_a_character_has_a_key() -> None:
-    assert text_key("a \ud83d b") not in (0, text_key("a b"))
+@pytest.mark.parametrize("text", ["\ud83d", "a \ud83d b"])
+def test_a_text_with_half_a_character_has_a_key(text: str) -> None:
+    assert text_key(text) != 0
+
+
+def test_a_text_without_a_visible_character_has_no_key() -> None:
+    assert [text_key(text) for text in ("", " \t", "\u200b")] == [0, 0, 0]
