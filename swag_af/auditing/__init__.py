@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     ranking      scores of answers against labels
     diagnostics  what a check found, under a code
     codes        what each code means: how it is computed, its source, when it fails, what to do
+    integrity    duplicates, contradictions, labels, damaged text
     outcome      all that an audit of a dataset found
     conditions   one condition of a gate
     gate         the conditions that a dataset must meet, and whether it does
