@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     diagnostics  what a check found, under a code
     codes        what each code means: how it is computed, its source, when it fails, what to do
     outcome      all that an audit of a dataset found
+    probes       what models find in a part of each instance
 
 Importing this package loads nothing else.
 """
