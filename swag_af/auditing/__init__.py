@@ -16,6 +16,7 @@ Reading order (each file imports only those named before it):
     gate         the conditions that a dataset must meet, and whether it does
     junit        an audit or a gate as JUnit XML
     sarif        an audit or a gate as SARIF, for code scanning
+    probes       what models find in a part of each instance
 
 Importing this package loads nothing else.
 """
