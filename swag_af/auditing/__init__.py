@@ -11,6 +11,10 @@ Reading order (each file imports only those named before it):
     diagnostics  what a check found, under a code
     codes        what each code means: how it is computed, its source, when it fails, what to do
     outcome      all that an audit of a dataset found
+    tiers        instances from easy to hard, by what probes of a part of them make of them
+    storing      the folder that an audit leaves, and its reader
+    verdict      an audit of a dataset in sentences and rows
+    comparison   before and after a repair, beside rows removed at random
 
 Importing this package loads nothing else.
 """
