@@ -55,5 +55,11 @@ def check_numbers(options: Any) -> None:
     )
 
 
+class GateError(SwagAfError):
+    """An audit did not meet a condition of its gate: nothing is wrong with the input but what was asked about it."""
+
+    exit_code = 1
+
+
 class ContractError(SwagAfError, AssertionError):
     """A class that was to be a filter or a generator breaks a sentence of its contract."""

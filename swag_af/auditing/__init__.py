@@ -2,7 +2,7 @@
 
 Reading order (each file imports only those named before it):
 
-    options      the options of `audit`
+    options      the options of `audit` and `explain`
     interval     95 % intervals of an accuracy and of a paired difference
     crossval     cross-validation over whole groups
     audit        audits of pools, questions and runs; the verb `audit`
@@ -15,6 +15,10 @@ Reading order (each file imports only those named before it):
     storing      the folder that an audit leaves, and its reader
     verdict      an audit of a dataset in sentences and rows
     comparison   before and after a repair, beside rows removed at random
+    conditions   one condition of a gate
+    gate         the conditions that a dataset must meet, and whether it does
+    junit        an audit or a gate as JUnit XML
+    sarif        an audit or a gate as SARIF, for code scanning
 
 Importing this package loads nothing else.
 """
