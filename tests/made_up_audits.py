@@ -68,7 +68,7 @@ def audit(
         found.append(of_accuracy("AF201", name, hits, instances.chance, groups, said=f"{name}: {{value}}"))
     found += others
     found.sort(key=lambda one: (one.code, one.subject))
-    record = {"options": {"folds": 5}, "seed": 0, "versions": {"swag-af": "0"}}
+    record = {"options": {"folds": 5, "models": ("tfidf",)}, "seed": 0, "versions": {"swag-af": "0"}}
     said = "30 groups, named by nobody"
     return Audit(instances, Groups(groups, said), tuple(found), tuple(probes), tuple(words), record)
 

@@ -11,6 +11,7 @@ The same audit gives the same bytes; times and paths of the machine are in none 
 not at all.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -188,7 +189,7 @@ def _about(audit: Audit, tiers: Tiers | None) -> About:
         probes=tuple(map(_probe_record, audit.probes)),
         tiers=dict(zip(TIERS, by_tier, strict=False)),
         weights=dict(tiers.weights) if tiers else {},
-        record=dict(audit.record),
+        record=json.loads(json.dumps(audit.record, default=str)),  # as it will be read again
     )
 
 

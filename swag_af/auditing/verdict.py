@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from swag_af.auditing.codes.code import FAMILIES, codes
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
-from swag_af.auditing.outcome import Audit
+from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
 from swag_af.filters.registry import LABELS
@@ -18,9 +18,11 @@ BELOW_CAUSES = (
     "Usual causes of values below chance: labels balanced within a group, gold of other questions among the wrong "
     "options, distractors filtered too far."
 )
-PARTIAL = ("AF101", "AF102", "AF103", "AF104", "AF105", "AF106")
-"""The codes of what is solved without the task; the others of their family compare ways of folding."""
+PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
+"""The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
 SHUFFLED = "AF104"
+SIGNIFICANT = 0.05
+"""The largest q of a word that is told."""
 WITHOUT: Mapping[str, str] = {
     "options": "from the options alone, without the question",
     "second-sentence": "from the second sentence alone, without the first",
@@ -42,7 +44,7 @@ def verdict(audit: Audit | SavedAudit) -> str:
     best, n_made = headline(saved), len(tried(saved))
     if best is None:
         return f"Whether these {things} can be {done} from a part of them was not asked: no probe was made."
-    by = f"by {_by(best)}" + (f", the best of {n_made} probes" if n_made > 1 else "")
+    by = f"by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
     value, sure = figure(best.value, best.unit), f"95 % interval {between(best)}"
     if best.status == "found" and best.chance is not None and best.value > best.chance:
         return f"{value} of the {things} ({sure}) can be {done} {how(best)}, {by}. Guessing gets {_chance(best)}."
@@ -53,8 +55,20 @@ def verdict(audit: Audit | SavedAudit) -> str:
 
 
 def headline(saved: SavedAudit) -> Diagnostic | None:
-    """The probe that gains most over chance from a part of each instance; None where no probe was made."""
-    return max(tried(saved), key=lambda one: one.effect if one.effect is not None else one.value, default=None)
+    """The probe to name first; None where no probe was made.
+
+    Of those that gain as much over chance as the best, as far as its interval tells, the one with the plainest input.
+    """
+    made = tried(saved)
+    best = max(made, key=_gain, default=None)
+    if best is None or best.low is None:
+        return best
+    alike = [one for one in made if one.status == best.status and one.value >= best.low]
+    return min(alike, key=lambda one: (PARTIAL.index(one.code), -_gain(one), one.subject))
+
+
+def _gain(one: Diagnostic) -> float:
+    return one.value if one.effect is None else one.effect
 
 
 def tried(saved: SavedAudit) -> list[Diagnostic]:
@@ -169,11 +183,25 @@ def _tier_line(saved: SavedAudit) -> list[str]:
 
 
 def _word_line(saved: SavedAudit) -> list[str]:
-    telling = [one for one in saved.associations if one.q < 0.05 and one.z > 0]
+    telling = plain_words([one for one in saved.associations if one.q < SIGNIFICANT and one.z > 0])
     if not telling:
         return []
     words = ", ".join(f'"{one.ngram}" ({one.label})' for one in telling[:3])
     return [f"The most telling words: {words}."]
+
+
+def plain_words(associations: Sequence[Association]) -> list[Association]:
+    """Without those that hold, or stand in, an earlier one with the same label: `comment .` after `comment`."""
+    kept: list[Association] = []
+    for one in associations:
+        words = f" {one.ngram} "
+        if not any(f" {other.ngram} " in words or words in f" {other.ngram} " for other in kept if _alike(one, other)):
+            kept.append(one)
+    return kept
+
+
+def _alike(one: Association, other: Association) -> bool:
+    return one.label == other.label and (one.z > 0) == (other.z > 0)
 
 
 def _integrity_line(saved: SavedAudit) -> list[str]:

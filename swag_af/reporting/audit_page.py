@@ -22,12 +22,14 @@ from swag_af.auditing.verdict import (
     DONE,
     NOT_ASKED,
     PARTIAL,
+    SIGNIFICANT,
     between,
     family_of,
     figure,
     further,
     headline,
     ordered,
+    plain_words,
     strength,
     title_of,
     verdict,
@@ -39,8 +41,6 @@ N_WORDS = 12
 """Words shown of each label."""
 N_FINDINGS = 6
 """Findings whose examples are shown."""
-SIGNIFICANT = 0.05
-"""The largest q of a word that is shown."""
 MEANS = {
     "easy": "shortcuts settle them: by the probes together, gold is clearly the likeliest answer.",
     "middling": "shortcuts help, and do not settle them.",
@@ -237,7 +237,7 @@ def _word_tables(telling: Sequence[Association]) -> list[tuple[str, list[tuple[s
     tables = [(f"with {label}", [one for one in telling if one.label == label and one.z > 0]) for label in labels]
     if len(labels) == 1:
         tables.append((f"against {labels[0]}", [one for one in telling if one.z < 0]))
-    return [(title, [_word_row(one) for one in words[:N_WORDS]]) for title, words in tables if words]
+    return [(title, [_word_row(one) for one in plain_words(words)[:N_WORDS]]) for title, words in tables if words]
 
 
 def _word_row(one: Association) -> tuple[str, ...]:

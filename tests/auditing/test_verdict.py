@@ -8,7 +8,7 @@ from made_up_audits import audit, integrity, probe, questions, word
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import saved_form
-from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, verdict
+from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.reporting.text import table
 
@@ -20,7 +20,7 @@ def test_the_verdict_names_the_strongest_probe_with_interval_and_chance() -> Non
     said = verdict(made)
     assert said.startswith("70.0 % of the questions (95 % interval 6")
     assert "can be answered from the options alone, without the question, by a linear model over words" in said
-    assert "the best of 2 probes" in said
+    assert "one of 2 probes" in said
     assert said.endswith("Guessing gets 25.0 %.")
     assert verdict(saved_form(made)) == said
 
@@ -29,6 +29,25 @@ def test_at_chance_the_verdict_says_so_and_claims_no_more() -> None:
     said = verdict(audit(DATA, [probe(DATA, 0.26)]))
     assert said.startswith("No probe answers these questions better than guessing, which gets 25.0 %")
     assert "26.0 %" in said
+
+
+def test_of_probes_alike_the_plainest_input_is_named() -> None:
+    other = probe(DATA, 0.71, input="other-context")
+    for share, first in ((0.7, "options, tfidf"), (0.5, "other-context, tfidf")):
+        best = headline(saved_form(audit(DATA, [probe(DATA, share), other])))
+        assert best is not None
+        assert best.subject == first
+
+
+def test_words_around_a_word_that_is_told_are_left_out() -> None:
+    told = [word("no comment", 9.0), word("no", 8.0), word("note", 7.0), word("comment .", 6.0), word("no", 5.0, "x")]
+    assert [(one.ngram, one.label) for one in plain_words(told)] == [
+        ("no comment", "gold"),
+        ("note", "gold"),
+        ("comment .", "gold"),
+        ("no", "x"),
+    ]
+    assert plain_words([word("no", 9.0), word("no", -9.0)]) == [word("no", 9.0), word("no", -9.0)]
 
 
 def test_words_in_random_order_and_all_words_are_no_headline() -> None:
