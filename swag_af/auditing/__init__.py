@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     ranking      scores of answers against labels
     diagnostics  what a check found, under a code
     codes        what each code means: how it is computed, its source, when it fails, what to do
+    integrity    duplicates, contradictions, labels, damaged text
     outcome      all that an audit of a dataset found
     tiers        instances from easy to hard, by what probes of a part of them make of them
     storing      the folder that an audit leaves, and its reader
@@ -19,6 +20,7 @@ Reading order (each file imports only those named before it):
     gate         the conditions that a dataset must meet, and whether it does
     junit        an audit or a gate as JUnit XML
     sarif        an audit or a gate as SARIF, for code scanning
+    probes       what models find in a part of each instance
 
 Importing this package loads nothing else.
 """
