@@ -6,18 +6,19 @@ HellaSwag are built in; users name the columns of any other. Reading files and m
 """
 
 import difflib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from json import JSONDecodeError
 from typing import Any
 
 import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.files import json_value
 from swag_af.data.pool.options import Columns
 from swag_af.data.pool.rows import RowError
 from swag_af.data.sources import Record, Source
@@ -297,11 +298,13 @@ def _as_list(value: Any, name: str) -> list[Any]:
     """The list in a cell: a list as it is, a JSON list in a string, or a single text."""
     if isinstance(value, str):
         try:
-            parsed = json.loads(value) if value.lstrip().startswith("[") else value
-        except json.JSONDecodeError as error:
+            parsed = json_value(value) if value.lstrip().startswith("[") else value
+        except JSONDecodeError as error:
             if value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
                 raise RowError(f"has {name} that are no JSON list ({error.msg}, column {error.colno})") from None
             parsed = value  # a text that begins with a bracket
+        except ValueError as error:
+            raise RowError(f"has {name} that are JSON {error}") from None
         return parsed if isinstance(parsed, list) else [value]
     if value is None or isinstance(value, float):
         return []
@@ -374,7 +377,7 @@ def _in_order(features: Any, order: list[int], n_given: int) -> Any:
     if features is None:
         return None
     try:
-        listed = json.loads(features) if isinstance(features, str) else list(features)
+        listed = json_value(features) if isinstance(features, str) else list(features)
     except (TypeError, ValueError):
         raise RowError("has features that are no list of lists of numbers") from None
     if not isinstance(listed, list) or len(listed) != n_given:

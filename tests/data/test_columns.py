@@ -436,6 +436,21 @@ BAD_FILES = {
         'sent1,start,gold,negatives\na,b,c,"[""d"", ]"\n',
         "line 2 has negatives that are no",
     ),
+    "a deep list": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,{'[' * 5_000}\n",
+        "line 2 has negatives that are JSON nested too deeply",
+    ),
+    "a list with a number of thousands of digits": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,[{'1' * 5_000}]\n",
+        "line 2 has negatives that are JSON with a number of too many digits",
+    ),
+    "deep features": (
+        "rows.csv",
+        f"sent1,start,gold,negatives,features\na,b,c,d,{'[' * 5_000}\n",
+        "line 2 has features that are no list of lists",
+    ),
     "one JSON list": ("rows.json", json.dumps([GOOD]), "one JSON list. Write one object a line"),
     "unknown": ("rows.dat", "nothing", "cannot tell its format"),
     "not Parquet": ("rows.parquet", "PAR1 but no more", "damaged or of another format"),
