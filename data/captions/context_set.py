@@ -27,7 +27,7 @@ from swag_af.data.files import (
     write_text,
 )
 from swag_af.data.progress import note
-from swag_af.data.records import parse_record
+from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.wording import sentence_keys
@@ -173,7 +173,11 @@ def read_dropped(path: Path) -> list[DroppedPair]:
 def read_contexts_manifest(path: Path) -> dict[str, Any] | None:
     """The manifest beside a contexts file, None for a file that was not written by this package."""
     beside = manifest_path_of(path)
-    return check_manifest(read_json(beside), beside, "contexts") if beside.exists() else None
+    if not beside.exists():
+        return None
+    manifest = check_manifest(read_json(beside), beside, "contexts")
+    check_record(manifest["drops"], PairCounts, f"{beside}: drops")
+    return manifest
 
 
 def set_paths(path: Path) -> tuple[Path, Path, Path, Path]:

@@ -4,16 +4,17 @@ Which column holds what is decided elsewhere.
 """
 
 import difflib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from json import JSONDecodeError
 from typing import Any
 
 import numpy as np
 
 from swag_af.data.errors import RowError
+from swag_af.data.files import json_value
 from swag_af.data.sources import Record
 
 
@@ -79,11 +80,13 @@ def as_list(value: Any, name: str) -> list[Any]:
     """The list in a cell: a list as it is, a JSON list in a string, the texts of an object, or a single text."""
     if isinstance(value, str):
         try:
-            parsed = json.loads(value) if value.lstrip().startswith("[") else value
-        except json.JSONDecodeError as error:
+            parsed = json_value(value) if value.lstrip().startswith("[") else value
+        except JSONDecodeError as error:
             if value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
                 raise RowError(f"has {name} that are no JSON list ({error.msg}, column {error.colno})") from None
             parsed = value  # a text that begins with a bracket
+        except ValueError as error:
+            raise RowError(f"has {name} that are JSON {error}") from None
         return parsed if isinstance(parsed, list) else [value]
     if value is None or isinstance(value, float):
         return []

@@ -5,7 +5,6 @@ A layout says which columns hold the context (first sentence and start, or one t
 HellaSwag are built in; users name the columns of any other. Reading files and making pools happen elsewhere.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -27,6 +26,7 @@ from swag_af.data.cells.values import (
 )
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError
+from swag_af.data.files import json_value
 from swag_af.data.pool.options import Columns
 from swag_af.data.sources import Record, Source
 
@@ -241,7 +241,7 @@ def _in_order(features: Any, order: list[int], n_given: int) -> Any:
     if features is None:
         return None
     try:
-        listed = json.loads(features) if isinstance(features, str) else list(features)
+        listed = json_value(features) if isinstance(features, str) else list(features)
     except (TypeError, ValueError):
         raise RowError("has features that are no list of lists of numbers") from None
     if not isinstance(listed, list) or len(listed) != n_given:

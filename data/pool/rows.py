@@ -17,7 +17,7 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, RowError
-from swag_af.data.files import read_jsonl, replacing, write_jsonl
+from swag_af.data.files import read_arrays, read_jsonl, replacing, write_jsonl
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.normalise import normalise
@@ -240,8 +240,7 @@ class Block:
     def load(cls, path: Path) -> "Block":
         """What `save` wrote."""
         contexts = [Context(**record) for _, record in read_jsonl(path.with_suffix(".jsonl"))]
-        with np.load(path.with_suffix(".npz"), allow_pickle=False) as columns:
-            return cls(contexts, {name: columns[name] for name in _COLUMNS})
+        return cls(contexts, read_arrays(path.with_suffix(".npz")))
 
     def tables(
         self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes

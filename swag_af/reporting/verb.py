@@ -11,6 +11,7 @@ import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, took_part
 from swag_af.data.files import check_output, write_text
+from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import percent
 from swag_af.reporting.endings import distributions, questions
@@ -28,6 +29,7 @@ REPORT = "report.html"
 def report(options: ReportOptions) -> Path:
     """The verb `report`: write the page and return its path; in the run's own folder, redraw the curve too."""
     run = open_run(options.run)
+    run.pool.check_tables((*TEXT_TABLES, "lengths"))
     if options.out is not None:
         check_output(options.out, force=options.force)
     verified = verification_of(run, options)

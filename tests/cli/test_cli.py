@@ -727,6 +727,21 @@ def test_a_note_prints_none_either(capsys: pytest.CaptureFixture[str]) -> None:
     assert_harmless(capsys.readouterr().err.rstrip("\n"))
 
 
+@pytest.mark.parametrize("verb", ["show", "contexts", "verify serve", "nonsense"])
+def test_an_argument_that_is_not_utf8_is_one_line(verb: str, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.jsonl")).write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "swag_af", *verb.split(), os.fsdecode(b"caf\xe9.jsonl")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    n = 1 + len(verb.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"swag-af: argument {n} is not UTF-8: 'caf\\udce9\.jsonl'\. Rename .*\n", done.stderr)
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["verify"], ["filter", "--help"]])
 def test_a_reader_who_goes_away_ends_it_quietly(arguments: list[str]) -> None:
     """As `| head -1` does."""

@@ -449,6 +449,21 @@ BAD_FILES = {
         "line 2 has negatives that are no",
     ),
     "a JSON list of other things": ("rows.json", json.dumps([GOOD, 3]), "row 1 of its list is not a JSON object"),
+    "a deep list": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,{'[' * 5_000}\n",
+        "line 2 has negatives that are JSON nested too deeply",
+    ),
+    "a list with a number of thousands of digits": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,[{'1' * 5_000}]\n",
+        "line 2 has negatives that are JSON with a number of too many digits",
+    ),
+    "deep features": (
+        "rows.csv",
+        f"sent1,start,gold,negatives,features\na,b,c,d,{'[' * 5_000}\n",
+        "line 2 has features that are no list of lists",
+    ),
     "unknown": ("rows.dat", "nothing", "cannot tell its format"),
     "not Parquet": ("rows.parquet", "PAR1 but no more", "damaged or of another format"),
 }
