@@ -80,7 +80,7 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     3-grams of at least `threshold`; joining is transitive.
     """
     tokens = [[t.lower() for text in (c.sent1, c.start, c.gold) for t in tokenize(text)] for c in contexts]
-    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold, seed=0))
+    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold))
 
 
 def read_contexts(path: Path) -> list[Context]:

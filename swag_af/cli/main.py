@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.af.options import FilterOptions
-from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
@@ -43,6 +43,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
+    "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),
     "show": (ShowOptions, "swag_af.cli.verbs:show"),

@@ -20,7 +20,7 @@ from conftest import HashFilter, make_contexts_of, make_pool
 from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -423,6 +423,7 @@ THREE_FORMS = {
         "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
         GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
+    "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
     "pool": (
         "sources = ['a.csv', 'b.csv']\nflag = 'f.py:g'\ndrop_empty = true\n"

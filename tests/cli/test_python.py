@@ -15,9 +15,9 @@ from swag_af.lm.options import LMOptions
 FUNCTIONS = {
     verb: "run_filter" if verb == "filter" else verb.replace("-", "_")
     for verb in VERBS
-    if verb not in ("demo", "show") and not verb.startswith("verify ")
+    if verb not in ("demo", "explain", "show") and not verb.startswith("verify ")
 }
-"""What each verb is in Python. `demo` and `show` only print, and `verify ...` talks with people."""
+"""What each verb is in Python. `demo`, `explain` and `show` only print, and `verify ...` talks with people."""
 
 
 @pytest.mark.parametrize(("verb", "name"), FUNCTIONS.items())
