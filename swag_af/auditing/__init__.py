@@ -9,6 +9,7 @@ Reading order (each file imports only those named before it):
     summary      audits as rows and sentences, before against after
     ranking      scores of answers against labels
     diagnostics  what a check found, under a code
+    examples     instances as they are shown beside what was found
     codes        what each code means: how it is computed, its source, when it fails, what to do
     integrity    duplicates, contradictions, labels, damaged text
     outcome      all that an audit of a dataset found

@@ -24,6 +24,7 @@ from swag_af.auditing.probes.folds import sort, split_pairs
 from swag_af.auditing.probes.inputs import INPUTS, Source, find_input, input_names, other_rows, read
 from swag_af.auditing.probes.probe import planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
+from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
@@ -243,6 +244,13 @@ def test_all_together_are_what_each_is_alone() -> None:
             one.hits.tobytes(),
             one.probabilities.tobytes(),
         )
+
+
+@pytest.mark.parametrize("instances", [make_choices(40, ragged=True), make_classes(40)], ids=["choices", "classes"])
+def test_scores_lie_with_their_answers(instances: Instances) -> None:
+    found = probe(instances, input_names(instances.texts)[0])
+    assert np.array_equal(hits(found.scores, instances), found.hits)
+    assert np.allclose(gold_probabilities(found.scores, instances), found.probabilities)
 
 
 # tf-idf

@@ -1,17 +1,18 @@
 """Probes as diagnostics: each accuracy against chance, what random folds change, the instances that show it best."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.interval import paired_difference
-from swag_af.auditing.outcome import Probe
+from swag_af.auditing.outcome import Probe, over_seeds
 from swag_af.auditing.probes.inputs import INPUTS
 from swag_af.auditing.probes.probe import RANDOM_TOO
 from swag_af.data.instances.grouping import Groups
-from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.instances import Instances
 from swag_af.filters.registry import LABELS
 
 CODES = {
@@ -25,10 +26,6 @@ CODES = {
 }
 """By input."""
 RANDOM, SPLIT = "AF107", "AF108"
-
-N_EXAMPLES = 5
-LONGEST_SHOWN = 300
-"""Characters of a text in an example."""
 
 _ABOVE = "Above chance: {said} give answers away."
 _BELOW = (
@@ -48,49 +45,22 @@ def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups
     Random folds are compared with those by group of the same model and input (AF107); where every group is one
     instance they are the same, and the difference is 0.
     """
-    runs = _by_name(probes)
-    found = [_of_probe(run, instances, groups) for run in runs if run.probe.folds != "random"]
-    found += _random_against_group(runs, instances, groups)
+    each = over_seeds(probes)
+    found = [_of_probe(one, instances, groups) for one in each if one.folds != "random"]
+    found += _random_against_group(each, instances, groups)
     return sorted(found, key=lambda one: (one.code, one.subject))
 
 
-@dataclass(frozen=True)
-class _Run:
-    """One probe with each of its seeds, averaged."""
-
-    probe: Probe
-    """With the first seed; its figures are not used."""
-    hits: np.ndarray
-    """(n,)"""
-    probabilities: np.ndarray
-    """(n,)"""
-
-
-def _by_name(probes: Sequence[Probe]) -> list[_Run]:
-    named: dict[str, list[Probe]] = {}
-    for one in probes:
-        named.setdefault(one.name, []).append(one)
-    return [
-        _Run(
-            alike[0],
-            np.mean([one.hits for one in alike], axis=0),
-            np.mean([one.probabilities for one in alike], axis=0),
-        )
-        for alike in named.values()
-    ]
-
-
-def _of_probe(run: _Run, instances: Instances, groups: Groups) -> Diagnostic:
-    one = run.probe
+def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     known = INPUTS[instances.kind][one.input]
     chance = instances.chance[one.rows]
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
-    found = of_accuracy(code, one.name, run.hits, chance, numbers, said="")
-    side = 0 if found.status == "clear" else 1 if run.hits.mean() > chance.mean() else -1
+    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="")
+    side = 0 if found.status == "clear" else 1 if one.hits.mean() > chance.mean() else -1
     status, verdict = _verdict(one.input, side, known.said)
-    worst = examples(run.probe.rows, run.hits, run.probabilities, instances, by=known.said, below=side < 0)
-    return replace(found, status=status, said=f"{_sentence(one, found, known.said)} {verdict}", examples=worst)
+    said = f"{_sentence(one, found, known.said)} {verdict}"
+    return replace(found, status=status, said=said, examples=examples(one, instances, below=side < 0))
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
@@ -120,33 +90,32 @@ def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
     return "found", _ABOVE.format(said=said) if side > 0 else _BELOW
 
 
-def _random_against_group(runs: Sequence[_Run], instances: Instances, groups: Groups) -> Iterator[Diagnostic]:
+def _random_against_group(each: Sequence[Probe], instances: Instances, groups: Groups) -> Iterator[Diagnostic]:
     """What random folds add, for every probe that was made with both, or would be the same with both."""
-    whole = {(run.probe.input, run.probe.model): run for run in runs if run.probe.folds == "group"}
-    for run in runs:
-        one, by_group = run.probe, whole.get((run.probe.input, run.probe.model))
+    whole = {(one.input, one.model): one for one in each if one.folds == "group"}
+    for one in each:
+        by_group = whole.get((one.input, one.model))
         if one.folds == "random" and by_group is not None:
-            yield _difference(run, by_group, instances, groups)
+            yield _difference(one, by_group, instances, groups)
         is_alone = one.folds == "group" and groups.n == len(instances)
         if is_alone and one.model == "tfidf" and one.input in RANDOM_TOO:
             said = "Every instance is a group of its own, so random folds are folds by group."
-            alike = replace(run, probe=replace(one, folds="random"))
-            yield replace(_difference(alike, run, instances, groups), low=0.0, high=0.0, said=said)
+            alike = _difference(replace(one, folds="random"), one, instances, groups)
+            yield replace(alike, low=0.0, high=0.0, said=said)
 
 
-def _difference(run: _Run, by_group: _Run, instances: Instances, groups: Groups) -> Diagnostic:
-    """`run` has random folds, `by_group` whole groups."""
-    known = INPUTS[instances.kind][run.probe.input]
-    d = paired_difference(by_group.hits, run.hits, groups.numbers)
+def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Groups) -> Diagnostic:
+    """`one` has random folds, `by_group` whole groups."""
+    d = paired_difference(by_group.hits, one.hits, groups.numbers)
     means = "What groups have in common gives answers away, or hides them, where folds part them."
     said = (
-        f"{_label(run.probe.model)}, reading {known.said}: {100 * run.hits.mean():.1f} % with random folds, "
-        f"{100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
+        f"{_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}: {100 * one.hits.mean():.1f} % with "
+        f"random folds, {100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
         f"({100 * d.low:+.1f} to {100 * d.high:+.1f}). {means if d.is_significant else 'No difference can be told.'}"
     )
     return Diagnostic(
         code=RANDOM,
-        subject=run.probe.name,
+        subject=one.name,
         status="found" if d.is_significant else "clear",
         value=round(d.mean, 6),
         unit="share",
@@ -154,45 +123,20 @@ def _difference(run: _Run, by_group: _Run, instances: Instances, groups: Groups)
         low=round(d.low, 6),
         high=round(d.high, 6),
         chance=0.0,
-        n=len(run.hits),
+        n=len(one.hits),
         n_groups=groups.n,
     )
 
 
-def examples(
-    rows: np.ndarray,
-    hits: np.ndarray,
-    probabilities: np.ndarray,
-    instances: Instances,
-    *,
-    by: str,
-    below: bool = False,
-) -> tuple[Example, ...]:
-    """The instances among `rows` (n,) that a probe solves, those first in which gold is the most probable (n,).
+def examples(one: Probe, instances: Instances, *, below: bool = False) -> tuple[Example, ...]:
+    """The instances that a probe solves, those first in which gold is the most probable; at most five.
 
-    With `below`, as where accuracy is below chance, those that it misses, gold the least probable. At most five; `by`
-    is what the probe reads.
+    With `below`, as where accuracy is below chance, those that it misses, gold the least probable.
     """
-    solved = np.flatnonzero(hits == 0 if below else hits == 1)
-    sign = 1 if below else -1
-    worst = sorted(solved.tolist(), key=lambda i: (sign * probabilities[i], instances.instances[rows[i]].id))[
-        :N_EXAMPLES
-    ]
+    sign, by = -1 if below else 1, INPUTS[instances.kind][one.input].said
+    which = np.flatnonzero(one.hits == 0 if below else one.hits == 1)
+    ids = [instances.instances[row].id for row in one.rows[which].tolist()]
+    order = sorted(range(len(which)), key=lambda at: (-sign * one.probabilities[which[at]], ids[at]))[:AT_MOST]
     return tuple(
-        _example(instances.instances[rows[i]], instances, f"gold {probabilities[i]:.2f} by {by}") for i in worst
+        example(instances, int(one.rows[i]), f"gold {one.probabilities[i]:.2f} by {by}") for i in which[order].tolist()
     )
-
-
-def _example(one: Instance, instances: Instances, said: str) -> Example:
-    """The context, then a line for each option, gold marked by a star; of classes the text, then the class."""
-    context = " ".join(part for part in (one.context, one.start) if part)
-    if instances.kind == "classes":
-        lines = [*one.options, f"* {instances.classes[one.answer]}"]
-    else:
-        lines = [f"{'*' if i == one.answer else '-'} {_cut(text)}" for i, text in enumerate(one.options)]
-    return Example(one.id, one.where, "\n".join(_cut(line) for line in [context, *lines] if line), said)
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_SHOWN else line[: LONGEST_SHOWN - 1] + "…"

@@ -21,24 +21,26 @@ class Sorted:
     """Rows by their texts, then group and id; of choices, the options of each by their texts."""
     rows: np.ndarray
     """(N,) which row of the set as given each one is."""
+    answers: np.ndarray
+    """(M,) which answer of the set as given each one is."""
     groups: np.ndarray
     """(N,) their groups, numbered as they are first met here."""
 
 
 def sort(instances: Instances, groups: np.ndarray) -> Sorted:
     """`instances`, which are in `groups` (N,), in that order."""
-    each = [_sorted_options(one) if instances.kind == "choices" else one for one in instances.instances]
+    each, orders = instances.instances, [[*range(n)] for n in instances.n_answers.tolist()]
+    if instances.kind == "choices":
+        orders = [sorted(order, key=one.options.__getitem__) for one, order in zip(each, orders, strict=True)]
+        each = tuple(_reordered(one, order) for one, order in zip(each, orders, strict=True))
     rows = sorted(range(len(each)), key=lambda row: _key(each[row]))
+    answers = np.concatenate([instances.offsets[row] + np.array(orders[row]) for row in rows])
     _, first, mine = np.unique(groups[rows], return_index=True, return_inverse=True)
-    return Sorted(
-        replace(instances, instances=tuple(each[row] for row in rows)),
-        np.array(rows),
-        np.argsort(np.argsort(first))[mine],
-    )
+    made = replace(instances, instances=tuple(each[row] for row in rows))
+    return Sorted(made, np.array(rows), answers, np.argsort(np.argsort(first))[mine])
 
 
-def _sorted_options(one: Instance) -> Instance:
-    order = sorted(range(len(one.options)), key=one.options.__getitem__)
+def _reordered(one: Instance, order: list[int]) -> Instance:
     return replace(one, options=tuple(one.options[i] for i in order), answer=order.index(one.answer))
 
 

@@ -30,8 +30,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Texts
 from swag_af.filters.fast_text import FastText, FastTextSettings, train
 
-NEVER = -1e6
-"""The score of a label that no fitted text had."""
+NEVER = 20.0
+"""How far below the lowest logit of a text a label lies that no fitted text had: two in a billion."""
 
 
 @runtime_checkable
@@ -96,6 +96,13 @@ class ByEntry:
         return scores[:, 1] - scores[:, 0]
 
 
+def with_unseen(logits: np.ndarray, found: np.ndarray, n_labels: int) -> np.ndarray:
+    """(q, n_labels) the `logits` (q, k) of the labels `found` (k,), and for all others what says never."""
+    scores = np.repeat(logits.min(axis=1, keepdims=True) - NEVER, n_labels, axis=1)
+    scores[:, found] = logits
+    return scores
+
+
 class Tfidf:
     """Logistic regression on words and pairs of words, weighted by tf-idf; scikit-learn's defaults throughout.
 
@@ -122,13 +129,11 @@ class Tfidf:
 
     def score(self, entries: np.ndarray) -> np.ndarray:
         """(q, n_labels) logits."""
-        scores = np.full((len(entries), self.n_labels), NEVER)
         if len(self.found) < 2:
-            scores[:, self.found] = 0.0
-            return scores
+            return with_unseen(np.zeros((len(entries), 1)), self.found, self.n_labels)
         logits = self.regression.decision_function(self._weighted(self.counts[entries]))
-        scores[:, self.found] = logits if logits.ndim == 2 else np.stack([np.zeros_like(logits), logits], axis=1)
-        return scores
+        both = logits if logits.ndim == 2 else np.stack([np.zeros_like(logits), logits], axis=1)
+        return with_unseen(both, self.found, self.n_labels)
 
     def _weighted(self, counts: Any) -> Any:
         from scipy.sparse import csr_matrix
@@ -157,11 +162,9 @@ class FastTextModel:
 
     def score(self, texts: Sequence[str]) -> np.ndarray:
         """(q, n_labels) logits."""
-        vectors = self.fitted.vectors(texts)  # (q, dim)
-        scores = np.full((len(texts), self.n_labels), NEVER)
-        for label, output in self.fitted.outputs.items():
-            scores[:, label] = vectors @ output
-        return scores
+        outputs = np.array(list(self.fitted.outputs.values()))  # (k, dim)
+        logits = self.fitted.vectors(texts) @ outputs.T  # (q, k)
+        return with_unseen(logits, np.array(list(self.fitted.outputs)), self.n_labels)
 
 
 class OfStrings:
