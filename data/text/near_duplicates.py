@@ -27,7 +27,7 @@ COMMON = 0.1
 
 _FEW = 10
 """No shingle of so few texts or fewer is common."""
-_MOST_PROPOSED = 20_000_000
+_MOST_PROPOSED = 5_000_000
 """From so many proposed pairs on, `peculiar` calls rarer shingles common."""
 _CHUNK = 2_000_000
 """Pairs that are looked at together."""
@@ -108,11 +108,11 @@ def jaccard(sets: "csr_array", pairs: np.ndarray) -> np.ndarray:
     """(p,) the similarity of the two of `sets` (n, shingles) in each of `pairs` (p, 2); 1 where both are empty."""
     sizes = np.diff(sets.indptr)
     found = np.ones(len(pairs))
-    for begin in range(0, len(pairs), _CHUNK // 10):
-        one, other = pairs[begin : begin + _CHUNK // 10].T
+    for begin in range(0, len(pairs), _CHUNK // 40):
+        one, other = pairs[begin : begin + _CHUNK // 40].T
         shared = np.asarray(sets[one].multiply(sets[other]).sum(axis=1)).ravel()
         union = sizes[one] + sizes[other] - shared
-        np.divide(shared, union, out=found[begin : begin + _CHUNK // 10], where=union > 0)
+        np.divide(shared, union, out=found[begin : begin + _CHUNK // 40], where=union > 0)
     return found
 
 

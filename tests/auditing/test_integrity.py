@@ -198,12 +198,30 @@ def test_a_sentence_with_several_images_contradicts_nothing(media: bool) -> None
         assert found[code, "instances"].value == (0 if media else 1)
 
 
+def test_other_questions_with_the_same_long_options_are_no_near_duplicates() -> None:
+    options = tuple(f"{LONG} {k}" for k in ("one", "two", "three", "four"))
+    rows = [replace(ROWS[i], context=f"Who is number {i}?", options=options) for i in range(2)]
+    assert found_in(choices([*rows, *ROWS[2:]]))["AF502", "instances"].status == "clear"
+
+
+def test_which_of_the_same_instances_comes_first_changes_nothing() -> None:
+    """`can not` and `cannot` are the same, but only one of them is nearly the same as a third text."""
+    texts = ["you can not go there with him", "you cannot go there with him", "you cannot go there with him, too"]
+    rows = [Instance(f"{i}", "", (text,), 0) for i, text in enumerate(texts)] + [Instance("3", "", ("no",), 1)]
+    for order in ([0, 1, 2, 3], [1, 0, 2, 3]):
+        found = found_in(classes([rows[i] for i in order], ("no", "yes")))
+        assert found["AF501", "instances"].value == 0.5
+        assert found["AF502", "instances"].value == 0
+
+
 def test_equal_texts_of_named_groups_are_a_hint() -> None:
     rows = [replace(one, group=f"video {i // 3}") for i, one in enumerate(FAULTS["AF507 instances"])]
     assert found_in(choices(rows))["AF507", "instances"].status == "hint"
 
 
 PARTS = ["red fox", "a", "b", "the cat sat", "one two three four five six seven eight nine ten eleven twelve", "A."]
+PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
+PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
 TEXT = st.lists(st.sampled_from(PARTS), max_size=4).map(" ".join)
 INSTANCE = st.tuples(TEXT, st.lists(TEXT, min_size=2, max_size=3), st.integers(0, 1), *[st.sampled_from("xy")] * 3)
 

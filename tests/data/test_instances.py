@@ -104,6 +104,13 @@ def test_a_context_that_most_instances_have_joins_nothing() -> None:
     assert "300 instances have a context so common" in made.said
 
 
+def test_what_is_nearly_a_common_context_joins_none_of_those_that_have_it() -> None:
+    common = "Read the story about the old man and the sea, then choose the option that is true of the man in it"
+    rows = [Instance(f"{i}", common, (f"it is {i}", f"or {i}"), 0) for i in range(60)]
+    rows.append(Instance("x", f"{common} today", ("at it", "on it"), 0))
+    assert group(Instances(tuple(rows), "choices")).n == 61
+
+
 def test_chains_of_near_duplicates_do_not_swallow_the_set() -> None:
     """Each text shares all but a word with the next; the first and the last share none."""
     window = [" ".join(f"w{word}" for word in range(i, i + 12)) for i in range(100)]
