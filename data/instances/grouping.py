@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances, Kind
-from swag_af.data.splits import MOST_TOGETHER, Joined, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets
 from swag_af.data.text.wording import text_key, words
 
@@ -97,6 +97,20 @@ def _said(groups: np.ndarray, joined: Joined, n_named: int, threshold: float) ->
     if joined.n_apart:
         parts.append(f"{joined.n_apart:,} instances have a context so common that they stay apart")
     return "; ".join(parts)
+
+
+def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:
+    """(N,) a fold for each instance, from 0: whole groups together, the same for the same ids in whatever order.
+
+    No more folds than there are groups.
+    """
+    ids = [one.id for one in instances.instances]
+    rank = np.empty(len(ids), np.int64)
+    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    first = np.full(groups.n, len(ids))
+    np.minimum.at(first, groups.numbers, rank)  # (groups,) the rank of a group's first id
+    in_order = first.argsort().argsort()[groups.numbers]
+    return deal(in_order, min(n_folds, groups.n), rng=np.random.default_rng((seed, *b"folds")))
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ Reading order (each file imports only those named before it):
     junit        an audit or a gate as JUnit XML
     sarif        an audit or a gate as SARIF, for code scanning
     probes       what models find in a part of each instance
+    single       single features, words, rules of item writing
 
 Importing this package loads nothing else.
 """

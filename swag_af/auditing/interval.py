@@ -35,7 +35,7 @@ def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     if n_groups < 2:
         return 0.0, 1.0
     if 0 < p < 1:
-        effective = n / max(1.0, _variance_over_groups(hits - p, groups) / (p * (1 - p) / n))
+        effective = n / max(1.0, variance_over_groups(hits - p, groups) / (p * (1 - p) / n))
     else:
         effective = float(n_groups)
     t = t_quantile(n_groups - 1)
@@ -61,13 +61,13 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
         share = t**2 / (n_groups + t**2)
         return Difference(mean, mean - share * (1 + mean), mean + share * (1 - mean))
     residuals = differences - mean
-    variance = max(_variance_over_groups(residuals, groups), float((residuals**2).sum()) / (n * (n - 1)))
+    variance = max(variance_over_groups(residuals, groups), float((residuals**2).sum()) / (n * (n - 1)))
     half = t * variance**0.5
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half))
 
 
-def _variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
-    """The variance of the mean whose `residuals` (N,) these are, over samples of whole groups."""
+def variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
+    """The variance of the mean whose `residuals` (N,) these are, over samples of whole `groups` (N,), two at least."""
     n_groups = int(groups.max()) + 1
     sums = np.bincount(groups, residuals)  # (groups,)
     return n_groups / (n_groups - 1) * float((sums**2).sum()) / len(residuals) ** 2

@@ -70,13 +70,13 @@ class Association:
     label: str
     """`gold`, or the name of a class."""
     n: int
-    """Answers (texts that are classified) that contain it."""
+    """Texts that contain it; of choices, questions in which some options contain it and others do not."""
     share: float
-    """How many of them have the label."""
+    """How many of them have the label; of choices, in how many of them gold contains it."""
     chance: float
     """How many would if it told nothing."""
     z: float
-    """(share - chance) / sqrt(chance (1 - chance) / n)."""
+    """(share - chance) / sqrt(chance (1 - chance) / n), n divided by the design effect of groups where above 1."""
     q: float
     """The p-value after Benjamini and Hochberg, over all n-grams tested."""
     pmi: float

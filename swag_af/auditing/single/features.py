@@ -1,0 +1,120 @@
+"""The single features of an audit by name, and what each tells of the labels. Codes AF201 to AF211."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.single import form
+from swag_af.auditing.single.likeness import content_overlap, likeness, overlap
+from swag_af.auditing.single.perplexity import surprise
+from swag_af.auditing.single.recurrence import in_other_contexts, recurrences, right_elsewhere, same_texts
+from swag_af.auditing.single.rules import Tried, choose, classify, diagnostics_of, quantile_bins
+from swag_af.auditing.single.tables import Seen
+from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import Groups, folds_of
+from swag_af.data.instances.instances import Instances
+
+MOST_POSITIONS = 10
+"""Positions that are looked at, from the first."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number for each option of a question, or for each classified text, that no label is needed for."""
+
+    code: str
+    highest: str
+    """The rule that chooses the option with the highest number; its subject."""
+    lowest: str
+    """The rule that chooses that with the lowest."""
+    of: Callable[[Seen], np.ndarray]
+    """(M,) of choices, (N,) of classes."""
+    kinds: tuple[str, ...] = ("choices", "classes")
+
+
+FEATURES: dict[str, Feature] = {
+    "characters": Feature("AF201", "longest", "shortest", form.characters),
+    "tokens": Feature("AF201", "most tokens", "fewest tokens", form.tokens),
+    "overlap": Feature("AF203", "most overlap", "least overlap", overlap),
+    "content overlap": Feature("AF203", "most content overlap", "least content overlap", content_overlap),
+    "likeness": Feature("AF204", "most alike", "odd one out", likeness, ("choices",)),
+    "full stop": Feature("AF205", "full stop", "no full stop", form.full_stop),
+    "question mark": Feature("AF205", "question mark", "no question mark", form.question_mark),
+    "commas": Feature("AF205", "most commas", "fewest commas", form.commas),
+    "capital": Feature("AF206", "first letter capital", "first letter small", form.capital),
+    "words in capitals": Feature("AF206", "most words in capitals", "fewest words in capitals", form.capitals),
+    "digits": Feature("AF207", "most digits", "fewest digits", form.digits),
+    "quotes": Feature("AF208", "most quotes", "fewest quotes", form.quotes),
+    "nouns": Feature("AF209", "most nouns", "fewest nouns", form.part_of_speech("NOUN", "PROPN")),
+    "verbs": Feature("AF209", "most verbs", "fewest verbs", form.part_of_speech("VERB", "AUX")),
+    "adjectives": Feature("AF209", "most adjectives", "fewest adjectives", form.part_of_speech("ADJ")),
+    "adverbs": Feature("AF209", "most adverbs", "fewest adverbs", form.part_of_speech("ADV")),
+    "pronouns": Feature("AF209", "most pronouns", "fewest pronouns", form.part_of_speech("PRON")),
+    "recurrence": Feature("AF211", "recurs most", "recurs least", recurrences),
+    "contexts": Feature("AF211", "in most other contexts", "in fewest other contexts", in_other_contexts),
+}
+"""The features of a text and its instance alone; parts of speech are shares of the tokens."""
+
+OTHERS = ("position", "perplexity", "label elsewhere")
+"""Features that ask for more: an order of options, models of other folds, labels of other folds."""
+
+
+def feature_diagnostics(
+    instances: Instances,
+    groups: Groups,
+    *,
+    features: Sequence[str] = (*FEATURES, *OTHERS),
+    n_folds: int = 5,
+    seed: int = 0,
+) -> list[Diagnostic]:
+    """A diagnostic for each rule of `features`; found or not is decided for all of them together.
+
+    Of choices each feature gives two rules, highest and lowest, and position one a place; of classes one rule, whose
+    subject is the feature. What needs a fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`.
+    Raises InputError for a name that is no feature. A feature that the kind of data does not have gives nothing.
+    """
+    unknown = [name for name in features if name not in FEATURES and name not in OTHERS]
+    if unknown:
+        raise InputError(f"{unknown[0]}: no such feature. There are {', '.join([*FEATURES, *OTHERS])}.")
+    folds = folds_of(instances, groups, n_folds, seed=seed)
+    seen = Seen(instances.texts)
+    rules = choices_rules if instances.kind == "choices" else classes_rules
+    tried = [rule for name in features for rule in rules(name, seen, instances, folds)]
+    return diagnostics_of(tried, instances, groups)
+
+
+def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray) -> Iterator[Tried]:
+    """The rules of one feature of choices."""
+    if name == "position":
+        yield from _position_rules(seen, instances)
+    elif name == "perplexity":
+        bits = surprise(seen, folds)
+        yield choose("AF210", "most perplexing", bits, instances)
+        yield choose("AF210", "least perplexing", -bits, instances)
+    elif name == "label elsewhere":
+        yield choose("AF211", "right most often elsewhere", right_elsewhere(seen, folds, instances), instances)
+    else:
+        feature = FEATURES[name]
+        scores = feature.of(seen)
+        yield choose(feature.code, feature.highest, scores, instances)
+        yield choose(feature.code, feature.lowest, -scores, instances)
+
+
+def _position_rules(seen: Seen, instances: Instances) -> Iterator[Tried]:
+    """A rule for each place; none where the order of options was drawn."""
+    if seen.texts.has_order:
+        place = form.position(seen)
+        for at in range(1, min(MOST_POSITIONS, int(place.max())) + 1):
+            yield choose("AF202", f"option {at}", (place == at).astype(float), instances)
+
+
+def classes_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray) -> Iterator[Tried]:
+    """The rule of one feature of classes; none where classes do not have it."""
+    if name == "label elsewhere":
+        yield classify("AF211", name, same_texts(seen), instances, folds)
+    elif name == "perplexity":
+        yield classify("AF210", name, quantile_bins(surprise(seen, folds)), instances, folds)
+    elif name in FEATURES and "classes" in FEATURES[name].kinds:
+        yield classify(FEATURES[name].code, name, quantile_bins(FEATURES[name].of(seen)), instances, folds)

@@ -1,0 +1,185 @@
+"""Rules of one feature: how often they are right, against luck, and the diagnostics of many of them at once.
+
+A rule reads scores or bins that know no labels. Of choices it takes the option with the highest score, ties shared, and
+nothing is fitted. Of classes it takes, for each bin of the feature, the class that is most frequent there in the other
+folds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.ranking import hits
+from swag_af.auditing.single.examples import worst
+from swag_af.auditing.single.significance import LEVEL, adjusted, p_value
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+
+N_BINS = 10
+"""Bins of a feature, of about as many texts each."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A rule that was tried on the instances `rows`."""
+
+    code: str
+    subject: str
+    said: str
+    """The sentence of its diagnostic; may hold `{value}`, `{low}`, `{high}` and `{chance}`."""
+    rows: np.ndarray
+    """(n,) the instances to which the rule applies."""
+    hits: np.ndarray
+    """(n,) how far it was right, 0 to 1."""
+    chance: np.ndarray
+    """(n,) how far a rule that knows nothing would be, as the diagnostic says it."""
+    residuals: np.ndarray
+    """(n,) how far it was right beyond what luck gives."""
+    variances: np.ndarray
+    """(n,) of the residuals, if it is luck."""
+    margins: np.ndarray
+    """(n,) how clear the choice was."""
+    found_from: float | None = None
+    """The lowest value, above chance, that is more than a hint; where None, any that differs from chance."""
+
+
+def choose(code: str, subject: str, scores: np.ndarray, instances: Instances, said: str = "") -> Tried:
+    """The rule that chooses the option with the highest of `scores` (M,)."""
+    n_options, begins = instances.n_answers, instances.offsets[:-1]
+    is_top = scores == np.repeat(np.maximum.reduceat(scores, begins), n_options)  # (M,)
+    n_top = np.add.reduceat(is_top.astype(np.int64), begins)  # (N,)
+    found = hits(scores, instances)
+    said = said or f"The rule `{subject}` finds gold in {{value}} of {len(instances):,} questions"
+    said += f" ({{low}} to {{high}}; chance {{chance}}); it tells options apart in {int((n_top < n_options).sum()):,}."
+    return Tried(
+        code=code,
+        subject=subject,
+        said=said,
+        rows=np.arange(len(instances)),
+        hits=found,
+        chance=instances.chance,
+        residuals=found - instances.chance,
+        variances=instances.chance * (1 / n_top - instances.chance),
+        margins=_margins(scores, is_top, instances),
+    )
+
+
+def _margins(scores: np.ndarray, is_top: np.ndarray, instances: Instances) -> np.ndarray:
+    """(N,) how far the highest score is above the next; 0 where all are equal."""
+    begins = instances.offsets[:-1]
+    second = np.maximum.reduceat(np.where(is_top, -np.inf, scores), begins)
+    return np.where(np.isfinite(second), np.maximum.reduceat(scores, begins) - second, 0.0)
+
+
+def classify(code: str, subject: str, bins: np.ndarray, instances: Instances, folds: np.ndarray) -> Tried:
+    """The rule that takes the class most frequent, in the other `folds` (N,), among texts of the same of `bins` (N,).
+
+    A bin that the other folds lack has the class most frequent in them; classes that are as frequent share.
+    """
+    shares = frequent_classes(bins, instances, folds)  # (N, C)
+    found = shares[np.arange(len(instances)), instances.answers]
+    residuals, variances = _beyond_luck(shares, instances.answers, folds)
+    said = f"`{subject}` alone tells the class of {{value}} of {len(instances):,} texts ({{low}} to {{high}}; the "
+    return Tried(
+        code=code,
+        subject=subject,
+        said=f"{said}largest class has {{chance}}).",
+        rows=np.arange(len(instances)),
+        hits=found,
+        chance=instances.chance,
+        residuals=residuals,
+        variances=variances,
+        margins=np.zeros(len(instances)),
+    )
+
+
+def quantile_bins(values: np.ndarray) -> np.ndarray:
+    """(N,) the bin of each of `values` (N,), from 0: `N_BINS` of about equal sizes, equal values together."""
+    inner = np.quantile(values, np.arange(1, N_BINS) / N_BINS, method="higher")
+    return np.searchsorted(np.unique(inner), values, side="right")
+
+
+def frequent_classes(bins: np.ndarray, instances: Instances, folds: np.ndarray) -> np.ndarray:
+    """(N, C) 1 at the class that the rule of `classify` takes; 1/t at each where t share."""
+    n_classes, n_bins, labels = len(instances.classes), int(bins.max()) + 1, instances.answers
+    shares = np.empty((len(instances), n_classes))
+    for fold in range(int(folds.max()) + 1):
+        train = folds != fold
+        counts = np.bincount(bins[train] * n_classes + labels[train], minlength=n_bins * n_classes)
+        counts = counts.reshape(n_bins, n_classes) * (1 + int(train.sum()))
+        counts += np.bincount(labels[train], minlength=n_classes)  # decides between equals only
+        is_top = counts == counts.max(axis=1, keepdims=True)
+        shares[~train] = (is_top / is_top.sum(axis=1, keepdims=True))[bins[~train]]
+    return shares
+
+
+def _beyond_luck(shares: np.ndarray, labels: np.ndarray, folds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) hits beyond what the same choices give when labels are dealt anew within each fold; (N,) their variances.
+
+    Labels of a fold are as good as in any order to a rule that was fitted on the others. The sum of `shares` (N, C) at
+    the labels then has the mean and variance of Hoeffding (1951, "A combinatorial central limit theorem"): those of
+    the shares with the means of their rows and columns taken out.
+    """
+    residuals, variances = np.zeros((2, len(labels)))
+    for fold in range(int(folds.max()) + 1):
+        at = np.flatnonzero(folds == fold)
+        chosen, present = shares[at], np.bincount(labels[at], minlength=shares.shape[1]) / len(at)  # (n, C), (C,)
+        centred = chosen - (chosen @ present)[:, None] - chosen.mean(axis=0) + chosen.mean(axis=0) @ present
+        residuals[at] = centred[np.arange(len(at)), labels[at]]
+        variances[at] = (centred**2) @ present * len(at) / max(1, len(at) - 1)
+    return residuals, variances
+
+
+def diagnostics_of(tried: Sequence[Tried], instances: Instances, groups: Groups) -> list[Diagnostic]:
+    """A diagnostic for each of `tried`, in order of code and subject, whose status allows for how many there are.
+
+    `found` asks for two things: a p-value below 0.05 after Benjamini and Hochberg over the rules that tell any answers
+    apart, and a 95 % interval that leaves out chance. With the first alone it is a hint: more than luck, but too
+    seldom of use to show in the accuracy.
+    """
+    p_values = np.array([_p_value(one, groups) for one in tried])
+    q_values, telling = np.ones(len(tried)), np.array([bool((one.variances > 0).any()) for one in tried], bool)
+    q_values[telling] = adjusted(p_values[telling])
+    n_rules = int(telling.sum())
+    found = [_diagnostic(one, q, n_rules, instances, groups) for one, q in zip(tried, q_values.tolist(), strict=True)]
+    return sorted(found, key=lambda one: (one.code, one.subject))
+
+
+def _p_value(tried: Tried, groups: Groups) -> float:
+    return p_value(tried.residuals, tried.variances, _numbers(tried, groups)) if len(tried.rows) else 1.0
+
+
+def _numbers(tried: Tried, groups: Groups) -> np.ndarray:
+    """(n,) the groups of the rows of a rule, from 0 without a gap."""
+    numbers: np.ndarray = np.unique(groups.numbers[tried.rows], return_inverse=True)[1]
+    return numbers
+
+
+def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups) -> Diagnostic:
+    if not len(tried.rows):
+        return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
+    said = f"{tried.said} Adjusted for {n_rules} rules, p {_said(q)}." if q < LEVEL else tried.said
+    one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
+    status = _status(one, q, tried.found_from)
+    return replace(one, status=status, examples=() if status == "clear" else _examples(tried, one, instances))
+
+
+def _said(p: float) -> str:
+    return f"= {p:.1g}" if p > 1e-99 else "< 1e-99"
+
+
+def _status(one: Diagnostic, q: float, found_from: float | None) -> Status:
+    if q >= LEVEL:
+        return "clear"
+    is_enough = found_from is None or (one.value >= found_from and one.value > (one.chance or 0.0))
+    return "found" if one.status == "found" and is_enough else "hint"
+
+
+def _examples(tried: Tried, one: Diagnostic, instances: Instances) -> tuple[Example, ...]:
+    """Instances in which the rule alone decides: for gold, or against it where it is below chance."""
+    is_above = one.value > (one.chance or 0.0)
+    shown = (tried.hits == (1.0 if is_above else 0.0)) & (tried.variances > 0)
+    said = f"{tried.subject}: {'right' if is_above else 'wrong'}"
+    return worst(instances, tried.rows[shown], tried.margins[shown], said)

@@ -1,0 +1,35 @@
+"""Whether a rule beats luck, alone and among many rules that were tried at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swag_af.auditing.interval import variance_over_groups
+
+LEVEL = 0.05
+"""The share of false findings, among all of a family, that is put up with."""
+
+
+def p_value(residuals: np.ndarray, variances: np.ndarray, groups: np.ndarray) -> float:
+    """How often luck alone gives hits as far from chance as these, two-sided.
+
+    `residuals` (n,) are hits less what they are expected to be, `variances` (n,) theirs if any answer were right as
+    likely as another, 0 where a rule cannot tell answers apart; `groups` (n,) are numbered from 0. The variance of the
+    mean is that of luck, or that over whole groups where it is larger; its distribution Student's t at one less than
+    the groups in which the rule tells anything apart, so that a few rows do not prove a rule.
+    """
+    from scipy.special import stdtr
+
+    n, n_groups = len(residuals), len(np.unique(groups[variances > 1e-12]))
+    if n_groups < 2:
+        return 1.0
+    mean = float(residuals.mean())
+    variance = max(float(variances.sum()) / n**2, variance_over_groups(residuals - mean, groups))
+    return float(2 * stdtr(n_groups - 1, -abs(mean) / variance**0.5))
+
+
+def adjusted(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The p-values after Benjamini and Hochberg (1995): below `LEVEL` for a share of false findings of `LEVEL`."""
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p_values)) if len(p_values) else np.zeros(0)
