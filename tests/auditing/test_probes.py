@@ -24,6 +24,7 @@ from swag_af.auditing.probes.folds import sort, split_pairs
 from swag_af.auditing.probes.inputs import INPUTS, Source, find_input, input_names, other_rows, read
 from swag_af.auditing.probes.probe import planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
+from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
@@ -103,6 +104,17 @@ BOTH = [make_choices(planted=True), make_classes(planted=True)]
 
 
 # what is found
+
+
+@pytest.mark.parametrize("folds", ["group", "random", "split"])
+@pytest.mark.parametrize("instances", [make_choices(60, ragged=True), make_classes(60)], ids=["choices", "classes"])
+def test_the_scores_of_answers_stand_in_the_order_that_was_given(instances: Instances, folds: Any) -> None:
+    data = permuted(with_splits(instances, "train", "test"), 3)
+    name = "options" if data.kind == "choices" else "hypothesis"
+    found = probe(data, name, folds=folds)
+    scored = data.take(found.rows)
+    assert np.allclose(hits(found.scores, scored), found.hits)
+    assert np.allclose(gold_probabilities(found.scores, scored), found.probabilities)
 
 
 @pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams"])

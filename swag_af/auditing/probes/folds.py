@@ -23,22 +23,34 @@ class Sorted:
     """(N,) which row of the set as given each one is."""
     groups: np.ndarray
     """(N,) their groups, numbered as they are first met here."""
+    answers: np.ndarray
+    """(M,) where each of their answers stands among those that were given."""
 
 
 def sort(instances: Instances, groups: np.ndarray) -> Sorted:
     """`instances`, which are in `groups` (N,), in that order."""
-    each = [_sorted_options(one) if instances.kind == "choices" else one for one in instances.instances]
+    orders = [_order(instances, row) for row in range(len(instances))]
+    each = list(instances.instances)
+    if instances.kind == "choices":
+        each = [_reordered(one, order) for one, order in zip(each, orders, strict=True)]
     rows = sorted(range(len(each)), key=lambda row: _key(each[row]))
     _, first, mine = np.unique(groups[rows], return_index=True, return_inverse=True)
     return Sorted(
         replace(instances, instances=tuple(each[row] for row in rows)),
         np.array(rows),
         np.argsort(np.argsort(first))[mine],
+        np.concatenate([instances.offsets[row] + orders[row] for row in rows]),
     )
 
 
-def _sorted_options(one: Instance) -> Instance:
-    order = sorted(range(len(one.options)), key=one.options.__getitem__)
+def _order(instances: Instances, row: int) -> list[int]:
+    """The answers of a row: options in order of their text, classes as they are."""
+    options = instances.instances[row].options
+    n_answers = int(instances.n_answers[row])
+    return sorted(range(n_answers), key=options.__getitem__ if instances.kind == "choices" else None)
+
+
+def _reordered(one: Instance, order: list[int]) -> Instance:
     return replace(one, options=tuple(one.options[i] for i in order), answer=order.index(one.answer))
 
 

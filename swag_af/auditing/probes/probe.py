@@ -202,6 +202,8 @@ class _Bench:
             scores[answers_of(scored, instances.offsets)] = found
         given = self.sorted.rows[rows]  # (n,) in the order that was given
         order = np.argsort(given)
+        in_given_order = np.empty_like(scores)
+        in_given_order[self.sorted.answers] = scores
         return Probe(
             input=task.input,
             model=_name(task.model),
@@ -209,6 +211,7 @@ class _Bench:
             rows=given[order],
             hits=hits(scores, instances)[rows][order],
             probabilities=gold_probabilities(scores, instances)[rows][order],
+            scores=in_given_order[answers_of(given[order], self.given.offsets)],
             n_folds=len(parts),
             seed=task.seed,
             fitted_on=task.fitted_on,
