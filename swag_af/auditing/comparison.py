@@ -25,7 +25,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
 from swag_af.auditing.interval import Difference, paired_difference, t_quantile
 from swag_af.auditing.outcome import Audit, Probe, over_seeds
 from swag_af.auditing.summary import Rows
-from swag_af.auditing.verdict import PARTIAL, figure
+from swag_af.auditing.verdict import PARTIAL, figure, span
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
@@ -78,6 +78,11 @@ class Change:
     difference: Difference | None
     """After less before, paired over the instances that both have; of probes, where there is no control."""
     outcome: Outcome
+
+    @property
+    def was_found(self) -> bool:
+        """Whether there was a finding, before or after."""
+        return "found" in (self.before.status, self.after.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +178,7 @@ def match(before: Instances, after: Instances) -> tuple[np.ndarray, Literal["id"
 
 def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
     """The changes of this outcome that concern something found, before or after: the furthest from chance first."""
-    concerned = [
-        one for one in comparison.changes if one.outcome == outcome and "found" in (one.before.status, one.after.status)
-    ]
+    concerned = [one for one in comparison.changes if one.outcome == outcome and one.was_found]
     side = "before" if outcome == "nearer" else "after"
     return sorted(concerned, key=lambda one: -abs(getattr(one, side).value - (one.chance or 0.0)))
 
@@ -187,10 +190,15 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         f"{c.before} has {c.n_before:,} instances, {c.after} {c.n_after:,}; {c.n_matched:,} are in both, by "
         f"{c.matched_by}."
     ]
+    if 2 * c.n_matched < min(c.n_before, c.n_after):
+        lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
     if c.n_draws:
         lines.append(f"The control: {c.n_draws} cuts of {c.before} to {c.n_after:,} instances, drawn at random.")
-    lines += [f"Weaker than before: {change_sentence(one)}" for one in changed(c, "nearer")[:3]]
-    lines += [f"{_worse(one)}: {change_sentence(one)}" for one in changed(c, "further")[:3]]
+    worse = changed(c, "further")
+    new = [one for one in worse if one.before.status != "found"]
+    lines += [f"Weaker than before: {change_sentence(one)}" for one in changed(c, "nearer")[:_SAID]]
+    lines += [f"Stronger than before: {change_sentence(one)}" for one in worse if one not in new][:_SAID]
+    lines += [f"New, made by the repair: {change_sentence(one)}" for one in new[:_SAID]]
     n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
     if n_left:
         lines.append(f"No change can be told of {n_left:,} checks that had found something before.")
@@ -202,17 +210,16 @@ def change_sentence(change: Change) -> str:
     c = change
     said = f"{c.code} {c.subject}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
     if c.control:
-        between = f"{figure(c.control.low, c.unit)} to {figure(c.control.high, c.unit)}"
-        said += f"; {between} when as many rows go at random"
+        said += f"; {span(c.control.low, c.control.high, c.unit)} when as many rows go at random"
     return f"{said}{'' if c.chance is None else f' (chance {figure(c.chance, c.unit)})'}."
 
 
-def comparison_rows(comparison: Comparison, outcomes: Sequence[Outcome] = ("nearer", "further")) -> Rows:
-    """A header, then each change of these `outcomes`."""
+def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
+    """A header, then each change that can be told of something found, before or after; with `told` False the others."""
     rows: Rows = [("check", "before", "random removal", "after", "chance", "so it is")]
     for c in comparison.changes:
-        if c.outcome in outcomes:
-            control = f"{figure(c.control.low, c.unit)} to {figure(c.control.high, c.unit)}" if c.control else "–"
+        if (c.outcome in ("nearer", "further") and c.was_found) is told:
+            control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
             values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), figure(c.chance, c.unit))
             rows.append((f"{c.code} {c.subject}", *values, SO_IT_IS[c.outcome]))
     return rows
@@ -220,10 +227,8 @@ def comparison_rows(comparison: Comparison, outcomes: Sequence[Outcome] = ("near
 
 SO_IT_IS = {"nearer": "weaker", "further": "stronger", "same": "as before", "untold": "not told"}
 """What an outcome means for an artifact."""
-
-
-def _worse(change: Change) -> str:
-    return "Stronger than before" if change.before.status == "found" else "New, made by the repair"
+_SAID = 3
+"""Changes of a kind that have a sentence; all are in the table."""
 
 
 def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarray) -> list[Change]:
@@ -327,10 +332,10 @@ def _is_alike(before: Instances, after: Instances, old: int, new: int) -> bool:
     return same_context or text_key(_gold(before, one)) == text_key(_gold(after, other))
 
 
-def _keys(instances: Instances) -> list[tuple[int, int, int]]:
-    return [
-        (text_key(one.context), text_key(one.start), text_key(_gold(instances, one))) for one in instances.instances
-    ]
+def _keys(instances: Instances) -> list[tuple[int, int]]:
+    """Context with start, which one version may have apart and another not; and gold."""
+    rows = instances.instances
+    return [(text_key(f"{one.context} {one.start}"), text_key(_gold(instances, one))) for one in rows]
 
 
 def _gold(instances: Instances, one: Instance) -> str:

@@ -21,6 +21,8 @@ BELOW_CAUSES = (
 PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
 """The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
 SHUFFLED = "AF104"
+SLIGHT = 0.1
+"""The share of what guessing leaves, up to which a gain is called slight."""
 SIGNIFICANT = 0.05
 """The largest q of a word that is told."""
 WITHOUT: Mapping[str, str] = {
@@ -45,13 +47,12 @@ def verdict(audit: Audit | SavedAudit) -> str:
     if best is None:
         return f"Whether these {things} can be {done} from a part of them was not asked: no probe was made."
     by = f"by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
-    value, sure = figure(best.value, best.unit), f"95 % interval {between(best)}"
-    if best.status == "found" and best.chance is not None and best.value > best.chance:
-        return f"{value} of the {things} ({sure}) can be {done} {how(best)}, {by}. Guessing gets {_chance(best)}."
-    return (
-        f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {how(best)}, {by}, it is "
-        f"{value} ({sure})."
-    )
+    value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)})"
+    said = f"{value} are {done} rightly {how(best)}, {by}."
+    if best.status != "found" or best.chance is None or best.value <= best.chance:
+        return f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {said}"
+    slight = "Hardly more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
+    return f"{slight}{said} Guessing gets {_chance(best)}."
 
 
 def headline(saved: SavedAudit) -> Diagnostic | None:
@@ -128,8 +129,12 @@ def between(diagnostic: Diagnostic) -> str:
     """The interval: `68.1 to 74.3 %`; a dash where there is none."""
     if diagnostic.low is None or diagnostic.high is None:
         return "–"
-    low, high = figure(diagnostic.low, diagnostic.unit), figure(diagnostic.high, diagnostic.unit)
-    return f"{low.removesuffix(' %')} to {high}"
+    return span(diagnostic.low, diagnostic.high, diagnostic.unit)
+
+
+def span(low: float, high: float, unit: Unit) -> str:
+    """From one value to another, the unit named once."""
+    return f"{figure(low, unit).removesuffix(' %')} to {figure(high, unit)}"
 
 
 def family_of(diagnostic: Diagnostic) -> str:

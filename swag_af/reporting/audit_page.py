@@ -124,7 +124,7 @@ def tone(one: Diagnostic) -> str:
 def _repair(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
-    rows, others = comparison_rows(comparison), comparison_rows(comparison, ("same", "untold"))
+    rows, others = comparison_rows(comparison), comparison_rows(comparison, told=False)
     n = len(comparison.changes)
     return render(
         "audit_comparison",

@@ -77,6 +77,14 @@ def test_rows_removed_at_random_change_nothing() -> None:
     assert len(comparison_rows(found)) == 1
 
 
+def test_two_sets_that_share_little_are_no_repair() -> None:
+    others = tuple(replace(one, id=f"z{one.id}", context=f"why {one.context}") for one in questions(40).instances)
+    after = replace(questions(40), instances=others)
+    found = compare(by_length(of_lengths(60)), by_length(after), by_length)
+    assert found.n_matched == 0
+    assert "two sets rather than one that was repaired" in comparison_lines(found)[1]
+
+
 def test_a_repair_that_helps_is_told() -> None:
     data = of_lengths(seed=2)
     longest = [int(np.argmax([len(option) for option in one.options])) for one in data.instances]

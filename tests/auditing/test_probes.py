@@ -106,6 +106,17 @@ BOTH = [make_choices(planted=True), make_classes(planted=True)]
 # what is found
 
 
+@pytest.mark.parametrize("folds", ["group", "random", "split"])
+@pytest.mark.parametrize("instances", [make_choices(60, ragged=True), make_classes(60)], ids=["choices", "classes"])
+def test_the_scores_of_answers_stand_in_the_order_that_was_given(instances: Instances, folds: Any) -> None:
+    data = permuted(with_splits(instances, "train", "test"), 3)
+    name = "options" if data.kind == "choices" else "hypothesis"
+    found = probe(data, name, folds=folds)
+    scored = data.take(found.rows)
+    assert np.allclose(hits(found.scores, scored), found.hits)
+    assert np.allclose(gold_probabilities(found.scores, scored), found.probabilities)
+
+
 @pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams"])
 def test_a_planted_word_is_found_in_the_options(model: str) -> None:
     found = probe(make_choices(planted=True), "options", model)

@@ -19,7 +19,7 @@ def test_the_verdict_names_the_strongest_probe_with_interval_and_chance() -> Non
     made = audit(DATA, [probe(DATA, 0.7), probe(DATA, 0.5, model="fasttext"), probe(DATA, 0.9, input="full")])
     said = verdict(made)
     assert said.startswith("70.0 % of the questions (95 % interval 6")
-    assert "can be answered from the options alone, without the question, by a linear model over words" in said
+    assert "are answered rightly from the options alone, without the question, by a linear model over words" in said
     assert "one of 2 probes" in said
     assert said.endswith("Guessing gets 25.0 %.")
     assert verdict(saved_form(made)) == said
@@ -59,6 +59,12 @@ def test_words_in_random_order_and_all_words_are_no_headline() -> None:
     assert "was not asked" in verdict(audit(DATA, []))
 
 
+def test_a_gain_that_is_real_and_slight_is_called_slight() -> None:
+    data = questions(4000, 2)
+    said = verdict(audit(data, [probe(data, 0.53)]))
+    assert said.startswith("Hardly more than by guessing: 53.0 % of the questions")
+
+
 def test_below_chance_is_told() -> None:
     lines = further(audit(DATA, [probe(DATA, 0.1)]))
     assert any("10.0 % only (chance 25.0 %). Below chance is a finding too" in line for line in lines)
@@ -86,7 +92,7 @@ def test_classes_are_labelled() -> None:
     found = replace(audit(DATA, [probe(DATA, 0.7)]).diagnostics[0], code="AF105", subject="hypothesis, tfidf")
     made = Audit(data, audit(data, []).groups, (found,), (), (), {})
     assert "of the instances (95 %" in verdict(made)
-    assert "can be labelled from the hypothesis alone, without the premise" in verdict(made)
+    assert "are labelled rightly from the hypothesis alone, without the premise" in verdict(made)
 
 
 def test_rows_are_those_asked_for_and_align() -> None:
