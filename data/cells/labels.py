@@ -4,7 +4,7 @@ Reads no files; columns are chosen elsewhere.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from swag_af.data.cells.values import as_list, integer, names_of_options, optional, texts_of
@@ -13,6 +13,10 @@ from swag_af.data.sources import Record
 
 UNLABELLED = (None, "", "-", "-1", -1)
 """What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files."""
+
+
+AS_TEXT = -1
+"""In place of a number from which labels count: labels such as 42 are texts of options."""
 
 
 def is_unlabelled(value: Any) -> bool:
@@ -38,8 +42,8 @@ def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple
 def index_of(
     value: Any, label: str, options: Sequence[str | None], *, what: str, names: Sequence[str] = (), base: int = 0
 ) -> int:
-    """Which of `options` is right: by what the row calls them (`names`), by number from `base`, by letter, by its text,
-    or by a list that marks it among zeros.
+    """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is
+    `AS_TEXT`), by letter, by its text, or by a list that marks it among zeros.
 
     `label` and `what` are the columns of label and options, for errors.
     """
@@ -51,7 +55,7 @@ def index_of(
         return _marked(as_list(value, label), label, len(options))
     if isinstance(value, bool) and len(options) == 2:
         return int(value)
-    number = integer(value)
+    number = None if base == AS_TEXT else integer(value)
     if number is None and isinstance(value, str):
         i = _spelt(value.strip(), label, options, what)
         if i is not None:
@@ -84,28 +88,40 @@ def _spelt(text: str, label: str, options: Sequence[str | None], what: str) -> i
     return min(meant, default=None)
 
 
-def label_cells(records: Iterable[Record], label: str, options: str) -> Iterator[tuple[Any, int, Sequence[str]]]:
-    """`(cell, number of options, their names)` of every row that has options, as `base_of` takes them."""
+Cells = Iterable[tuple[Any, Sequence[str | None], Sequence[str]]]
+"""`(label, options, their names)` of rows."""
+
+
+def label_cells(records: Iterable[Record], label: str, options: str) -> Cells:
+    """The label and the options of every row that has options, as `base_of` takes them."""
     for record in records:
         try:
-            n = len(texts_of(record, options))
+            texts = texts_of(record, options)
         except RowError:
             continue  # told when the row itself is read
-        yield optional(record, label), n, names_of_options(record, options, n)
+        yield optional(record, label), texts, names_of_options(record, options, len(texts))
 
 
-def base_of(cells: Iterable[tuple[Any, int, Sequence[str]]]) -> int:
-    """From what numbers count: 1 if there is no 0, one is as large as its number of options, and none is larger.
+def base_of(cells: Cells) -> int:
+    """From what numbers count: 0 if all rows allow it, else 1 if they do, else `AS_TEXT` if all are texts of options.
 
-    No label that counts from 0 is as large, so nothing that could be read from 0 is read from 1. Looks no further than
-    the first label that settles it.
+    So nothing that could be read from 0 is read from 1: that takes a label as large as its number of options, and no 0.
+    Looks no further than the first label that settles it; 0 where nothing fits.
     """
-    largest = False
-    for value, n, names in cells:
+    from_0, from_1, as_text = True, True, True
+    for value, texts, names in cells:
         if is_unlabelled(value):
             continue
         number = None if str(value).strip() in names else integer(value)
-        if number is None or not 1 <= number <= n:
+        if number is None:
             return 0
-        largest |= number == n
-    return int(largest)
+        from_0 &= 0 <= number < len(texts)
+        from_1 &= 1 <= number <= len(texts)
+        as_text &= isinstance(value, str) and value.strip() in _stripped(texts)
+        if not from_1 and not as_text:
+            return 0
+    return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
+
+
+def _stripped(texts: Iterable[str | None]) -> list[str]:
+    return [text.strip() for text in texts if text is not None]

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
-from swag_af.data.cells.labels import index_of, is_unlabelled
+from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled
 from swag_af.data.cells.values import (
     did_you_mean,
     integer,
@@ -41,7 +41,18 @@ OPTIONS = (
 """Of options; a name of numbered or lettered columns stands for them all, none for A, B, C."""
 LABELS = (
     *("label", "labels", "answerkey", "answeridx", "answerindex", "correctindex", "correctanswerindex", "goldindex"),
-    *("goldlabel", "gold", "correctoption", "correctchoice", "cop", "answer", "correct", "correctanswer", "target"),
+    *(
+        "goldlabel",
+        "answerlabel",
+        "gold",
+        "correctoption",
+        "correctchoice",
+        "cop",
+        "answer",
+        "correct",
+        "correctanswer",
+        "target",
+    ),
     *("key", "mc1targets.labels", "answerrightending", "output", "solution", "rightanswer"),
 )
 """Of what says which option is right."""
@@ -63,7 +74,19 @@ PAIRS = (
     *(("texta", "textb"), ("sentencea", "sentenceb"), ("passage", "question"), ("question", "sentence")),
 )
 """Of pairs with classes."""
-TEXTS = ("sentence", "text", "review", "content", "tweet", "comment", "headline", "statement", "claim", "input")
+TEXTS = (
+    "sentence",
+    "text",
+    "review",
+    "content",
+    "tweet",
+    "comment",
+    "headline",
+    "statement",
+    "claim",
+    "input",
+    "question",
+)
 CLASSES = (
     *("goldlabel", "label", "labels", "labeltext", "class", "category", "sentiment", "stance", "entailmentlabel"),
     *("entailmentjudgment", "isduplicate", "polarity", "type", "target", "output", "answer"),
@@ -97,24 +120,25 @@ class Plan:
     labels_are: str = ""
     """What the labels of the first rows are: numbers, letters, texts, names or marks."""
     base: int = 0
-    """From what labels that are numbers count."""
+    """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
 
     def said(self) -> str:
         """`question = question, options = choices, label = label (numbers), group = none`."""
         words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
         columns = asdict(self.columns)
         said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
-        none = [f"{word} = none" for name, word in words.items() if name in _TOLD_IF_NONE and not columns[name]]
+        if not columns["video_column"]:
+            said.append("group = the passage" if columns["passage_column"] else "group = none")
         layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
-        return ", ".join([*said, *none]) + layout
+        return ", ".join(said) + layout
 
     def _named(self, field: str) -> str:
         """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
         column = str(getattr(self.columns, field))
         several = listed(column, self.names)
         if field == "label_column" and self.labels_are:
-            counted = f" from {self.base}" if self.labels_are == "numbers" else ""
-            return f"{column} ({self.labels_are}{counted})"
+            are = "texts" if self.base == AS_TEXT else self.labels_are
+            return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
         return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
 
 
@@ -140,7 +164,6 @@ _WORDS_OF_CLASSES = {
     "id_column": "id",
     "split_column": "split",
 }
-_TOLD_IF_NONE = ("video_column",)
 
 
 def plan_of(source: Source, layout: LayoutName, kind: Kind | Literal["auto"], columns: InstanceColumns) -> Plan:
@@ -209,7 +232,7 @@ class _Look:
 
     def choices(self) -> Found | None:
         """The columns of questions with options; None where there are none."""
-        endings = self.pick("endings_column", OPTIONS, self.has_options)
+        endings = self.pick("endings_column", OPTIONS, self.has_options) or self.refuse_other_options()
         golds = {
             "gold_column": self.pick("gold_column", GOLDS, self.has_text),
             "negatives_column": self.pick("negatives_column", NEGATIVES, self.has_texts),
@@ -226,6 +249,16 @@ class _Look:
         if not all(marked.values()):
             raise self.fault("choices")
         return "choices", marked | self.before_options(set(marked.values())) | self.about()
+
+    def refuse_other_options(self) -> str:
+        """Raise InputError where what is called options is a list of something else than texts; else empty."""
+        for name in (found for key in OPTIONS for found in self.called(key)):
+            if isinstance(self.rows[0].get(name), list):
+                try:
+                    texts_of(self.rows[0], name)
+                except RowError as fault:
+                    raise InputError(f"{self.source.path}: the first row {fault}. Make texts of them.") from None
+        return ""
 
     def before_options(self, taken: set[str]) -> dict[str, str]:
         """Where the context, a passage before it and the start of the options are."""
@@ -294,11 +327,11 @@ class _Look:
         return name in self.names and self.mostly(lambda row: isinstance(optional(row, name), str | int | float | None))
 
     def says_which(self, name: str, options: str) -> bool:
-        """Whether the labels under `name` mean options, counted from 0 or from 1, where there are labels."""
+        """Whether the labels under `name` mean options in one of the ways to read them, where there are labels."""
         if name not in self.names or name == options:
             return False
         labelled = [row for row in self.rows if not is_unlabelled(optional(row, name))]
-        reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1)]
+        reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1, AS_TEXT)]
         return not labelled or any(_mostly(labelled, means_one) for means_one in reads)
 
     def form_of(self, label: str, options: str) -> str:

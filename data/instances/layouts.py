@@ -111,7 +111,8 @@ def _of_requests(record: Record) -> Record:
 def _requests(arguments: Any) -> list[tuple[str, str]]:
     """`(context, continuation)` of each request: a list of pairs, or `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`."""
     listed = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
-    pairs = [list(one.values()) if isinstance(one, Mapping) else one for one in listed or ()]
+    given = listed if isinstance(listed, list) else []
+    pairs = [list(one.values()) if isinstance(one, Mapping) else one for one in given]
     if not pairs or not all(isinstance(one, list) and len(one) == 2 for one in pairs):
         raise RowError("has no pairs of texts under arguments, as logs of multiple choice have")
     if not all(isinstance(text, str) for one in pairs for text in one):

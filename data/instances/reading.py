@@ -26,7 +26,9 @@ from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
 MOST_CLASSES = 100
-"""More classes than this are taken for something else."""
+"""More classes than this are taken for something else; so are classes of fewer than two rows each."""
+_FEW = 20
+"""Fewer rows than this may have any classes."""
 
 
 def read_instances(
@@ -197,10 +199,11 @@ def _answer(found: Found, numbers: dict[str, int]) -> int:
 def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
     """The names of the classes, numbers by size and others by letter; whichever order the rows have."""
     counts = Counter(str(one.answer) for one in found)
-    if len(counts) > MOST_CLASSES:
+    n = counts.total()
+    if len(counts) > MOST_CLASSES or (n >= _FEW and len(counts) > n / 2):
         raise InputError(
-            f"{name}: {len(counts):,} classes (among them {min(counts)[:40]!r}), so the labels are none. Name the "
-            "column with --label-column, or the options with --endings-column."
+            f"{name}: {len(counts):,} classes in {n:,} rows (one is {min(counts)[:40]!r}), so the labels are none. "
+            "Name their column with --label-column, or that of the options with --endings-column."
         )
     return tuple(sorted(counts, key=_by_size))
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from swag_af.data.cells.labels import gold_of, is_unlabelled, label_cells
+from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells
 from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_nested, word_of
 from swag_af.data.errors import Faults, RowError
 from swag_af.data.instances.guessing import Plan
@@ -57,8 +57,8 @@ def found_in(source: Source, plan: Plan, name: str) -> Iterator[Found | None]:
     faults.check()
 
 
-def labels_in(source: Source, plan: Plan) -> Iterator[tuple[Any, int, Sequence[str]]]:
-    """The labels of a source, and to how many options each belongs; none where gold has a column of its own."""
+def labels_in(source: Source, plan: Plan) -> Cells:
+    """The labels of a source, each with its options; none where gold has a column of its own."""
     columns = plan.columns
     if not columns.label_column or not columns.endings_column:
         return iter(())

@@ -5,13 +5,13 @@ A layout says which columns hold the context (first sentence and start, or one t
 HellaSwag are built in; users name the columns of any other. Reading files and making pools happen elsewhere.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any
 
-from swag_af.data.cells.labels import base_of, gold_of, label_cells
+from swag_af.data.cells.labels import Cells, base_of, gold_of, label_cells
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -42,7 +42,7 @@ class Layout:
     sources: Mapping[str, str]
     """Prefix of the video -> source, for datasets that encode the source there."""
     base: int = 0
-    """From what labels that are numbers count."""
+    """From what labels that are numbers count; `AS_TEXT` where they are texts of endings."""
 
 
 LAYOUTS = {
@@ -139,7 +139,8 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
     if layout.columns.label_column in missing and listed(layout.columns.endings_column, source.columns):
         return InputError(
             f"{source.path}: no column {', '.join(missing)}, so nothing says which ending is gold (it has {has}). A "
-            "test file whose answers are kept makes no pool; if they have another name, say --label-column NAME."
+            "test file whose answers are kept makes no pool; if they have another name, say --label-column NAME, and "
+            "--labels-file FILE if they stand in a second file."
         )
     separator = " Cells are parted by commas, or by tabs in a .tsv." if len(source.columns) == 1 else ""
     advice = f"{did_you_mean(missing, source.columns)}{separator} Name your columns with --sent1-column NAME and so on"
@@ -169,8 +170,8 @@ def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: Lab
     return [replace(layout, base=bases[layout.name]) for layout in layouts]
 
 
-def _label_cells(source: Source, layout: Layout) -> Iterable[tuple[Any, int, Sequence[str]]]:
-    """The labels of a source, and to how many endings each belongs, up to a row whose gold has a column of its own."""
+def _label_cells(source: Source, layout: Layout) -> Cells:
+    """The labels of a source, each with its endings, up to a row whose gold has a column of its own."""
     columns = layout.columns
     records = (with_nested(row, _dotted(columns)) for _, row in source.read(columns_read(layout, source.columns)))
     labelled = takewhile(lambda row: not _has_gold(row, columns), records)

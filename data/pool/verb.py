@@ -17,6 +17,7 @@ import numpy as np
 
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
+from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError
 from swag_af.data.files import check_output, read_jsonl, read_manifest, replacing, sha256_file
@@ -365,5 +366,5 @@ def _entry(source: Source, layout: Layout) -> dict[str, Any]:
         "format": source.format,
         "layout": layout.name,
         "sha256": hashes[source.path.name] if one_file else hashes,
-        **({"labels_from": layout.base} if layout.base else {}),
+        **({"labels_from": "texts" if layout.base == AS_TEXT else layout.base} if layout.base else {}),
     }

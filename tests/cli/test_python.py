@@ -31,7 +31,7 @@ def test_a_verb_and_its_options_are_public(verb: str, name: str) -> None:
 def test_the_verbs_make_a_dataset_and_print_nothing(
     tmp_path: Path, fake_filters: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
     monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
     captions, contexts, lms, pool, run = (
         tmp_path / name for name in ("captions.jsonl", "c.jsonl", "lms", "pool", "run")

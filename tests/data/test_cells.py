@@ -6,33 +6,51 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data.cells.labels import base_of, gold_of, index_of
+from swag_af.data.cells.labels import AS_TEXT, base_of, gold_of, index_of
 from swag_af.data.cells.values import listed, names_of_options, nested, text_of, texts_of
 from swag_af.data.errors import RowError
 
-Cells = list[tuple[Any, int, list[str]]]
+Cells = list[tuple[Any, list[str | None], list[str]]]
 
 
 def slow_base_of(cells: Cells) -> int:
-    """By the definition: read from 0, a label is out of range; read from 1, none is."""
-    labels = [(value, n) for value, n, _ in cells if value != -1]
-    fits_0 = all(0 <= value < n for value, n in labels)
-    fits_1 = all(1 <= value <= n for value, n in labels)
-    return int(fits_1 and not fits_0)
+    """By the definition: the first reading that every label allows."""
+    labels = [(value, texts) for value, texts, _ in cells if value not in (-1, "-1")]
+    readings = {
+        0: lambda value, texts: 0 <= int(value) < len(texts),
+        1: lambda value, texts: 1 <= int(value) <= len(texts),
+        AS_TEXT: lambda value, texts: value in texts,
+    }
+    return next((base for base, fits in readings.items() if all(fits(*label) for label in labels)), 0)
 
 
-@given(st.lists(st.tuples(st.integers(-2, 5), st.integers(2, 4), st.just([]))))
-def test_labels_count_from_1_where_they_cannot_from_0(cells: Cells) -> None:
+def options_of(first: int, n: int) -> list[str | None]:
+    return [str(first + i) for i in range(n)]
+
+
+OPTIONS = st.builds(options_of, st.integers(0, 3), st.integers(2, 4))
+LABELS = st.one_of(st.integers(-2, 5), st.integers(-2, 5).map(str))
+
+
+@given(st.lists(st.tuples(LABELS, OPTIONS, st.just([]))))
+def test_labels_are_read_in_the_first_way_that_all_rows_allow(cells: Cells) -> None:
     assert base_of(cells) == slow_base_of(cells)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.just(4), st.just([])), min_size=1))
+@given(st.lists(st.tuples(st.integers(0, 3), st.just(options_of(7, 4)), st.just([])), min_size=1))
 def test_what_may_count_from_0_does(cells: Cells) -> None:
     assert base_of(cells) == 0
 
 
 def test_names_are_no_numbers() -> None:
-    assert base_of([("1", 4, ["1", "2", "3", "4"]), ("4", 4, ["1", "2", "3", "4"])]) == 0
+    names = ["1", "2", "3", "4"]
+    assert base_of([("1", options_of(7, 4), names), ("4", options_of(7, 4), names)]) == 0
+
+
+def test_numbers_that_fit_as_texts_alone_are_texts() -> None:
+    cells: Cells = [("2", ["1", "2"], []), ("7", ["7", "8"], [])]
+    assert base_of(cells) == AS_TEXT
+    assert [index_of(value, "label", texts, what="options", base=AS_TEXT) for value, texts, _ in cells] == [1, 0]
 
 
 TEXTS = ["red", "green", "blue"]
