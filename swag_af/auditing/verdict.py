@@ -213,7 +213,7 @@ def _integrity_line(saved: SavedAudit) -> list[str]:
     faults = found(saved, "integrity")
     if not faults:
         return []
-    named = ", ".join(dict.fromkeys(title_of(one.code) for one in faults))
+    named = "; ".join(dict.fromkeys(title_of(one.code) for one in faults))
     return [f"Faults in the data itself: {named}."]
 
 
