@@ -11,6 +11,7 @@ Reading order (each file or folder imports only those named before it):
     scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    filters, taggers, splitters and generators by name
     sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
+    cells       what the cells of anyone's rows mean: texts, lists, labels
     splits      groups of rows, and their division into folds, held-out rows and splits
     tokens      words of a sentence and back
     tags        universal tags, and taggers by name
@@ -18,13 +19,13 @@ Reading order (each file or folder imports only those named before it):
     video       what a reader yields: videos and their captions
     context     a context, and how it is shown
     text        comparing texts: what two share, and how they differ on the surface
-    instances   labelled instances of any dataset: questions with options, texts with classes
     folds       which fold's language model has not read a context
     syntax      taggers, splitters, clauses, parsers, treebanks
     sample      the bundled captions: seeded, synthetic, with gold trees and tags
     captions    captions to contexts; every drop with its reason
     pool        contexts with their candidates, as memory-mapped tables
     run         a run: start, replacements, log
+    instances   labelled instances of any dataset: questions with options, texts with classes
     findings    what audits found, stored with the run
 
 Importing this package loads nothing else.

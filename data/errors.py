@@ -55,5 +55,50 @@ def check_numbers(options: Any) -> None:
     )
 
 
+class GateError(SwagAfError):
+    """An audit did not meet a condition of its gate: nothing is wrong with the input but what was asked about it."""
+
+    exit_code = 1
+
+
 class ContractError(SwagAfError, AssertionError):
     """A class that was to be a filter or a generator breaks a sentence of its contract."""
+
+
+class RowError(InputError):
+    """What is wrong with one row, without its place: `has an empty gold ending`."""
+
+
+_N_FAULTS_TOLD = 3
+_N_FAULTS_ENOUGH = 100
+
+
+class Faults:
+    """The faulty rows of one source, reported together in one line.
+
+    Stops reading at the hundredth: such a file is wrong throughout.
+    """
+
+    def __init__(self, source: str, advice: str) -> None:
+        self.source = source
+        self.advice = advice
+        self.n = 0
+        self._first: list[str] = []
+
+    def add(self, where: str, fault: RowError) -> None:
+        """Note that the row at `where` (`line 7`, `row 3`) has `fault`."""
+        self.n += 1
+        if self.n <= _N_FAULTS_TOLD:
+            self._first.append(f"{where} {fault}")
+        if self.n >= _N_FAULTS_ENOUGH:
+            self.check()
+
+    def check(self) -> None:
+        """Raise one InputError for all that was noted, if anything was."""
+        if not self.n:
+            return
+        first = "; ".join(self._first)
+        if self.n == 1:
+            raise InputError(f"{self.source}: {first}. {self.advice}")
+        more = f"{self.n} rows" if self.n < _N_FAULTS_ENOUGH else f"{self.n} rows or more"
+        raise InputError(f"{self.source}: {more} cannot be used (first: {first}). {self.advice}")

@@ -176,6 +176,15 @@ def read_text(path: Path) -> str:
     return text
 
 
+@contextmanager
+def named_by(flag: str) -> Iterator[None]:
+    """Errors about a file say by which option it was named: `--consent FILE: no such file.`"""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{flag} {error}") from None
+
+
 def read_json(path: Path) -> Any:
     """The JSON value in `path`; InputError names the line at which a damaged file cannot be read."""
     return parse_json(read_text(path), path)
@@ -192,10 +201,13 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, record
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """`(line number, line)` of the UTF-8 text in `path`, each with its line end; one line at a time is in memory."""
+def read_lines(path: Path, *, newline: Literal["", "\n"] = "") -> Iterator[tuple[int, str]]:
+    """`(line number, line)` of the UTF-8 text in `path`, each with its line end; one line at a time is in memory.
+
+    With `newline="\\n"` a lone carriage return is a character of its line, not the end of it.
+    """
     check_is_file(path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline=newline) as file:
         lines = enumerate(file, start=1)
         while True:
             try:
@@ -231,19 +243,28 @@ def parse_json(text: str, path: object, line: int | None = None) -> Any:
     """
     at = "" if line is None else f"line {line} is "
     try:
-        value = json.loads(text)
+        return json_value(text)
     except json.JSONDecodeError as error:
         place = f" at line {error.lineno}, column {error.colno} ({error.msg})"
         place = place if line is None else f" ({error.msg}, column {error.colno})"
         again = " or write the file again" if line is None else ""
         raise InputError(f"{path}: {at}not valid JSON{place}. Mend that line{again}.") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {at}JSON {error}. Mend it, or write the file again.") from None
+
+
+def json_value(text: str) -> Any:
+    """The JSON value of `text`, say of a cell; JSONDecodeError, or another ValueError where `parse_json` refuses."""
+    try:
+        value = json.loads(text)
     except RecursionError:
-        raise InputError(f"{path}: {at}nested too deeply for JSON of ours. Write it again.") from None
+        raise ValueError("nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
     except ValueError:
-        raise InputError(f"{path}: {at}JSON with a number of too many digits. Mend that number.") from None
-    fault = _json_fault(text, value)
-    if fault:
-        raise InputError(f"{path}: {at}JSON {fault}. Mend it, or write the file again.")
+        raise ValueError("with a number of too many digits") from None
+    if fault := _json_fault(text, value):
+        raise ValueError(fault)
     return value
 
 
@@ -276,7 +297,7 @@ def _is_deep(value: Any) -> bool:
     return bool(layer)
 
 
-_NPY = b"\x93NUMPY"
+_NPY, _NPZ = b"\x93NUMPY", b"PK"
 
 
 def read_array(path: Path, *, mode: Literal["copy", "r", "r+"] = "copy") -> np.ndarray:
@@ -296,6 +317,23 @@ def read_array(path: Path, *, mode: Literal["copy", "r", "r+"] = "copy") -> np.n
             f"{path}: damaged ({_shortened(error)}). Make it again, or put the right file back."
         ) from None
     return np.array(array) if mode == "copy" else array
+
+
+def read_arrays(path: Path, advice: str = "Make it again, or put the right file back.") -> dict[str, np.ndarray]:
+    """The tables of the `.npz` archive in `path`, by name, all in memory; FormatError when it is none, or damaged."""
+    if not path.exists():
+        raise FormatError(f"{path}: missing. {advice}")
+    check_is_file(path)
+    with path.open("rb") as file:
+        if file.read(len(_NPZ)) != _NPZ:
+            raise FormatError(f"{path}: not an .npz archive. {advice}")
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            return {name: kept[name] for name in kept.files}
+    except PermissionError:
+        raise
+    except Exception as error:  # as in read_array, and in the archive around it
+        raise FormatError(f"{path}: damaged ({_shortened(error)}). {advice}") from None
 
 
 def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:

@@ -160,6 +160,14 @@ class PoolManifest(AnyPool):
     made_by: NotRequired[MadeBy | None]
 
 
+class AnyRunOptions(TypedDict):
+    """The options of any run: one of somebody's own script may have none."""
+
+    rule: NotRequired[str]
+    pick: NotRequired[str]
+    seed: NotRequired[Count]
+
+
 class RunManifest(TypedDict):
     """A run."""
 
@@ -167,7 +175,7 @@ class RunManifest(TypedDict):
     pool_identity: str
     phases: NotRequired[list[Phase]]
     filters: NotRequired[Filters]
-    options: NotRequired[dict[str, Any]]
+    options: NotRequired[AnyRunOptions]
     n_planned: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]
 
@@ -186,6 +194,13 @@ class FilteredRun(TypedDict):
     phases: list[Phase]
     options: RunOptions
     n_planned: Count
+
+
+class PairCounts(TypedDict):
+    """The counts of pairs that every table of drops has, beside the reasons."""
+
+    pairs: Count
+    kept: Count
 
 
 class ContextsManifest(TypedDict):

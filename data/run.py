@@ -153,7 +153,7 @@ def begin_run(
 
     `identity` is what both must share; `n_planned` iterations are meant to be done in all. A pool in memory is
     saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run of
-    another pool or other options.
+    another pool or other options, or has more iterations than are planned.
     """
     if path is None:
         return Run(pool, start)
@@ -161,6 +161,7 @@ def begin_run(
     begun = (path / MANIFEST).exists()
     if begun:
         _check_identity(path, read_manifest(path, "run"), identity)
+        _check_not_done(path, n_planned)
     if pool.path is None:
         pool = CandidatePool.open(path / "pool") if begun else pool.save(path / "pool", force=True)
     assert pool.path is not None
@@ -187,6 +188,18 @@ def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[s
     check_same(manifest, {"phases": identity["phases"]}, path, "--out")
     for name in ("filters", "options"):
         check_same(manifest.get(name, {}), identity[name], path, "--out")
+
+
+def _check_not_done(path: Path, n_planned: int) -> None:
+    """Raise InputError when the run in `path` has more iterations than are asked for: none can be taken back."""
+    log = path / "log.jsonl"
+    n_done = sum(1 for _ in read_jsonl(log)) if log.exists() else 0
+    if n_done > n_planned:
+        raise InputError(
+            f"{path}: {n_done} iterations are done, and {n_planned} in all are asked for. Ask for {n_done} or more "
+            f"with --iterations; `swag-af release --iteration {n_planned}` and `audit --iteration {n_planned}` take an "
+            "earlier assignment of this run; or choose another --out."
+        )
 
 
 def open_run(path: Path | str) -> Run:

@@ -1,21 +1,22 @@
 """Source files of rows, read one row at a time: JSONL, CSV, Parquet, and folders of `datasets.save_to_disk`.
 
 `open_source` looks at a file once and returns its columns and how many rows to expect; rows are dictionaries, each with
-its place in the file. pyarrow is imported when a Parquet file or a `datasets` folder is opened. What the columns mean
-is decided elsewhere.
+its place in the file. Of one JSON list, all rows are in memory. pyarrow is imported when a Parquet file or a `datasets`
+folder is opened. What the columns mean is decided elsewhere.
 """
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
+from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines, sha256_file
 from swag_af.data.records import Name, PathText, parse_record
 
 Record = Mapping[str, Any]
@@ -38,10 +39,31 @@ class Source:
     """How many rows to expect; for text, lines."""
     read: Callable[[Sequence[str]], Records]
     """Reads the rows from the first on; columns that are not named may be left out."""
+    split: str = ""
+    """The published split that it is, where a folder of several names it."""
+    labels_file: Path | None = None
+    """The file that its labels were joined from."""
+    class_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the numbers from 0 in a column mean, where `datasets` recorded it."""
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of the file under its name, or of each file of the folder, and of the file of its labels."""
+        files = [self.path] if self.path.is_file() else sorted(self.path.glob("*.arrow"))
+        return {path.name: sha256_file(path) for path in (*files, *filter(None, [self.labels_file]))}
+
+
+def open_sources(path: Path, format: str = "auto") -> list[Source]:
+    """As `open_source`; every split of a dictionary of splits that `datasets` saved is a source."""
+    if format not in ("auto", "datasets") or not (path / _SPLITS).is_file():
+        return [open_source(path, format)]
+    named = parse_record(read_json(path / _SPLITS), _Splits, path / _SPLITS, _SAVE_AGAIN)["splits"]
+    if not named:
+        raise InputError(f"{path}: no splits in it. Check the path.")
+    return [replace(open_source(path / split, "datasets"), split=split) for split in named]
 
 
 def open_source(path: Path, format: str = "auto") -> Source:
-    """The source at `path`; `format` is `jsonl`, `csv`, `parquet`, `datasets`, or `auto`, which looks at it.
+    """The source at `path`; `format` is `jsonl`, `json`, `csv`, `parquet`, `datasets`, or `auto`, which looks at it.
 
     Raises InputError when it is not there, holds no rows, or cannot be read.
     """
@@ -68,9 +90,7 @@ def _guess_format(path: Path) -> str:
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"[") and suffix not in (".csv", ".tsv"):
-        raise InputError(
-            f"{path}: one JSON list. Write one object a line instead, say with `jq -c '.[]' {path.name} > rows.jsonl`."
-        )
+        return "json"
     if suffix in (".jsonl", ".ndjson") or (head.startswith(b"{") and suffix not in (".csv", ".tsv")):
         return "jsonl"
     if suffix in (".csv", ".tsv"):
@@ -94,6 +114,18 @@ def _open_jsonl(path: Path) -> Source:
             yield f"line {number}", record
 
     return Source(path, "jsonl", tuple(first), _count_lines(path), read)
+
+
+def _open_json(path: Path) -> Source:
+    """One list of objects."""
+    rows = read_json(path)
+    if not isinstance(rows, list):
+        raise InputError(f"{path}: not one JSON list of objects. Write [{{...}}, ...], or one object a line.")
+    wrong = next((i for i, row in enumerate(rows) if not isinstance(row, dict)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: row {wrong} of its list is not a JSON object. Write [{{...}}, ...].")
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    return Source(path, "json", columns, len(rows), lambda _: ((f"row {i}", row) for i, row in enumerate(rows)))
 
 
 def _open_csv(path: Path) -> Source:
@@ -158,7 +190,8 @@ def _open_parquet(path: Path) -> Source:
                     number += 1
 
     with _arrow_errors(path), parquet.ParquetFile(path) as file:
-        return Source(path, "parquet", tuple(file.schema_arrow.names), file.metadata.num_rows, read)
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        return Source(path, "parquet", tuple(schema.names), n_rows, read, class_names=_class_names(schema))
 
 
 def _open_datasets(path: Path) -> Source:
@@ -174,13 +207,23 @@ def _open_datasets(path: Path) -> Source:
     first = next(batches(), None)
     names = () if first is None else tuple(first.schema.names)
     n_rows = sum(len(batch) for batch in batches())
-    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns))
+    known = {} if first is None else _class_names(first.schema)
+    return Source(path, "datasets", names, n_rows, lambda columns: _rows_of(batches(), columns), class_names=known)
+
+
+def _class_names(schema: Any) -> dict[str, list[str]]:
+    """The names of the classes of each column that `datasets` wrote as a ClassLabel."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        return {name: list(one["names"]) for name, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
 
 
 def _files_of_state(path: Path) -> list[Path]:
     """The files that `state.json` lists; raises InputError where they are not all rows in order."""
-    if (path / "dataset_dict.json").exists():
-        splits = parse_record(read_json(path / "dataset_dict.json"), _Splits, path / "dataset_dict.json", _SAVE_AGAIN)
+    if (path / _SPLITS).exists():
+        splits = parse_record(read_json(path / _SPLITS), _Splits, path / _SPLITS, _SAVE_AGAIN)
         named = " or ".join(str(path / split) for split in splits["splits"])
         raise InputError(f"{path}: several splits. Name those to read, each a source: {named}.")
     if not (path / "state.json").exists():
@@ -192,6 +235,9 @@ def _files_of_state(path: Path) -> list[Path]:
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")
     return [path / entry["filename"] for entry in state.get("_data_files", [])]
+
+
+_SPLITS = "dataset_dict.json"
 
 
 class _Splits(TypedDict):
@@ -248,6 +294,7 @@ def _arrow_errors(path: Path) -> Iterator[None]:
 
 _OPENERS: dict[str, Callable[[Path], Source]] = {
     "jsonl": _open_jsonl,
+    "json": _open_json,
     "csv": _open_csv,
     "parquet": _open_parquet,
     "datasets": _open_datasets,

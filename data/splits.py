@@ -63,7 +63,7 @@ def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most
     return Joined(joined, int((shared & ~apart).sum()), int(apart.sum()))
 
 
-def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]] | np.ndarray) -> np.ndarray:
     """(n,) `groups` (n,) with the groups of the two rows of every pair joined."""
     rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return _connected(groups, groups[rows.ravel()], np.repeat(np.arange(len(rows)), 2))

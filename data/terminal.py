@@ -1,5 +1,7 @@
 """Text that is safe to print on a terminal: texts from data may hold characters that terminals obey.
 
+Text from a terminal, too: arguments and names of files come as bytes, in whatever encoding.
+
 An escape sequence can move the cursor, set the title, or hide what stands before it; a bidirectional override reverses
 the order of letters. Such characters are shown, not removed.
 """
@@ -11,6 +13,11 @@ _OBEYED = re.compile(
     "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # bidirectional marks and overrides, line separators
     "\ud800-\udfff]"  # halves of a character, which no terminal can be sent
 )
+
+
+def is_utf8(text: str) -> bool:
+    """Whether `text` can be written as UTF-8; arguments and names of files in another encoding cannot."""
+    return not re.search("[\ud800-\udfff]", text)
 
 
 def visible(text: str) -> str:

@@ -14,7 +14,7 @@ import contextlib
 import ctypes
 import platform
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,12 +27,8 @@ from swag_af.filters.strings import second_sentence_tokens
 
 
 @dataclass(kw_only=True)
-class FastTextFilter:
-    """Supervised fastText on the tokens of the second sentence.
-
-    The same `rng` gives the same model with glibc, which is what Linux has as a rule; elsewhere fastText reads
-    memory that nobody set, and a run cannot be repeated.
-    """
+class FastTextSettings:
+    """How fastText is trained, here and wherever else it is used."""
 
     dim: int = 32
     """Length of the vectors."""
@@ -47,15 +43,70 @@ class FastTextFilter:
 
     name: ClassVar[str] = "fasttext"
 
-    _fitted: tuple[Any, np.ndarray] | None = field(default=None, init=False, repr=False, compare=False)
-
     def check(self) -> None:
         """Raise InputError when the package is missing or a setting is out of range."""
-        _import_fasttext()
+        import_fasttext()
         if min(self.dim, self.epochs, self.longest, self.n_buckets) < 1 or self.learning_rate <= 0:
             raise InputError(
                 "filter fasttext: dim, epochs, longest and n_buckets must be 1 or more, learning_rate above 0."
             )
+
+
+@dataclass(frozen=True)
+class FastText:
+    """A fitted model of texts with labels."""
+
+    model: Any
+    """Of the package."""
+    outputs: Mapping[int, np.ndarray]
+    """For each label that was seen its output vector, (dim,) float64."""
+
+    def vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """(q, dim) float64 the vectors of q texts; times an output vector, the logit of its label."""
+        return np.array([self.model.get_sentence_vector(_line(text)) for text in texts], np.float64)
+
+
+def train(
+    settings: FastTextSettings, texts: Sequence[str], labels: np.ndarray, *, rng: np.random.Generator
+) -> FastText:
+    """fastText on `texts` with `labels` (q,) from 0, in an order drawn from `rng`, on one thread.
+
+    The same `rng` gives the same model with glibc, which is what Linux has as a rule; elsewhere fastText reads
+    memory that nobody set. Not for two threads at once: while it lasts, memory comes zeroed to the whole process.
+    """
+    lines = [f"{_PREFIX}{label} {_line(text)}\n" for label, text in zip(labels.tolist(), texts, strict=True)]
+    shuffled = [lines[i] for i in rng.permutation(len(lines))]
+    model = _trained(settings, shuffled, seed=int(rng.integers(2**31 - 1)))
+    vectors = model.get_output_matrix().astype(np.float64)  # (labels, dim)
+    found = [int(label.removeprefix(_PREFIX)) for label in model.get_labels()]
+    return FastText(model, dict(zip(found, vectors, strict=True)))
+
+
+def _trained(settings: FastTextSettings, lines: list[str], *, seed: int) -> Any:
+    fasttext = import_fasttext()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "train.txt"
+        path.write_text("".join(lines), encoding="utf-8", newline="\n")
+        with _blank_memory():
+            return fasttext.train_supervised(
+                str(path),
+                dim=settings.dim,
+                epoch=settings.epochs,
+                lr=settings.learning_rate,
+                wordNgrams=settings.longest,
+                bucket=settings.n_buckets,
+                label=_PREFIX,
+                seed=seed,
+                thread=1,
+                verbose=0,
+            )
+
+
+@dataclass(kw_only=True)
+class FastTextFilter(FastTextSettings):
+    """Supervised fastText on the tokens of the second sentence."""
+
+    _fitted: FastText | None = field(default=None, init=False, repr=False, compare=False)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Train on gold against the other columns, in an order drawn from `rng`.
@@ -66,53 +117,28 @@ class FastTextFilter:
         if n < 1 or m < 2:
             raise InputError(f"filter fasttext needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
         self.check()
-        labels = np.tile([_GOLD, *[_NEGATIVE] * (m - 1)], n)  # (q,)
-        lines = [f"{label} {text}\n" for label, text in zip(labels, _lines(view), strict=True)]
-        shuffled = [lines[i] for i in rng.permutation(len(lines))]
-        model = self._train(shuffled, seed=int(rng.integers(2**31 - 1)))
-        output = model.get_output_matrix()  # (2, dim)
-        at = {label: i for i, label in enumerate(model.get_labels())}
-        self._fitted = model, output[at[_GOLD]].astype(np.float64) - output[at[_NEGATIVE]]
+        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
+        self._fitted = train(self, second_sentence_tokens(view), labels, rng=rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float64 log-odds of gold: the text's vector times the difference of the two output vectors."""
         if self._fitted is None:
             raise InputError("filter fasttext has not been fitted. Call fit(view, rng=...) first.")
-        model, direction = self._fitted
-        vectors = [model.get_sentence_vector(line) for line in _lines(view)]  # q of (dim,)
-        return (np.array(vectors, np.float64) @ direction).reshape(view.shape)
-
-    def _train(self, lines: list[str], *, seed: int) -> Any:
-        fasttext = _import_fasttext()
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "train.txt"
-            path.write_text("".join(lines), encoding="utf-8", newline="\n")
-            with _blank_memory():
-                return fasttext.train_supervised(
-                    str(path),
-                    dim=self.dim,
-                    epoch=self.epochs,
-                    lr=self.learning_rate,
-                    wordNgrams=self.longest,
-                    bucket=self.n_buckets,
-                    label=_PREFIX,
-                    seed=seed,
-                    thread=1,
-                    verbose=0,
-                )
+        direction = self._fitted.outputs[1] - self._fitted.outputs[0]
+        return (self._fitted.vectors(second_sentence_tokens(view)) @ direction).reshape(view.shape)
 
 
 _PREFIX = "\ue000"
 """What makes a word a label to fastText; a private character, since a text may well hold `__label__`."""
-_GOLD, _NEGATIVE = f"{_PREFIX}gold", f"{_PREFIX}negative"
 
 
-def _lines(view: View) -> list[str]:
-    """q texts that fastText reads as words and nothing else: no line ends, no label, no `</s>`, which ends a line."""
-    return [" ".join(text.replace(_PREFIX, "").replace("</s>", "<s>").split()) for text in second_sentence_tokens(view)]
+def _line(text: str) -> str:
+    """A text that fastText reads as words and nothing else: no line ends, no label, no `</s>`, which ends a line."""
+    return " ".join(text.replace(_PREFIX, "").replace("</s>", "<s>").split())
 
 
-def _import_fasttext() -> Any:
+def import_fasttext() -> Any:
+    """The package; raises InputError that says how to install it."""
     try:
         import fasttext
     except ImportError as error:

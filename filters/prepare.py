@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from swag_af.data.errors import InputError
+from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
@@ -35,5 +36,6 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
 def _check_tables(filter: Filter, pool: CandidatePool) -> None:
     required = getattr(filter, "requires", ())
     pool.require(*required)
+    pool.check_tables({*FILTER_TABLES, *required, *(CONTEXT_TAGS if "tags" in required else ())})
     if "features" in required:
-        pool.check_features()
+        pool.check_features()  # makes those that are lazy ready, too

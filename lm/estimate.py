@@ -9,7 +9,7 @@ import torch
 from swag_af.data.captions.context_set import read_dropped
 from swag_af.data.pool.folder import FEATURES, smallest_uint
 from swag_af.data.tokens import tokenize
-from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.corpus import caption_vocabulary
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
 from swag_af.lm.options import GenerateOptions, LMOptions
@@ -78,10 +78,9 @@ def estimate(options: GenerateOptions) -> Estimate:
     job = prepare(options)
     lm = lm_options(options)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
-    known = options.lms / "vocabulary.tsv"
     vocabulary = (
-        Vocabulary.load(known)
-        if known.exists()
+        open_vocabulary(options.lms)
+        if (options.lms / "vocabulary.tsv").exists()
         else caption_vocabulary(job.every_context, dropped, min_count=lm.min_count)
     )
     V, K, L = len(vocabulary), 1 + options.n_negatives, options.max_tokens

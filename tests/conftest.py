@@ -173,7 +173,7 @@ def fake_filters(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plain_process(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterator[None]:
     """Verbs run without drawing curves (tests/reporting/test_plot.py does), and the process is as it was afterwards."""
-    for module in ("cli.filtering", "releasing.verb"):
+    for module in ("reporting.verb", "releasing.verb"):
         monkeypatch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: [])
     handler = signal.getsignal(signal.SIGTERM)
     yield

@@ -24,16 +24,23 @@ from judged import say
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
-from swag_af.data.captions.context_set import write_contexts
-from swag_af.data.files import write_array
+from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.files import write_array, write_json, write_jsonl
 from swag_af.data.findings import Audits, Finding, keep
+from swag_af.data.pool.drafts import ShardDraft
+from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import pool
 from swag_af.data.run import open_run
+from swag_af.data.sample.grammar import sample_videos
 from swag_af.judging.verdicts import make_items, write_verdicts
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.verb import make_shards
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.verify.exchange.verb import export
 from swag_af.verify.options import ExportOptions
+from swag_af.verify.store import read_keys
 
 N_MUTATIONS = int(os.environ.get("SWAG_AF_MUTATIONS", "6"))
 """Random mutations of the files of each kind, for each verb that reads them."""
@@ -63,9 +70,45 @@ def world(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Pa
         release(ReleaseOptions(folder / "run", folder / "dataset", audit="none"))
     write_contexts(folder / "contexts.jsonl", make_contexts_of(20, n_videos=10), [], {"verb": "contexts"})
     shutil.copytree(lms, folder / "lms")
+    _write_published(folder)
+    (folder / "run" / "verification").mkdir()
+    read_keys(folder / "run")
     for beside in contexts_path.parent.glob("contexts.*"):
         shutil.copy(beside, folder / beside.name.replace("contexts", "captions"))
+    pool(PoolOptions((_choices(folder),), folder / "plain", tagger="none", lms=folder / "lms"))
+    _begin(folder)
     return folder
+
+
+def _write_published(folder: Path) -> None:
+    """A set of captions in each of two published formats."""
+    videos = sample_videos(6)
+    times = {v.id: [[float(i), i + 1.0] for i in range(len(v.captions))] for v in videos}
+    entries = {v.id: {"sentences": [c.text for c in v.captions], "timestamps": times[v.id]} for v in videos}
+    write_json(folder / "activitynet.json", entries)
+    lines = [
+        f"{v.id}_00.00.0{i}.000-00.00.0{i + 1}.000\t{i}\t{i + 1}\t{i}\t{i + 1}\t{c.text}\n"
+        for v in videos
+        for i, c in enumerate(v.captions[:8])
+    ]
+    (folder / "lsmdc.csv").write_text("".join(lines), encoding="utf-8")
+
+
+def _choices(folder: Path) -> Path:
+    """Endings of the captions' contexts beside one another, as somebody's own file."""
+    contexts = read_contexts(folder / "captions.jsonl")[:4]
+    golds = [context.gold for context in contexts]
+    lines = ({**context.record(), "negatives": golds[:i] + golds[i + 1 :]} for i, context in enumerate(contexts))
+    write_jsonl(folder / "choices.jsonl", lines)
+    return folder / "choices.jsonl"
+
+
+def _begin(folder: Path) -> None:
+    """A pool that `generate` was killed over: its first row is there."""
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ShardDraft, "finish", lambda *_: pytest.fail("killed"))
+        with pytest.raises(pytest.fail.Exception, match="killed"):
+            make_shards(GenerateOptions(Path("captions.jsonl"), Path("lms"), Path("begun"), limit=2, n_negatives=3))
 
 
 def _answer(path: Path) -> None:
@@ -114,6 +157,11 @@ READERS = [
     Reader("verify import run verdicts.jsonl --out OUT", "verdicts.jsonl run/manifest.json"),
     Reader("verify agreement verdicts.jsonl", "verdicts.jsonl"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out OUT", "lms/**/* captions.*"),
+    Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out begun", "begun/**/*"),
+    Reader("features plain --lms lms", "lms/**/* plain/**/*"),
+    Reader("contexts activitynet.json --min-token-count 1 --out OUT", "activitynet.json"),
+    Reader("contexts lsmdc.csv --min-token-count 1 --out OUT", "lsmdc.csv"),
+    Reader("verify invite run --n 2 --out OUT", "run/manifest.json run/verification/keys.json"),
 ]
 
 
@@ -142,6 +190,46 @@ def test_damage_is_one_line_or_harmless(
         if fault := outcome.fault:
             faults.append(f"{seed}: {path}: {outcome.what}: {fault}")
     assert not faults, "\n".join([reader.command, *faults])
+
+
+CHECKED = [
+    ("release run --out OUT --formats jsonl", "starts"),
+    ("release run --audit none --out OUT --formats jsonl", "groups"),
+    ("release run --audit none --out OUT --formats jsonl", "tokens"),
+    ("audit run --filters hash --folds 2", "tokens"),
+    ("report run --out OUT", "tokens"),
+    ("verify export run --out OUT", "tokens"),
+    ("features plain --lms lms", "groups"),
+]
+"""Commands, and tables of which they would use little, or one that a filter alone reads."""
+
+
+@pytest.mark.parametrize(("command", "table"), CHECKED)
+def test_tables_are_checked_whole_before_any_work(command: str, table: str, world: Path, tmp_path: Path) -> None:
+    def spoil(folder: Path) -> str:
+        (path,) = (folder / command.replace("run", "pool").removeprefix("verify ").split()[1]).glob(
+            f"shards/*/{table}.npy"
+        )
+        values = np.load(path)
+        values.reshape(-1)[-1] = np.iinfo(values.dtype).max
+        write_array(path, values)
+        return table
+
+    outcome = _run(Reader(command, ""), world, tmp_path / "world", spoil)
+    assert (outcome.code, outcome.fault) == (2, "")
+    assert f"{table}.npy: damaged (values from" in outcome.err
+
+
+def test_a_check_reads_only_the_tables_that_are_touched(world: Path, tmp_path: Path) -> None:
+    """Features are the largest, and no verb but `filter` and audits by them needs them all."""
+    for command in ("release run --audit none --formats jsonl --out OUT", "verify export run --out OUT"):
+        outcome = _run(
+            Reader(command, ""),
+            world,
+            tmp_path / "world",
+            lambda folder: str(next(folder.glob("pool/shards/*/features.npy")).unlink()),
+        )
+        assert outcome.code == 0, outcome.err
 
 
 @dataclass(frozen=True)

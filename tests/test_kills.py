@@ -276,7 +276,7 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     CandidatePool.from_texts(make_contexts_of(4, n_videos=2), [negatives] * 4, tagger="none").save(root / "texts")
     make_pool().save(root / "pool")
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("cli.filtering", "reporting.verb", "releasing.verb"):
+        for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
         patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
         write_run(root)

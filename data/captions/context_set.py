@@ -27,7 +27,7 @@ from swag_af.data.files import (
     write_text,
 )
 from swag_af.data.progress import note
-from swag_af.data.records import parse_record
+from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.wording import sentence_keys
@@ -80,7 +80,7 @@ def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], thresh
     3-grams of at least `threshold`; joining is transitive.
     """
     tokens = [[t.lower() for text in (c.sent1, c.start, c.gold) for t in tokenize(text)] for c in contexts]
-    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold, seed=0))
+    return join_pairs(groups, near_duplicate_pairs(tokens, threshold=threshold))
 
 
 def read_contexts(path: Path) -> list[Context]:
@@ -173,7 +173,11 @@ def read_dropped(path: Path) -> list[DroppedPair]:
 def read_contexts_manifest(path: Path) -> dict[str, Any] | None:
     """The manifest beside a contexts file, None for a file that was not written by this package."""
     beside = manifest_path_of(path)
-    return check_manifest(read_json(beside), beside, "contexts") if beside.exists() else None
+    if not beside.exists():
+        return None
+    manifest = check_manifest(read_json(beside), beside, "contexts")
+    check_record(manifest["drops"], PairCounts, f"{beside}: drops")
+    return manifest
 
 
 def set_paths(path: Path) -> tuple[Path, Path, Path, Path]:

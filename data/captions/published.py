@@ -5,13 +5,13 @@ where to get the files.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.captions.columns import in_order, seconds, timed_video
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
+from swag_af.data.files import read_json, read_lines
 from swag_af.data.sources import open_source
 from swag_af.data.tokens import normalise_blanks
 from swag_af.data.video import Caption, Video
@@ -82,7 +82,7 @@ def read_lsmdc(path: Path) -> list[Video]:
     end, and sentence, by tabs. There is no header and no quoting; a movie is one video; SOMEONE stands for every name.
     """
     movies: dict[str, list[Caption]] = {}
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in read_lines(path, newline="\n"):
         cells = line.rstrip("\r\n").split("\t")
         clip = LSMDC_CLIP.fullmatch(cells[0].strip())
         if not line.strip() or (number == 1 and not clip and len(cells) > 5):  # a header that was added later
@@ -98,14 +98,6 @@ def read_lsmdc(path: Path) -> list[Video]:
             raise InputError(f"{path}: line {number} has times that are none, as 00.00.51.926. Mend it.") from None
         movies.setdefault(clip[1], []).append(Caption(normalise_blanks("\t".join(cells[5:])), times))
     return [Video(movie, "lsmdc", in_order(captions)) for movie, captions in movies.items()]
-
-
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            yield from file
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text ({error.reason}). Convert it, say with `iconv -t utf-8`.") from None
 
 
 def read_charades(path: Path) -> list[Video]:

@@ -5,7 +5,6 @@ blanks and sorts captions by time; it neither drops nor splits sentences. The fo
 `columns`.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.published import CAPTION_SETS, LSMDC_CLIP
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json
+from swag_af.data.files import check_is_file, json_value, read_json
 from swag_af.data.sources import open_source
 from swag_af.data.video import Video
 
@@ -54,6 +53,7 @@ def format_of(path: Path, format: str = "auto") -> str:
         return format
     if path.is_dir():
         return "datasets"
+    check_is_file(path)
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     text = head.decode("utf-8-sig", errors="replace").lstrip()
@@ -69,10 +69,10 @@ def format_of(path: Path, format: str = "auto") -> str:
 def _json_format(path: Path, head: str) -> str:
     """JSON lines by the name, or when the first line is an object of no published dataset; else the dataset whose shape
     it has."""
-    first, *others = [line for line in head.splitlines() if line.strip()]
+    first, *others = [line for line in head.split("\n") if line.strip()]
     try:
-        values = json.loads(first).values()
-    except json.JSONDecodeError:
+        values = json_value(first).values()
+    except ValueError:  # or it goes on in the next line; what is wrong with the file is said when it is read
         values = None
     one_line_of_many = values is not None and any(line.startswith("{") for line in others)
     no_set = values is not None and not any(isinstance(value, dict) for value in values)

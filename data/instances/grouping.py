@@ -1,17 +1,25 @@
 """Groups of instances that no fold or split may separate: those named, or those that share a text, or nearly."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.instances.instances import Instances
-from swag_af.data.splits import deal, join_by_text, join_pairs, named_groups
-from swag_af.data.text.near_duplicates import near_duplicate_pairs
-from swag_af.data.text.wording import text_key
-from swag_af.data.tokens import tokenize
+from swag_af.data.instances.instances import Instance, Instances, Kind
+from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets
+from swag_af.data.text.wording import text_key, words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 NEAR = 0.8
-"""The Jaccard similarity of token 3-grams from which two texts are nearly the same."""
+"""The Jaccard similarity of 3-grams of words from which two texts are nearly the same."""
+STRICTER = (NEAR, 0.85, 0.9, 0.95)
+"""What is tried in turn where chains of texts, each nearly the same as the next, make a group too large."""
+
+_SMALL = 10
+"""No group of so few instances is too large."""
 
 
 @dataclass(frozen=True)
@@ -30,25 +38,65 @@ class Groups:
 
 
 def group(instances: Instances) -> Groups:
-    """The groups that the dataset names; where it names none, instances whose contexts are the same or nearly so.
+    """The groups that the dataset names; those without a name are together if their texts are the same or nearly so.
 
-    An instance without a name is a group of its own. Contexts compare as `text_key` does; nearly the same are those of
-    similarity `NEAR` or more.
+    What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
+    text that is classified, or all options. No such joining makes a group larger than `MOST_TOGETHER` of the instances:
+    a context that would, such as "Which is true?", joins nothing, and where chains of near duplicates would, they must
+    be more similar (`STRICTER`). The order of the instances does not matter.
     """
     names = [one.group for one in instances.instances]
-    if any(names):
-        numbers = _numbered(named_groups(names))
-        return Groups(numbers, f"{int(numbers.max()) + 1:,} groups, named by the dataset")
-    texts = [one.context or (one.options[0] if instances.kind == "classes" else "") for one in instances.instances]
+    named = _numbered(named_groups(names))
+    if all(names):
+        return Groups(named, f"{int(named.max()) + 1:,} groups, named by the dataset")
+    free = np.flatnonzero([not name for name in names])
+    texts = [_text(instances.instances[row], instances.kind) for row in free.tolist()]
     keys = np.array([text_key(text) for text in texts], np.int64)
-    some = np.flatnonzero(keys)
-    joined = join_by_text(np.arange(len(instances)), some, keys[some]).groups
-    _, first = np.unique(joined, return_index=True)
-    known = [row for row in first.tolist() if texts[row]]
-    pairs = near_duplicate_pairs([tokenize(texts[row].lower()) for row in known], threshold=NEAR)
-    numbers = _numbered(join_pairs(joined, [(known[one], known[other]) for one, other in pairs]))
-    n = int(numbers.max()) + 1
-    return Groups(numbers, f"{n:,} groups of instances whose context is the same or nearly so; the dataset names none")
+    most = max(MOST_TOGETHER, _SMALL / len(names))
+    joined = join_by_text(named, free, keys, most=most)
+    of_each = _one_of_each(texts, keys, joined.groups[free])
+    sets = shingle_sets([words(texts[i]) for i in of_each.tolist()])
+    largest = max(int(np.bincount(joined.groups).max()), int(most * len(names)))
+    together, threshold = _with_near(joined.groups, free[of_each], sets, largest)
+    return Groups(_numbered(together), _said(together, joined, len(names) - len(free), threshold))
+
+
+def _text(one: Instance, kind: Kind) -> str:
+    """What decides whether an instance belongs together with others."""
+    return one.context or one.start or (one.options[0] if kind == "classes" else " ".join(sorted(one.options)))
+
+
+def _one_of_each(texts: list[str], keys: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """A row for each text whose rows are all in one group; which one does not depend on the order of the rows."""
+    holders = np.unique(np.stack([keys, groups]), axis=1)[0]  # a key for every group that holds it
+    key, n_groups = np.unique(holders, return_counts=True)
+    together = np.isin(keys, key[(n_groups == 1) & (key != 0)])
+    by_text = sorted(np.flatnonzero(together).tolist(), key=texts.__getitem__)
+    return np.array(by_text, np.int64)[np.unique(keys[by_text], return_index=True)[1]]
+
+
+def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest: int) -> tuple[np.ndarray, float]:
+    """(N,) `groups` joined where the texts of `rows`, with these `sets` of shingles, are nearly the same, and how
+    similar they had to be; 1 if none could be joined."""
+    pairs, similarity = similar_sets(peculiar(sets, NEAR), NEAR)
+    similarity = np.minimum(similarity, jaccard(sets, pairs))
+    for threshold in STRICTER:
+        joined = join_pairs(groups, rows[pairs[similarity >= threshold]])
+        if np.bincount(joined).max() <= largest:
+            return joined, threshold
+    return groups, 1.0
+
+
+def _said(groups: np.ndarray, joined: Joined, n_named: int, threshold: float) -> str:
+    what = f"{len(np.unique(groups)):,} groups of instances whose context is the same or nearly so"
+    parts = [f"{what}; the dataset names {f'the groups of {n_named:,} instances' if n_named else 'none'}"]
+    if threshold > NEAR:
+        parts.append(
+            f"chains of near duplicates would make a group too large, so similarity had to be {threshold:g} or more"
+        )
+    if joined.n_apart:
+        parts.append(f"{joined.n_apart:,} instances have a context so common that they stay apart")
+    return "; ".join(parts)
 
 
 def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:

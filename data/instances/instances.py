@@ -45,6 +45,9 @@ class Instance:
     """The published split; empty where there is one only."""
     where: str = ""
     """Its place in the file: `val.jsonl, line 7`."""
+    media: str = ""
+    """What it shows that is no text, by name: a video, a pair of images; empty where its texts are all there is. Equal
+    texts with different media are different instances."""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.pool.folder import NO_TAGGER, Shard, with_feature_names
 from swag_af.data.pool.guard import Flag
-from swag_af.data.pool.rows import Block, Faults, Row, RowError, RowMaker, fill_blocks, final_ids
+from swag_af.data.pool.rows import Block, Row, RowMaker, fill_blocks, final_ids
 from swag_af.data.pool.sharing import RowKeys, sharing
 from swag_af.data.tags import Tagger, load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary

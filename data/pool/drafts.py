@@ -6,6 +6,7 @@
 Rows may be added in any order. After the last one, the shard is written as a whole and these files are deleted.
 """
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.files import remove_leftovers, replacing, write_text
+from swag_af.data.errors import FormatError, SwagAfError
+from swag_af.data.files import read_arrays, read_text, remove_leftovers, replacing, write_text
 from swag_af.data.pool.folder import SHARDS, write_shard
 
 _REJECTED = "rejected_"
+_ROW_FILE = re.compile(r"(\d{6,9})\.(?:npz|dropped)")
 
 
 def draft_path(folder: Path, number: int) -> Path:
@@ -41,7 +44,8 @@ class ShardDraft:
 
     def done(self) -> set[int]:
         """The rows that are finished, kept or dropped."""
-        return {int(path.name.partition(".")[0]) for path in self.path.glob("[0-9]*.*")}
+        found = (_ROW_FILE.fullmatch(path.name) for path in self.path.iterdir())
+        return {int(name[1]) for name in found if name}
 
     def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:
         """Store a row that has candidates; `rejected` counts the draws that were rejected for it, by reason."""
@@ -61,17 +65,10 @@ class ShardDraft:
         `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them.
         Memory does not grow with the number of rows.
         """
-        reasons = {int(path.stem): path.read_text(encoding="utf-8") for path in sorted(self.path.glob("*.dropped"))}
+        reasons = {int(path.stem): read_text(path) for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(self.n_rows) if row not in reasons]
         tables = {name: self._empty(name, len(kept)) for name in self.pattern}
-        n_draws, rejected = 0, Counter[str]()
-        for i, row in enumerate(kept):
-            with np.load(self.path / f"{row:06d}.npz", allow_pickle=False) as made:
-                n_draws += int(made["n_draws"])
-                reasons_here = (name for name in made.files if name.startswith(_REJECTED))
-                rejected.update({name.removeprefix(_REJECTED): int(made[name]) for name in reasons_here})
-                for name, table in tables.items():
-                    table[i] = made[name]
+        n_draws, rejected = self._fill(tables, kept)
         entry = write_shard(
             self.folder,
             self.number,
@@ -88,6 +85,33 @@ class ShardDraft:
         del tables
         shutil.rmtree(self.path)
         return entry
+
+    def _fill(self, tables: Mapping[str, np.ndarray], kept: Sequence[int]) -> tuple[int, Counter[str]]:
+        """Put the rows `kept` into `tables`, in that order; returns their draws, and how many were rejected and why."""
+        n_draws, rejected = 0, Counter[str]()
+        try:
+            for i, row in enumerate(kept):
+                made = self._read(row)
+                n_draws += int(made["n_draws"])
+                rejected.update({k.removeprefix(_REJECTED): int(n) for k, n in made.items() if k.startswith(_REJECTED)})
+                for name, table in tables.items():
+                    table[i] = made[name]
+        except SwagAfError:
+            for name in tables:
+                (self.path / f"{name}.npy").unlink(missing_ok=True)
+            raise
+        return n_draws, rejected
+
+    def _read(self, row: int) -> dict[str, np.ndarray]:
+        """What `keep` wrote for the row; FormatError where it is not that."""
+        path = self.path / f"{row:06d}.npz"
+        advice = "Remove it and run the same command again."
+        made = read_arrays(path, advice)
+        counts = {name: np.zeros((), np.int64) for name in ("n_draws", *made) if name not in self.pattern}
+        for name, pattern in {**self.pattern, **counts}.items():
+            if name not in made or (made[name].shape, made[name].dtype) != (pattern.shape, pattern.dtype):
+                raise FormatError(f"{path}: damaged (no table {name} of the right shape). {advice}")
+        return made
 
     def _empty(self, name: str, n_rows: int) -> np.ndarray:
         shape, dtype = (n_rows, *self.pattern[name].shape), self.pattern[name].dtype

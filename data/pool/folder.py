@@ -98,6 +98,12 @@ def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = 
 
 SHARDS = "shards"
 
+TEXT_TABLES = ("counts", "tokens", "text", "text_ends")
+"""The tables behind the texts of candidates; the last two where original spellings are kept."""
+
+FILTER_TABLES = (*TEXT_TABLES, "lengths", "starts", "start_lengths", "groups")
+"""The tables that any filter may read; others it names in its `requires`."""
+
 _ANEW = "Make the pool again."
 
 
@@ -127,6 +133,8 @@ _AXES = {
     "text_ends": 2,
 }
 """How many axes each table has."""
+_ENDS_OF = {"lengths": ("tokens", -1), "start_lengths": ("starts", -1), "text_ends": ("text", 0)}
+"""Tables whose values are ends in another table, and along which axis of that."""
 _BLOCK = 1 << 22
 """Values looked at together, so that a large table is not read into memory whole."""
 
@@ -209,12 +217,19 @@ class Shard:
             array = read_array(file, mode="r")
             if self._limits is not None:
                 fault = table_fault(table, array, self.n_rows, self._limits())
-                if not fault and table == "text_ends" and extremes(array)[1] > len(self.load("text")):
-                    fault = "texts that end beyond text.npy"
-                if fault:
+                if fault := fault or self._beyond(table, array):
                     raise FormatError(f"{file}: damaged ({fault}). {_ANEW}")
             self._arrays[table] = array
         return self._arrays[table]
+
+    def _beyond(self, table: str, array: np.ndarray) -> str:
+        """Which values of the table `array` lie beyond the end of another table; empty if none do."""
+        if table not in _ENDS_OF:
+            return ""
+        other, axis = _ENDS_OF[table]
+        assert self.path is not None
+        most, largest = read_array(self.path / f"{other}.npy", mode="r").shape[axis], extremes(array)[1]
+        return f"values up to {largest} where {other}.npy ends at {most}" if largest > most else ""
 
     def gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
         """Copies of the entries asked for."""

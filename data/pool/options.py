@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.errors import check_faults, check_numbers
 
 
@@ -17,16 +18,18 @@ class Columns:
     start_column: str = "start"
     """The beginning of the second sentence; --start-column '' where endings stand alone."""
     context_column: str = ""
-    """First sentence and start in one text, split after its last full sentence; in place of the two above."""
+    """First sentence and start in one text, split after its last full sentence; in place of the two above. Numbered
+    columns such as InputSentence1, InputSentence2 are joined."""
     gold_column: str = "gold"
     """The right ending."""
     negatives_column: str = "negatives"
-    """The negatives: a list, a JSON list in a text, or numbered columns such as negative0, negative1."""
+    """The negatives: a list, a JSON list in a text, numbered columns such as negative0, negative1, or several columns
+    with commas between: wrong,worse."""
     endings_column: str = "endings"
     """In place of gold and negatives, all endings, in the same forms."""
     label_column: str = "label"
-    """Which of the endings is gold: its number, counted from 0; its letter, A for the first; or its text. Where the
-    endings are `choices.text` and `choices.label` names them, one of those names."""
+    """Which of the endings is gold: its number; its letter, A for the first; its text; or a list with a 1 for it. Where
+    the endings are `choices.text` and `choices.label` names them, one of those names."""
     id_column: str = "id"
     """A unique name of the row; rows are numbered where there is none."""
     video_column: str = "video"
@@ -57,16 +60,23 @@ class PoolOptions:
     """
 
     sources: tuple[Path, ...]
-    """JSONL, CSV / TSV or Parquet files, or folders of `datasets.save_to_disk`."""
+    """JSONL, JSON, CSV / TSV or Parquet files; folders of `datasets.save_to_disk` or of `swag-af release`, with all of
+    their splits."""
     out: Path = Path("pool")
     """The pool folder to write."""
-    format: Literal["auto", "jsonl", "csv", "parquet", "datasets"] = "auto"
+    format: Format = "auto"
     """The format of the sources; auto detects it."""
     layout: Literal["auto", "columns", "swag", "hellaswag"] = "auto"
     """What the columns mean: columns, as named below; or those of a published dataset. auto detects it by their
     names."""
     columns: Columns = field(default_factory=Columns)
     """The names of the columns."""
+    labels_file: Path | None = None
+    """A second file with the labels of the only source: a table with --label-column, and --id-column where both have
+    it, or a label a line in the same order."""
+    label_base: LabelBase = "auto"
+    """From what labels that are numbers count; auto takes 1 where no label is 0 and one is as large as the number of
+    endings."""
     flag: str = ""
     """A function of your own, FILE.py:NAME or MODULE:NAME, that takes a context and a negative and says whether the
     negative could pass for gold; those are left out."""

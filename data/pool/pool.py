@@ -6,7 +6,7 @@ manifest and no table. This module neither samples candidates nor chooses among 
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -216,16 +216,18 @@ class CandidatePool:
                 _ = self.view(rows, np.broadcast_to(every, (len(rows), len(every)))).features
             self._has_checked_features = True
 
-    def check_tables(self) -> None:
-        """Raise FormatError or InputError unless every table, the contexts and the vocabulary can be used.
+    def check_tables(self, tables: Collection[str] | None = None) -> None:
+        """Raise FormatError or InputError unless the contexts, the vocabulary and `tables` (None: all) can be used.
 
-        Reads all of them once: before work of hours, a fault is found in minutes.
+        Reads all of them once: before work of hours, a fault is found in minutes. Tables that the pool lacks are no
+        fault.
         """
         _ = self.contexts
+        wanted = [table for table in self.tables if tables is None or table in tables]
         for shard in self._shards:
-            for table in self.tables:
+            for table in wanted:
                 shard.load(table)
-        if "features" in self.tables and not self.lazy_features:
+        if "features" in wanted and not self.lazy_features:
             self.check_features()
 
     def missing_features(self) -> np.ndarray:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl, replacing, write_jsonl
+from swag_af.data.errors import InputError, RowError
+from swag_af.data.files import read_arrays, read_jsonl, replacing, write_jsonl
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
 from swag_af.data.text.normalise import normalise
@@ -32,13 +32,6 @@ BLOCK_TEXT_BYTES = 1 << 25
 
 _MAX_START_TOKENS = (1 << 16) - 1  # what the uint16 of `start_lengths` holds
 
-_N_FAULTS_TOLD = 3
-_N_FAULTS_ENOUGH = 100
-
-
-class RowError(InputError):
-    """What is wrong with one row, without its place: `has an empty gold ending`."""
-
 
 class EmptyRowError(RowError):
     """A row that has no negative, or none left."""
@@ -46,37 +39,6 @@ class EmptyRowError(RowError):
 
 class ShortRowError(RowError):
     """A row that has fewer negatives left than the user asks for."""
-
-
-class Faults:
-    """The faulty rows of one source, reported together in one line.
-
-    Stops reading at the hundredth: such a file is wrong throughout.
-    """
-
-    def __init__(self, source: str, advice: str) -> None:
-        self.source = source
-        self.advice = advice
-        self.n = 0
-        self._first: list[str] = []
-
-    def add(self, where: str, fault: RowError) -> None:
-        """Note that the row at `where` (`line 7`, `row 3`) has `fault`."""
-        self.n += 1
-        if self.n <= _N_FAULTS_TOLD:
-            self._first.append(f"{where} {fault}")
-        if self.n >= _N_FAULTS_ENOUGH:
-            self.check()
-
-    def check(self) -> None:
-        """Raise one InputError for all that was noted, if anything was."""
-        if not self.n:
-            return
-        first = "; ".join(self._first)
-        if self.n == 1:
-            raise InputError(f"{self.source}: {first}. {self.advice}")
-        more = f"{self.n} rows" if self.n < _N_FAULTS_ENOUGH else f"{self.n} rows or more"
-        raise InputError(f"{self.source}: {more} cannot be used (first: {first}). {self.advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +240,7 @@ class Block:
     def load(cls, path: Path) -> "Block":
         """What `save` wrote."""
         contexts = [Context(**record) for _, record in read_jsonl(path.with_suffix(".jsonl"))]
-        with np.load(path.with_suffix(".npz"), allow_pickle=False) as columns:
-            return cls(contexts, {name: columns[name] for name in _COLUMNS})
+        return cls(contexts, read_arrays(path.with_suffix(".npz")))
 
     def tables(
         self, begin: int, end: int, final_ids: np.ndarray, vocabulary: Vocabulary, sizes: Sizes

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.captions.options import ContextRules
+from swag_af.data.cells.labelled import open_labelled
+from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError
 from swag_af.data.files import check_output, read_jsonl, read_manifest, replacing, sha256_file
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.pool.assembly import tagged
-from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of
+from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary, write_shard
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import tag_in_context
@@ -30,10 +32,8 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.rows import (
     Block,
     EmptyRowError,
-    Faults,
     Ids,
     Row,
-    RowError,
     RowMaker,
     ShortRowError,
     Sizes,
@@ -42,7 +42,7 @@ from swag_af.data.pool.rows import (
 )
 from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
 from swag_af.data.progress import Advance, progress
-from swag_af.data.sources import Source, open_source
+from swag_af.data.sources import Source
 from swag_af.data.splits import deal
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
@@ -139,8 +139,10 @@ def _opened(options: PoolOptions) -> _Inputs:
     _check_out(options)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     flag = load_flag(options.flag) if options.flag else None
-    sources = [open_source(path, options.format) for path in options.sources]
-    return _Inputs(tagger, flag, sources, [layout_of(source, options.layout, options.columns) for source in sources])
+    names = {"label": options.columns.label_column, "id": options.columns.id_column}
+    sources = open_labelled(options.sources, options.format, labels_file=options.labels_file, **names)
+    layouts = [layout_of(source, options.layout, options.columns) for source in sources]
+    return _Inputs(tagger, flag, sources, with_bases(layouts, sources, options.label_base))
 
 
 def _check_out(options: PoolOptions) -> None:
@@ -345,10 +347,7 @@ def _notes(reading: _Reading, inputs: _Inputs, known: _Known) -> dict[str, Any]:
 def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[Layout]) -> dict[str, Any]:
     return {
         "verb": "pool",
-        "sources": [
-            {"name": source.path.name, "format": source.format, "layout": layout.name, "sha256": _sha256_of(source)}
-            for source, layout in zip(sources, layouts, strict=True)
-        ],
+        "sources": [_entry(source, layout) for source, layout in zip(sources, layouts, strict=True)],
         "columns": asdict(options.columns),
         "flag": options.flag,
         "lms": None if options.lms is None else {"name": options.lms.name, "sha256": sha256_file(options.lms / FOLDS)},
@@ -358,8 +357,14 @@ def _made_by(options: PoolOptions, sources: Sequence[Source], layouts: Sequence[
     }
 
 
-def _sha256_of(source: Source) -> str | dict[str, str]:
-    """The hash of a file, or of each file of a folder."""
-    if source.path.is_file():
-        return sha256_file(source.path)
-    return {path.name: sha256_file(path) for path in sorted(source.path.glob("*.arrow"))}
+def _entry(source: Source, layout: Layout) -> dict[str, Any]:
+    """What the manifest says of a source: the hash of a file, or of each file of a folder."""
+    hashes = source.hashes()
+    one_file = len(hashes) == 1 and source.path.is_file()
+    return {
+        "name": source.path.name,
+        "format": source.format,
+        "layout": layout.name,
+        "sha256": hashes[source.path.name] if one_file else hashes,
+        **({"labels_from": "texts" if layout.base == AS_TEXT else layout.base} if layout.base else {}),
+    }

@@ -15,15 +15,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
+from msgspec import Meta
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
     check_output,
     check_same,
+    read_arrays,
     read_json,
     read_manifest,
     remove_leftovers_of,
@@ -33,6 +35,7 @@ from swag_af.data.files import (
     write_manifest,
 )
 from swag_af.data.progress import progress
+from swag_af.data.records import parse_record
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.syntax.taggers import import_spacy
@@ -244,6 +247,13 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(legacy)  # noqa: NPY002
 
 
+class _Begun(TypedDict):
+    """`state.json`."""
+
+    plan: dict[str, Any]
+    reports: Annotated[list[Annotated[dict[str, float], Meta(min_length=1)]], Meta(min_length=1)]
+
+
 class _State:
     """The epochs done so far, in a folder: `last` and `best` pipelines, the optimizer's moments, and the figures.
 
@@ -254,9 +264,10 @@ class _State:
     def __init__(self, folder: Path, plan: dict[str, Any]):
         self.folder, self.plan = folder, plan
         self.reports: list[dict[str, float]] = []
+        self.anew = f"Remove {folder} and run the same command again."
         remove_leftovers_of(folder)
         if (folder / "state.json").exists():
-            begun = read_json(folder / "state.json")
+            begun = parse_record(read_json(folder / "state.json"), _Begun, folder / "state.json", self.anew)
             check_same(begun["plan"], plan, folder, "another --out")
             self.reports = begun["reports"]
 
@@ -282,13 +293,17 @@ class _State:
 
     def open(self) -> tuple[Any, Any]:
         """The pipeline and the optimizer as they were after the last epoch that was kept."""
-        nlp = import_spacy().load(self.folder / "last")
+        kept = read_arrays(self.folder / "moments.npz", self.anew)
+        try:
+            nlp = import_spacy().load(self.folder / "last")
+        except Exception as error:  # of a damaged file spaCy says in many ways that it is one
+            fault = " ".join(str(error).split())[:120]
+            raise FormatError(f"{self.folder / 'last'}: damaged ({fault}). {self.anew}") from None
         optimizer = nlp.create_optimizer()
-        with np.load(self.folder / "moments.npz", allow_pickle=False) as kept:
-            for name, key in _parameters(nlp).items():
-                if f"{name} n" in kept:
-                    optimizer.mom1[key], optimizer.mom2[key] = kept[f"{name} 1"], kept[f"{name} 2"]
-                    optimizer.nr_update[key] = int(kept[f"{name} n"])
+        for name, key in _parameters(nlp).items():
+            if f"{name} n" in kept:
+                optimizer.mom1[key], optimizer.mom2[key] = kept[f"{name} 1"], kept[f"{name} 2"]
+                optimizer.nr_update[key] = int(kept[f"{name} n"])
         return nlp, optimizer
 
 

@@ -3,11 +3,13 @@
 Lines of multiword tokens (`1-2`) and of empty nodes (`1.1`) are skipped. Nothing is learned here.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_text
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.tags import TAGS
 
@@ -26,13 +28,7 @@ class Sentence(NamedTuple):
 
 def read_treebank(path: Path) -> list[Sentence]:
     """The sentences of a CoNLL-U file; raises InputError that names the first line which cannot be used."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Name a CoNLL-U treebank, such as en_ewt-ud-train.conllu.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}). Convert it to UTF-8.") from None
-    sentences = [_sentence(block, path) for block in _blocks(text)]
+    sentences = [_sentence(block, path) for block in _blocks(read_text(path))]
     if not sentences:
         raise InputError(f"{path}: holds no sentence. Name a CoNLL-U treebank, such as en_ewt-ud-train.conllu.")
     return sentences
@@ -46,6 +42,11 @@ def gold_cut(sentence: Sentence) -> int | None:
 
 
 _Line = tuple[int, str]
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+"""A token, or a head."""
+_NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
+"""A multiword token, or an empty node."""
 
 
 def _blocks(text: str) -> Iterator[list[_Line]]:
@@ -73,16 +74,18 @@ def _sentence(block: list[_Line], path: Path) -> Sentence:
         row = line.split("\t")
         if len(row) != 10:
             raise _fault(path, number, f"{len(row)} columns, not the 10 of CoNLL-U, parted by tabs")
-        if not row[0].isdigit():
+        if _NO_WORD.fullmatch(row[0]):
             continue
+        if not _NUMBER.fullmatch(row[0]):
+            raise _fault(path, number, f"{row[0][:20]!r} is no number of a token")
         if int(row[0]) != len(words) + 1:
             raise _fault(path, number, f"token {row[0]} where {len(words) + 1} is next")
         if row[3] not in TAGS[1:]:
-            raise _fault(path, number, f"{row[3]!r} is no universal part-of-speech tag")
+            raise _fault(path, number, f"{row[3][:20]!r} is no universal part-of-speech tag")
         if not row[1].strip():
             raise _fault(path, number, "a token without a word")
-        if not row[6].isdecimal():
-            raise _fault(path, number, f"the head {row[6]!r} is no number")
+        if not _NUMBER.fullmatch(row[6]):
+            raise _fault(path, number, f"the head {row[6][:20]!r} is no number")
         words.append(row[1])
         tags.append(row[3])
         heads.append(int(row[6]) - 1)
@@ -98,11 +101,15 @@ def _check_heads(heads: list[int], lines: list[int], path: Path, first: int) -> 
             raise _fault(path, number, f"the head {head + 1} is no other token of the sentence")
     if heads.count(-1) != 1:
         raise _fault(path, first, f"the sentence that begins here has {heads.count(-1)} roots, not one")
+    leads_to_root: set[int] = set()
     for i, number in enumerate(lines):
-        for _ in heads:
-            i = heads[i] if i >= 0 else i
-        if i >= 0:
-            raise _fault(path, number, "the heads from here lead round in a circle and to no root")
+        way: dict[int, None] = {}
+        while i >= 0 and i not in leads_to_root:
+            if i in way:
+                raise _fault(path, number, "the heads from here lead round in a circle and to no root")
+            way[i] = None
+            i = heads[i]
+        leads_to_root |= way.keys()
 
 
 def _fault(path: Path, number: int, what: str) -> InputError:

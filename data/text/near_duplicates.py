@@ -1,110 +1,213 @@
-"""Texts that are nearly the same: MinHash proposes pairs (`datasketch`), and the true similarity decides.
+"""Texts that are nearly the same, found exactly: no pair is missed, and none depends on the order of the texts.
 
-The similarity of two texts is the Jaccard similarity of their sets of token 3-grams: the size of the intersection over
-that of the union. Tokens are compared as given; callers lower-case them. Nothing is dropped here.
+The similarity of two texts is the Jaccard similarity of their sets of token 3-grams (shingles): the size of the
+intersection over that of the union. Tokens are compared as given; callers lower-case them. Nothing is dropped here.
+
+Pairs are found by prefix filtering (Bayardo, Ma and Srikant 2007, "Scaling up all pairs similarity search") with the
+bound on positions of Xiao et al. (2008, "Efficient similarity joins for near duplicate detection"): two sets that are
+similar enough share one of their rarest shingles, so only texts that share a rare one are compared.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swag_af.data.errors import InputError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 SHINGLE = 3
 """Tokens a shingle."""
-RECALL = 0.995
-"""The share of the pairs exactly at the threshold that the hashing must find; above it, it finds more."""
+COMMON = 0.1
+"""A shingle of more than this share of the texts is a phrase of the set (`peculiar`)."""
 
-_N_HASHES = 128
+_FEW = 10
+"""No shingle of so few texts or fewer is common."""
+_MOST_PROPOSED = 5_000_000
+"""From so many proposed pairs on, `peculiar` calls rarer shingles common."""
+_CHUNK = 2_000_000
+"""Pairs that are looked at together."""
+_SLACK = 1e-9
+"""What products of a threshold and a size may be wrong by."""
 
 
-def near_duplicate_pairs(
-    token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0
-) -> list[tuple[int, int]]:
-    """The pairs `i < j` that were found with a similarity of at least `threshold` (over 0, at most 1), in order.
+def near_duplicate_pairs(token_lists: Sequence[Sequence[str]], *, threshold: float) -> list[tuple[int, int]]:
+    """The pairs `i < j` with a similarity of at least `threshold` (over 0, at most 1), all of them, in order.
 
-    No pair below the threshold is ever listed; of those at it or above, at least RECALL are, whatever the seed. A text
-    of fewer than three tokens is one shingle. Of texts with the same shingles the first one represents all: it is a
-    pair with each of the others, and they are in no other pair; otherwise a text that occurs a thousand times would
-    make half a million pairs.
+    A text of fewer than three tokens is one shingle. Of texts with the same shingles the first one represents all: it
+    is a pair with each of the others, and they are in no other pair; otherwise a text that occurs a thousand times
+    would make half a million pairs.
     """
-    return _pairs(_shingle_sets(token_lists), threshold, seed)
+    return _pairs(shingle_sets(token_lists), threshold)[0]
 
 
-def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float, seed: int = 0) -> dict[int, int]:
+def repeats(token_lists: Sequence[Sequence[str]], *, threshold: float) -> dict[int, int]:
     """The texts that are nearly the same as an earlier one, which is no repeat itself, each with that earlier one."""
-    shingles = _shingle_sets(token_lists)
+    pairs, first = _pairs(shingle_sets(token_lists), threshold)
     found: dict[int, int] = {}
-    for earlier, later in sorted(_pairs(shingles, threshold, seed), key=lambda pair: pair[::-1]):
-        if earlier not in found or shingles[earlier] == shingles[later]:
+    for earlier, later in sorted(pairs, key=lambda pair: pair[::-1]):
+        if earlier not in found or first[earlier] == first[later]:
             found.setdefault(later, earlier)
     return found
 
 
-def _pairs(shingles: Sequence[frozenset[int]], threshold: float, seed: int) -> list[tuple[int, int]]:
+def shingle_sets(token_lists: Sequence[Sequence[str]]) -> "csr_array":
+    """(n, shingles) the set of shingles of every text as ones in its row; exact, where hashes could collide."""
+    numbers: dict[str, int] = {}
+    lengths = np.array([len(tokens) for tokens in token_lists], np.int64)  # (n,)
+    every = (numbers.setdefault(token, len(numbers) + 1) for tokens in token_lists for token in tokens)
+    ids = np.fromiter(every, np.int64, int(lengths.sum()))
+    padded = np.maximum(lengths, SHINGLE)
+    flat = np.zeros(int(padded.sum()), np.int64)  # 0 where a text is too short
+    flat[_places(padded, lengths)] = ids
+    at = _places(padded, padded - SHINGLE + 1)
+    shingle = flat[at]
+    for next_one in range(1, SHINGLE):
+        shingle = np.unique(shingle * (len(numbers) + 1) + flat[at + next_one], return_inverse=True)[1]
+    return sets_of(np.repeat(np.arange(len(lengths)), padded - SHINGLE + 1), shingle, len(lengths))
+
+
+def sets_of(rows: np.ndarray, items: np.ndarray, n: int) -> "csr_array":
+    """(n, items) sets as rows of ones: set `rows[i]` has `items[i]`; (e,) each, in any order, repeats allowed."""
+    from scipy.sparse import csr_array
+
+    width = int(items.max(initial=-1)) + 1
+    made = csr_array((np.ones(len(rows), np.int32), (rows, items)), shape=(n, width))
+    made.sum_duplicates()
+    made.data[:] = 1
+    return made
+
+
+def same_sets(sets: "csr_array") -> np.ndarray:
+    """(n,) for every set the number of the first one that is equal to it."""
+    first: dict[bytes, int] = {}
+    ends = sets.indptr.tolist()
+    keys = (sets.indices[begin:end].tobytes() for begin, end in pairwise(ends))
+    return np.fromiter((first.setdefault(key, i) for i, key in enumerate(keys)), np.int64, sets.shape[0])
+
+
+def similar_sets(sets: "csr_array", threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """(p, 2) the pairs `i < j` of `sets` (n, shingles) whose similarity is at least `threshold`, and (p,) that.
+
+    In order, every pair once. An empty set is similar to none.
+    """
+    _check(threshold)
+    n = sets.shape[0]
+    parts = [np.zeros(0, np.int64), *_proposals(_Prefixes.of(sets, threshold), n, threshold)]
+    keys = np.unique(np.concatenate(parts))
+    pairs = np.stack([keys // max(1, n), keys % max(1, n)], axis=1)  # (p, 2)
+    found = jaccard(sets, pairs)
+    return pairs[found >= threshold], found[found >= threshold]
+
+
+def jaccard(sets: "csr_array", pairs: np.ndarray) -> np.ndarray:
+    """(p,) the similarity of the two of `sets` (n, shingles) in each of `pairs` (p, 2); 1 where both are empty."""
+    sizes = np.diff(sets.indptr)
+    found = np.ones(len(pairs))
+    for begin in range(0, len(pairs), _CHUNK // 40):
+        one, other = pairs[begin : begin + _CHUNK // 40].T
+        shared = np.asarray(sets[one].multiply(sets[other]).sum(axis=1)).ravel()
+        union = sizes[one] + sizes[other] - shared
+        np.divide(shared, union, out=found[begin : begin + _CHUNK // 40], where=union > 0)
+    return found
+
+
+def peculiar(sets: "csr_array", threshold: float) -> "csr_array":
+    """(n, fewer) the `sets` (n, shingles) without the phrases of the set: instructions and templates make no two
+    texts the same.
+
+    Left out is what more than COMMON of the texts have, and half as many, and so on, while there would be too many
+    pairs to compare: time stays in proportion to the texts also where most of them are alike.
+    """
+    n_having = np.bincount(sets.indices, minlength=sets.shape[1])
+    limit = max(_FEW, int(COMMON * sets.shape[0]))
+    while True:
+        kept = sets[:, n_having <= limit]
+        kept.sort_indices()
+        if limit <= _FEW or _Prefixes.of(kept, threshold).n_proposed.sum() <= _MOST_PROPOSED:
+            return kept
+        limit = max(_FEW, limit // 2)
+
+
+def _pairs(sets: "csr_array", threshold: float) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """The pairs, and `same_sets`."""
+    _check(threshold)
+    first = same_sets(sets)
+    distinct = np.unique(first)
+    others = np.flatnonzero(first != np.arange(len(first)))
+    between = distinct[similar_sets(sets[distinct], threshold)[0]]
+    both = np.concatenate([np.stack([first[others], others], axis=1), between.reshape(-1, 2)])
+    return sorted(map(tuple, both.tolist())), first
+
+
+def _check(threshold: float) -> None:
     if not 0 < threshold <= 1:
         raise InputError(f"near duplicates at {threshold}: a similarity over 0 and up to 1.")
-    first: dict[frozenset[int], int] = {}
-    pairs = []
-    for i, items in enumerate(shingles):
-        if first.setdefault(items, i) < i:
-            pairs.append((first[items], i))
-    distinct = list(first)
-    for a, b in _candidate_pairs(distinct, threshold, seed):
-        if similarity(distinct[a], distinct[b]) >= threshold:
-            pairs.append((first[distinct[a]], first[distinct[b]]))
-    return sorted(pairs)
 
 
-def similarity(one: frozenset[int], other: frozenset[int]) -> float:
-    """The Jaccard similarity of two sets, not both empty."""
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared)
+def _counted(n_each: np.ndarray) -> np.ndarray:
+    """0, 1 ... up to the first of `n_each` (n,), then again from 0 up to the second, and so on."""
+    return np.arange(int(n_each.sum())) - np.repeat(np.cumsum(n_each) - n_each, n_each)
 
 
-def _shingle_sets(token_lists: Sequence[Sequence[str]]) -> list[frozenset[int]]:
-    """The shingles of every text, numbered over all texts: exact, where hashes could collide."""
-    numbers: dict[tuple[str, ...], int] = {}
-    return [
-        frozenset(
-            numbers.setdefault(tuple(tokens[at : at + SHINGLE]), len(numbers))
-            for at in range(max(1, len(tokens) - SHINGLE + 1))
-        )
-        for tokens in token_lists
-    ]
+def _places(sizes: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The places of the first `taken` (n,) of the items of each list, where lists of `sizes` (n,) follow each other."""
+    return np.repeat(np.cumsum(sizes) - sizes, taken) + _counted(taken)
 
 
-def _candidate_pairs(sets: Sequence[frozenset[int]], threshold: float, seed: int) -> Iterator[tuple[int, int]]:
-    """Pairs that share a band of their MinHashes: most of those at the threshold, and some below."""
-    if threshold == 1 or len(sets) < 2:
-        return  # the sets are all different
-    from datasketch import MinHash
+@dataclass(frozen=True)
+class _Prefixes:
+    """The rarest shingles of every set, by shingle, then by size of set: (e,) entries."""
 
-    hashed = MinHash.generator(sets, num_perm=_N_HASHES, seed=seed, hashfunc=_itself)
-    signatures = np.array([minhash.hashvalues for minhash in hashed])  # (n, _N_HASHES)
-    n_bands, n_rows = _bands(threshold)
-    proposed: set[tuple[int, int]] = set()
-    for band in range(n_bands):
-        bytes_of = np.ascontiguousarray(signatures[:, band * n_rows : (band + 1) * n_rows])
-        keys = bytes_of.view(np.dtype((np.void, bytes_of.dtype.itemsize * n_rows))).ravel()
-        _, bucket_of, sizes = np.unique(keys, return_inverse=True, return_counts=True)  # (n,), (n_buckets,)
-        order = np.argsort(bucket_of, kind="stable")
-        ends = np.cumsum(sizes)
-        for bucket in np.flatnonzero(sizes > 1):
-            proposed.update(combinations(order[ends[bucket] - sizes[bucket] : ends[bucket]].tolist(), 2))
-    yield from proposed
+    set: np.ndarray
+    """(e,) which set has it."""
+    size: np.ndarray
+    """(e,) how large that set is."""
+    place: np.ndarray
+    """(e,) how many rarer shingles the set has."""
+    indexed: np.ndarray
+    """(i,) entries that larger sets are compared with: smaller sets need a longer overlap, so less of them."""
+    first: np.ndarray
+    """(e,) the number in `indexed` of the first entry with the same shingle."""
+    n_proposed: np.ndarray
+    """(e,) with how many of `indexed`, from `first` on, the entry makes a pair."""
+
+    @classmethod
+    def of(cls, sets: "csr_array", threshold: float) -> "_Prefixes":
+        sizes = np.diff(sets.indptr)
+        by_size = np.argsort(sizes, kind="stable")
+        rarity = np.argsort(np.argsort(np.bincount(sets.indices, minlength=sets.shape[1]), kind="stable"))
+        shingle, row = rarity[sets.indices], np.repeat(np.argsort(by_size), sizes)  # rows numbered by size
+        order = np.lexsort((shingle, row))
+        shingle, row, sizes = shingle[order], row[order], sizes[by_size]
+        place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.flatnonzero(place <= sizes[row] - np.ceil(threshold * sizes[row] - _SLACK))
+        kept = kept[np.lexsort((row[kept], shingle[kept]))]
+        shingle, row, place = shingle[kept], row[kept], place[kept]
+        needed = np.ceil(2 * threshold / (1 + threshold) * sizes[row] - _SLACK)
+        is_indexed = place <= sizes[row] - needed
+        n_before = np.cumsum(is_indexed) - is_indexed
+        first = n_before[np.searchsorted(shingle, shingle)]
+        return cls(by_size[row], sizes[row], place, np.flatnonzero(is_indexed), first, n_before - first)
 
 
-def _bands(threshold: float) -> tuple[int, int]:
-    """`(bands, rows)`: the longest bands, so the fewest false proposals, that still find RECALL at the threshold.
-
-    Two texts of similarity s share at least one of b bands of r hashes with probability 1 - (1 - s^r)^b.
-    """
-    rows = next(r for r in range(_N_HASHES, 0, -1) if 1 - (1 - threshold**r) ** (_N_HASHES // r) >= RECALL or r == 1)
-    return _N_HASHES // rows, rows
-
-
-def _itself(number: int) -> int:
-    """The hash of a shingle's number; MinHash mixes it by itself."""
-    return number
+def _proposals(prefixes: _Prefixes, n: int, threshold: float) -> Iterator[np.ndarray]:
+    """Keys `i * n + j` of pairs `i < j` that share a rare shingle and may be similar enough; a pair may come twice."""
+    n_so_far = np.cumsum(prefixes.n_proposed)
+    begin = 0
+    while begin < len(n_so_far):
+        done = n_so_far[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(n_so_far, done + _CHUNK, side="right")))
+        n_each = prefixes.n_proposed[begin:end]
+        large = np.repeat(np.arange(begin, end), n_each)
+        small = prefixes.indexed[np.repeat(prefixes.first[begin:end], n_each) + _counted(n_each)]
+        one, other = prefixes.size[small], prefixes.size[large]
+        most = np.minimum(one - prefixes.place[small], other - prefixes.place[large])  # they can have in common
+        may = (most >= threshold / (1 + threshold) * (one + other) - _SLACK) & (one >= threshold * other - _SLACK)
+        sets = prefixes.set[np.stack([small[may], large[may]])]  # (2, kept)
+        yield np.unique(sets.min(axis=0).astype(np.int64) * n + sets.max(axis=0))
+        begin = end

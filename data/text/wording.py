@@ -31,9 +31,22 @@ def text_key(text: str) -> int:
 
     Coarser than `comparable`: punctuation does not count, so a text that was typed again elsewhere has the same key.
     """
-    words = comparable(text)
-    plain = "".join(filter(str.isalnum, words)) or words
-    return int.from_bytes(blake2b(plain.encode(), digest_size=8).digest(), "little", signed=True) if words else 0
+    compared = comparable(text)
+    plain = "".join(filter(str.isalnum, compared)) or compared
+    hashed = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in the order in which they stand, in lower case and NFKC, without punctuation.
+
+    For texts of any language that are compared, where `tokenize` is for English that is read or counted: a sign such
+    as + or % is a word, and so is each character of scripts without blanks.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(_QUOTES)
+        text = _UNSPACED.sub(r" \g<0> ", text)
+    return _WORD.findall(text.casefold())
 
 
 def sentence_keys(text: str) -> list[int]:
@@ -47,5 +60,8 @@ def open_end(text: str) -> str:
     return _SENTENCE_END.split(text.rstrip() + " ")[-1].strip()
 
 
+_WORD = re.compile(r"""\w+|[^\w\s.,;:!?'"`()\[\]…–—-]""")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+"""Thai, Lao, kana, Han."""
 _SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?!]+["')\]’”]*\s+""")
 _MIN_WORDS = 3

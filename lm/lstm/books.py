@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError, check_faults
-from swag_af.data.files import sha256_file
+from swag_af.data.files import read_text, sha256_file
+from swag_af.data.terminal import is_utf8
 from swag_af.data.tokens import normalise_blanks, tokenize
 from swag_af.data.vocabulary import UNK, Vocabulary
 from swag_af.lm.lstm.corpus import FoldCorpus
@@ -68,7 +69,9 @@ def find_books(paths: Sequence[Path]) -> list[Path]:
         ]
         found += inside
     check_faults(faults)
+    check_faults((not path.is_file(), f"--pretrain {path}: a folder, a pipe or a device, not a file") for path in found)
     names = Counter(path.name for path in found)
+    check_faults((not is_utf8(name), f"--pretrain {name!a}: this name is not UTF-8") for name in names)
     check_faults((n > 1, f"--pretrain {name}: {n} books of this name; each needs its own") for name, n in names.items())
     return found
 
@@ -123,12 +126,7 @@ def books_corpus(books: Books, held_out: float, *, rng: np.random.Generator) -> 
 
 
 def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 text (byte {error.start}). Convert it, say with `iconv -t utf-8`."
-        ) from None
+    text = read_text(path)
     if not text.strip():
         raise InputError(f"{path}: empty. Leave it out of --pretrain.")
     begin, end = _START.search(text), _END.search(text)

@@ -67,6 +67,7 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
         raise InputError(
             f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
         )
+    pool.check_tables()
     readable, maker = _readable(pool, lms), _TableMaker(pool, lms)
     with progress("features", len(pool), "contexts") as advance:
         first = 0

@@ -16,7 +16,6 @@ from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
 from swag_af.af.options import AFOptions
 from swag_af.af.replacement import Policy, Replacements, draw_keys, replace
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -45,16 +44,15 @@ def filter_pool(
 
     `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`; a single
     filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
-    and goes on from what is there; a pool in memory is saved in it too. `made_by` is recorded. Raises InputError and
-    ExhaustedError before any work when pool, filter and options do not fit.
+    and goes on from what is there; a pool in memory is saved in it too. `made_by` is recorded. Audits, curve and report
+    are left to others: `run_filter`, which is the verb, makes them too. Raises InputError and ExhaustedError before any
+    work when pool, filter and options do not fit, or fewer iterations are asked for than are done.
     """
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
     loop = _loop(pool, phases, options)
     start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
     total = options.iterations or len(loop.schedule)
-    if out and options.iterations is not None:
-        _check_not_done(Path(out), options.iterations)
     run = begin_run(
         pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
     )
@@ -69,18 +67,6 @@ def filter_pool(
             done = run.log[-1]
             advance(1, note=f"{done.filter} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
     return run
-
-
-def _check_not_done(path: Path, iterations: int) -> None:
-    """Raise InputError when the run in `path` has more iterations than are asked for: none can be taken back."""
-    log = path / "log.jsonl"
-    n_done = sum(1 for _ in read_jsonl(log)) if log.exists() else 0
-    if n_done > iterations:
-        raise InputError(
-            f"{path}: {n_done} iterations are done, and --iterations asks for {iterations} in all. Ask for {n_done} or "
-            f"more; `swag-af release --iteration {iterations}` and `audit --iteration {iterations}` take an earlier "
-            "assignment of this run; or choose another --out."
-        )
 
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:

@@ -25,6 +25,7 @@ from swag_af.auditing.options import AuditOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import sha256_json
 from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
+from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, filter_manifest, open_run
@@ -55,6 +56,7 @@ def audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
     Without an iteration in the options: before the first one, and after the last.
     """
     run = open_run(options.run)
+    run.pool.check_tables(FILTER_TABLES)
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = parse_names("--filters", options.filters)

@@ -38,7 +38,7 @@ def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
         effective = n / max(1.0, variance_over_groups(hits - p, groups) / (p * (1 - p) / n))
     else:
         effective = float(n_groups)
-    t = _t_quantile(n_groups - 1)
+    t = t_quantile(n_groups - 1)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective
     return max(0.0, float((centre - half) / scale)), min(1.0, float((centre + half) / scale))
@@ -56,7 +56,7 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
     n, n_groups, mean = len(differences), int(groups.max()) + 1, float(differences.mean())
     if n_groups < 2:
         return Difference(mean, -1.0, 1.0)
-    t = _t_quantile(n_groups - 1)
+    t = t_quantile(n_groups - 1)
     if np.ptp(differences) < 1e-9:
         share = t**2 / (n_groups + t**2)
         return Difference(mean, mean - share * (1 + mean), mean + share * (1 - mean))
@@ -73,7 +73,7 @@ def variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
     return n_groups / (n_groups - 1) * float((sums**2).sum()) / len(residuals) ** 2
 
 
-def _t_quantile(df: int) -> float:
+def t_quantile(df: int) -> float:
     """The 0.975 quantile of Student's t: `scipy.stats.t.ppf`, without its import time of half a second."""
     from scipy.special import stdtrit
 

@@ -52,3 +52,19 @@ class AuditOptions:
             ]
         )
         check_numbers(self)
+
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    """Tell what a code of an audit means: how it is computed, its source, when it misleads, what to do.
+
+    Without a code: the list of all of them, by family.
+
+    Try:
+      swag-af explain
+      swag-af explain AF101
+      swag-af explain options-only-solvable
+    """
+
+    codes: tuple[str, ...]
+    """Codes, by number or by name; none lists them all."""

@@ -1,7 +1,7 @@
 """All that an audit of a dataset found, in memory: diagnostics, probes, words. Computes and writes nothing."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ class Probe:
     """(n,) how far gold came first: 1, 0, or 1/t where t answers tie with it."""
     probabilities: np.ndarray
     """(n,) the probability of gold."""
+    scores: np.ndarray
+    """(m,) of all answers of `rows`, flat, in their order; the likelier an answer, the higher, on any scale."""
     n_folds: int
     seed: int
     fitted_on: str = ""
@@ -39,9 +41,25 @@ class Probe:
 
     @property
     def name(self) -> str:
-        """Unique in an audit, and the subject of its diagnostic: `options, tfidf`."""
+        """The same for all seeds, else unique in an audit, and the subject of its diagnostic: `options, tfidf`."""
         how = {"group": "", "random": ", random folds", "split": f", {self.fitted_on} to {self.scored_on}"}
         return f"{self.input}, {self.model}{how[self.folds]}"
+
+
+def over_seeds(probes: Sequence[Probe]) -> list[Probe]:
+    """One probe for each name, in the order in which names begin: the mean of those that differ in their seed only."""
+    named: dict[str, list[Probe]] = {}
+    for probe in probes:
+        named.setdefault(probe.name, []).append(probe)
+    return [_mean(alike) for alike in named.values()]
+
+
+def _mean(alike: Sequence[Probe]) -> Probe:
+    if len(alike) == 1:
+        return alike[0]
+    columns = ("hits", "probabilities", "scores")
+    means = {column: np.mean([getattr(probe, column) for probe in alike], axis=0) for column in columns}
+    return replace(min(alike, key=lambda probe: probe.seed), **means)
 
 
 @dataclass(frozen=True, slots=True)

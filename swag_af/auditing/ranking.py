@@ -19,7 +19,12 @@ def hits(scores: np.ndarray, instances: Instances) -> np.ndarray:
 
 def gold_probabilities(scores: np.ndarray, instances: Instances) -> np.ndarray:
     """(N,) the softmax of `scores` (M,), log-odds or log-probabilities, within each instance, at gold."""
+    return softmax(scores, instances)[instances.is_gold]
+
+
+def softmax(scores: np.ndarray, instances: Instances) -> np.ndarray:
+    """(M,) the softmax of `scores` (M,) within each instance."""
     starts = instances.offsets[:-1]
-    highest = np.repeat(np.maximum.reduceat(scores, starts), instances.n_answers)
-    powers = np.exp(scores - highest)  # (M,)
-    return powers[starts + instances.answers] / np.add.reduceat(powers, starts)
+    powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), instances.n_answers))
+    shares: np.ndarray = powers / np.repeat(np.add.reduceat(powers, starts), instances.n_answers)
+    return shares

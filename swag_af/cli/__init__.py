@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     filtering  the verb `filter`: the loop with audits, curve and report
     show       the verb `show`
     demo       the verb `demo`
+    explain    the verb `explain`
     verbs      what each verb prints
     main       the command line
 

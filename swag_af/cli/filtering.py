@@ -10,7 +10,6 @@ from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
-from swag_af.reporting.plot import plot_run
 from swag_af.reporting.verb import REPORT, write_report
 
 
@@ -42,7 +41,6 @@ def run_filter(options: FilterOptions) -> Run:
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
     with progress("audit", n_audits, "audits") as advance:
         audit_what_is_due(run, ended=True, advance=advance)
-    plot_run(run, options.out)
     write_report(run, options.out / REPORT)
     return run
 
@@ -61,5 +59,4 @@ def _warn_of_rows_without_spares(pool: CandidatePool, n_negatives: int) -> None:
 
 def _draw_now_and_then(run: Run) -> None:
     if run.path is not None and run.n_finished % 10 == 0:
-        plot_run(run, run.path)
         write_report(run, run.path / REPORT)

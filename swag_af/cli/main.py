@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.af.options import FilterOptions
-from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.terminal import visible
+from swag_af.data.terminal import is_utf8, visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -43,6 +43,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
+    "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),
     "show": (ShowOptions, "swag_af.cli.verbs:show"),
@@ -161,6 +162,7 @@ def parse(arguments: Sequence[str]) -> Any:
     """The options that `arguments` give, an instance of one of the verbs' dataclasses."""
     import tyro
 
+    _check_encoding(arguments)
     verb, rest = _verb_of(arguments)
     rest = _with_config(verb, rest)
     errors = io.StringIO()
@@ -176,6 +178,13 @@ def parse(arguments: Sequence[str]) -> Any:
         if not stopped.code:
             raise
         raise InputError(f"{verb}: {_unboxed(errors.getvalue())} `swag-af {verb} --help` lists the options.") from None
+
+
+def _check_encoding(arguments: Sequence[str]) -> None:
+    """Raise InputError naming the first argument that is not UTF-8: no file that we write could repeat it."""
+    for i, argument in enumerate(arguments, start=1):
+        if not is_utf8(argument):
+            raise InputError(f"argument {i} is not UTF-8: {argument!a}. Rename the file, or type it in UTF-8.")
 
 
 def help_text() -> str:

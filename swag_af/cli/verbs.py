@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.af.options import FilterOptions
-from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
@@ -208,6 +208,13 @@ def audit(options: AuditOptions) -> None:
     run, found = measure(options)
     _say(*audit_lines(run, found))
     _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
+
+
+def explain(options: ExplainOptions) -> None:
+    """Print what codes of an audit mean, or the list of all of them."""
+    from swag_af.cli.explain import explain as text_of
+
+    _say(text_of(options))
 
 
 def report(options: ReportOptions) -> None:

@@ -12,6 +12,7 @@ Reading order (each file imports only those named before it):
     endings       sections: gold against distractors, example questions
     verification  section: what annotators judged, if there are verdicts
     provenance    sections: command, options, hashes, versions, seconds
+    audit_page    the page of an audit of a dataset
     verb          the verb `report`
 
 Importing this package loads nothing else.

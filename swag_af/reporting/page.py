@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from swag_af.data.terminal import visible
 from swag_af.reporting.charts import escape, percent
 
 if TYPE_CHECKING:
@@ -32,14 +33,24 @@ DARK = {
 """Colours that are too dark for a dark page, and their replacements there."""
 
 
-def page(title: str, header: Mapping[str, object], sections: Mapping[str, str], colours: Sequence[str]) -> str:
+def page(
+    title: str,
+    header: Mapping[str, object],
+    sections: Mapping[str, str],
+    colours: Sequence[str] = (),
+    *,
+    skeleton: str = "report",
+) -> str:
     """A whole HTML file, from the values of its header and the HTML of its sections, by the names that links use.
 
-    `colours` are those of the chart series `s0`, `s1`, ... in a light page.
+    `colours` are those of the chart series `s0`, `s1`, ... in a light page. A `skeleton` other than that of a report
+    has a template and a style sheet of its own, which follows the report's.
     """
-    css = (files("swag_af.reporting") / "static" / "report.css").read_text(encoding="utf-8")
+    sheets = dict.fromkeys(["report", skeleton])
+    folder = files("swag_af.reporting") / "static"
+    css = "".join((folder / f"{sheet}.css").read_text(encoding="utf-8") for sheet in sheets)
     dark = [DARK.get(colour, colour) for colour in colours]
-    return render("report", title=title, css=css, light=colours, dark=dark, sections=sections, **header)
+    return render(skeleton, title=title, css=css, light=colours, dark=dark, sections=sections, **header)
 
 
 def render(template: str, **values: object) -> str:
@@ -64,8 +75,13 @@ def _environment() -> "Environment":
         keep_trailing_newline=True,
         finalize=_as_html,
     )
-    environment.filters |= {"percent": percent, "thousands": "{:,}".format}
+    environment.filters |= {"percent": percent, "thousands": "{:,}".format, "visible": visible, "prose": prose}
     return environment
+
+
+def prose(text: str) -> str:
+    """A sentence of ours that may quote data: control characters are shown, and no line ends before a percent sign."""
+    return visible(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _as_html(value: object) -> object:

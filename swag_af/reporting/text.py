@@ -27,12 +27,12 @@ def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def drop_lines(drops: Mapping[str, int]) -> list[str]:
     """The counts of dropped pairs as a table, with shares of all pairs; reasons with a count of 0 are left out."""
+    counts = {name: n for name, n in drops.items() if name == "kept" or (n and name != "pairs")}
     rows: Rows = [
         (name.replace("_", " "), f"{n:,}", f"{100 * n / max(1, drops['pairs']):.1f} %")
-        for name, n in drops.items()
-        if n or name in ("pairs", "kept")
+        for name, n in {**counts, "all": drops["pairs"]}.items()
     ]
-    return table([("pairs", "count", "share"), *rows[1:], ("all", rows[0][1], rows[0][2])])
+    return table([("pairs", "count", "share"), *rows])
 
 
 def drop_reasons(drops: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, took_part
 from swag_af.data.files import check_output, write_text
+from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import percent
 from swag_af.reporting.endings import distributions, questions
@@ -28,11 +29,10 @@ REPORT = "report.html"
 def report(options: ReportOptions) -> Path:
     """The verb `report`: write the page and return its path; in the run's own folder, redraw the curve too."""
     run = open_run(options.run)
+    run.pool.check_tables((*TEXT_TABLES, "lengths"))
     if options.out is not None:
         check_output(options.out, force=options.force)
     verified = verification_of(run, options)
-    if options.out is None:
-        plot_run(run, options.run)
     path = options.out or options.run / REPORT
     write_report(run, path, n_questions=options.n_questions, verified=verified)
     return path
@@ -41,8 +41,11 @@ def report(options: ReportOptions) -> Path:
 def write_report(run: Run, path: Path | str, *, n_questions: int = 20, verified: Verification | None = None) -> None:
     """Write `path`: a page that needs no network and no script. The run may be unfinished, and in memory.
 
+    In the run's own folder, its curve is drawn beside the page, as the verbs `filter` and `report` leave it.
     `verified` is what annotators judged of its endings, if there are verdicts (`verification_of`).
     """
+    if run.path is not None and Path(path).parent.resolve() == run.path.resolve():
+        plot_run(run, run.path)
     subject = subject_of(run)
     sections = {
         "curve": curve(subject),

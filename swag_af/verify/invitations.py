@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, read_manifest, replacing
+from swag_af.data.files import check_output, named_by, read_manifest, read_text, replacing
 from swag_af.verify.options import InviteOptions
 from swag_af.verify.store import FOLDER, read_keys
 from swag_af.verify.web.security import ID_PATTERN, invitation
@@ -20,7 +20,7 @@ def invite(options: InviteOptions) -> int:
     made = [secrets.token_hex(8) for _ in range(options.n or 0)]
     ids = made if options.annotators is None else _ids(options.annotators)
     (options.run / FOLDER).mkdir(mode=0o700, exist_ok=True)
-    secret = read_keys(options.run)["secret"]
+    secret = read_keys(options.run).secret
     with replacing(options.out) as temporary:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -33,12 +33,8 @@ def invite(options: InviteOptions) -> int:
 
 def _ids(path: Path) -> list[str]:
     """The ids in a file, one per line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise InputError(f"--annotators {path}: no such file. Check the path.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"--annotators {path}: not a text file in UTF-8. Save it as one.") from None
+    with named_by("--annotators"):
+        lines = read_text(path).splitlines()
     ids = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     wrong = [one for one in ids if not ID_PATTERN.fullmatch(one)]
     if wrong or not ids:

@@ -11,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, sha256_json
+from swag_af.data.records import parse_record
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import RATINGS, Rating
+from swag_af.judging.verdicts import Rating
 
 BUILTIN, DRAWN = "builtin", "drawn"
 
@@ -109,27 +110,15 @@ def share_right(question: QualificationQuestion, ratings: Sequence[str], best: i
 
 
 def _question_of(record: Mapping[str, Any], where: str) -> QualificationQuestion:
-    try:
-        endings = tuple(str(ending) for ending in record["endings"])
-        ratings = tuple(record.get("ratings") or [None] * len(endings))
-        question = QualificationQuestion(
-            str(record["sent1"]),
-            str(record["start"]),
-            endings,
-            ratings,
-            _places(record["best"]),
-            _places(record.get("second", [])),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{where}: not a question ({type(error).__name__}: {error}). Mend or remove it.") from None
-    n, places = len(endings), {*question.best, *question.second}
+    given = parse_record(record, _Record, where, "Mend or remove it.", error=InputError)
+    endings = tuple(given["endings"])
+    ratings = tuple(given.get("ratings") or [None] * len(endings))
+    best, second = _places(given["best"]), _places(given.get("second", []))
+    question = QualificationQuestion(given["sent1"], given["start"], endings, ratings, best, second)
+    n, places = len(endings), {*best, *second}
     faults = (
         (not 2 <= n <= 9, "from two to nine endings are asked for"),
         (len(ratings) != n, f"{len(ratings)} ratings for {n} endings"),
-        (
-            any(rating not in (*RATINGS, None) for rating in ratings),
-            f"a rating that is neither null nor one of {', '.join(RATINGS)}",
-        ),
         (
             not question.best or not places <= set(range(n)),
             f"best and second are places from 0 to {n - 1}, and best names one at least",
@@ -141,8 +130,19 @@ def _question_of(record: Mapping[str, Any], where: str) -> QualificationQuestion
     return question
 
 
-def _places(value: Any) -> tuple[int, ...]:
-    return tuple(int(place) for place in (value if isinstance(value, list) else [value]))
+def _places(value: int | list[int]) -> tuple[int, ...]:
+    return tuple(value if isinstance(value, list) else [value])
+
+
+class _Record(TypedDict):
+    """A line of a file of questions."""
+
+    sent1: str
+    start: str
+    endings: list[str]
+    ratings: NotRequired[list[Rating | None] | None]
+    best: int | list[int]
+    second: NotRequired[int | list[int]]
 
 
 _BUILTIN: tuple[Mapping[str, Any], ...] = (

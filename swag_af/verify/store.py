@@ -10,15 +10,17 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta
 from sqlalchemy import Connection, Engine, Row, delete, insert, inspect, make_url, select
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_same, read_json, read_manifest, replacing
+from swag_af.data.records import parse_record
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (
     WRITER,
@@ -116,16 +118,25 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
     return Store(engine, {**known, **begun_with})
 
 
-def read_keys(run_path: Path) -> dict[str, str]:
-    """The admin token and the secret of a verification, made on first use; only the owner may read the file."""
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The content of `keys.json`."""
+
+    admin_token: Annotated[str, Meta(min_length=12, pattern="^[!-~]+$")]
+    """Opens the admin's pages."""
+    secret: Annotated[str, Meta(min_length=32)]
+    """Signs cookies and links, and draws what annotators must not foretell."""
+
+
+def read_keys(run_path: Path) -> Keys:
+    """The keys of a verification, made on first use; only the owner may read the file."""
     path = run_path / FOLDER / "keys.json"
     if not path.exists():
         with replacing(path) as temporary:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            made = {"admin_token": secrets.token_urlsafe(18), "secret": secrets.token_hex(32)}
-            temporary.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-    keys: dict[str, str] = read_json(path)
-    return keys
+            made = Keys(secrets.token_urlsafe(18), secrets.token_hex(32))
+            temporary.write_text(json.dumps(asdict(made), indent=2) + "\n", encoding="utf-8")
+    return parse_record(read_json(path), Keys, path, "Put it back from a copy; without it links and cookies are void.")
 
 
 def _keep_private(path: Path) -> None:

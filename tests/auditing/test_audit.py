@@ -48,7 +48,7 @@ def planted(pool: CandidatePool) -> CandidatePool:
 @pytest.fixture(autouse=True)
 def plain(fake_filters: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fakes by name, and no curves."""
-    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
 
 
 class Watched(HashFilter):

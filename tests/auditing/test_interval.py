@@ -44,9 +44,9 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, a
 
 @pytest.mark.parametrize("df", [1, 2, 5, 30, 1000])
 def test_the_quantile_of_student_is_that_of_scipy_stats(df: int) -> None:
-    from swag_af.auditing.interval import _t_quantile
+    from swag_af.auditing.interval import t_quantile
 
-    assert _t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
+    assert t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
 
 
 def test_a_single_video_says_nothing() -> None:

@@ -20,7 +20,7 @@ from conftest import HashFilter, make_contexts_of, make_pool
 from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -423,6 +423,7 @@ THREE_FORMS = {
         "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
         GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
+    "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
     "pool": (
         "sources = ['a.csv', 'b.csv']\nflag = 'f.py:g'\ndrop_empty = true\n"
@@ -724,6 +725,21 @@ def test_an_error_prints_none_either(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_note_prints_none_either(capsys: pytest.CaptureFixture[str]) -> None:
     note(HOSTILE)
     assert_harmless(capsys.readouterr().err.rstrip("\n"))
+
+
+@pytest.mark.parametrize("verb", ["show", "contexts", "verify serve", "nonsense"])
+def test_an_argument_that_is_not_utf8_is_one_line(verb: str, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.jsonl")).write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "swag_af", *verb.split(), os.fsdecode(b"caf\xe9.jsonl")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    n = 1 + len(verb.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"swag-af: argument {n} is not UTF-8: 'caf\\udce9\.jsonl'\. Rename .*\n", done.stderr)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["verify"], ["filter", "--help"]])

@@ -15,9 +15,9 @@ from swag_af.lm.options import LMOptions
 FUNCTIONS = {
     verb: "run_filter" if verb == "filter" else verb.replace("-", "_")
     for verb in VERBS
-    if verb not in ("demo", "show") and not verb.startswith("verify ")
+    if verb not in ("demo", "explain", "show") and not verb.startswith("verify ")
 }
-"""What each verb is in Python. `demo` and `show` only print, and `verify ...` talks with people."""
+"""What each verb is in Python. `demo`, `explain` and `show` only print, and `verify ...` talks with people."""
 
 
 @pytest.mark.parametrize(("verb", "name"), FUNCTIONS.items())
@@ -31,7 +31,7 @@ def test_a_verb_and_its_options_are_public(verb: str, name: str) -> None:
 def test_the_verbs_make_a_dataset_and_print_nothing(
     tmp_path: Path, fake_filters: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
     monkeypatch.setattr("swag_af.releasing.verb.plot_run", lambda run, folder: [])
     captions, contexts, lms, pool, run = (
         tmp_path / name for name in ("captions.jsonl", "c.jsonl", "lms", "pool", "run")

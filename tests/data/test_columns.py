@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
 from swag_af.cli.main import main
+from swag_af.data.cells.values import split_context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import verb as build
-from swag_af.data.pool.columns import split_context
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.verb import load_flag, pool, tag
 
@@ -49,6 +49,11 @@ KEPT = [
 def write_rows(path: Path, rows: list[dict[str, Any]], newline: str = "\n") -> Path:
     text = "".join(json.dumps(row, ensure_ascii=False) + newline for row in rows)
     path.write_bytes(text.encode())
+    return path
+
+
+def write_list(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
     return path
 
 
@@ -121,6 +126,7 @@ FORMATS: dict[str, Callable[[Path], Path]] = {
     "csv with numbered columns": lambda folder: write_csv(folder / "rows.csv", numbered(ROWS), NAMES),
     "csv with JSON lists": lambda folder: write_csv(folder / "rows.csv", with_json_lists()),
     "csv with a BOM and CRLF": lambda folder: with_bom(write_csv(folder / "rows.csv", numbered(ROWS), NAMES)),
+    "one JSON list": lambda folder: write_list(folder / "rows.json", ROWS),
     "tsv": lambda folder: write_csv(folder / "rows.tsv", numbered(ROWS), NAMES, delimiter="\t"),
     "parquet": lambda folder: write_parquet(folder / "rows.parquet", ROWS),
     "parquet with numbered columns": lambda folder: write_parquet(folder / "rows", padded(numbered(ROWS))),
@@ -215,16 +221,22 @@ def test_a_published_dataset_saved_by_datasets_loads(tmp_path: Path) -> None:
     assert [texts[0] for texts in texts_of(build_pool(saved))] == ["row 0.", "row 1.", "row 2."]
 
 
-@pytest.mark.parametrize("split", ["train", "val"])
-def test_the_released_dataset_of_a_run_loads_as_a_pool(tmp_path: Path, pool_folder: Path, split: str) -> None:
+def test_the_released_dataset_of_a_run_loads_as_a_pool_with_the_labels_of_its_test(
+    tmp_path: Path, pool_folder: Path
+) -> None:
     filter_pool(
         CandidatePool.open(pool_folder), HashFilter(), AFOptions(iterations=1, n_negatives=4), out=tmp_path / "r"
     )
-    main(["release", str(tmp_path / "r"), "--out", str(tmp_path / "dataset")])
-    made = build_pool(tmp_path / "dataset" / f"{split}.csv")
-    with (tmp_path / "dataset" / f"{split}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [context.gold for context in made.contexts] == [row[f"ending{row['label']}"] for row in rows]
+    main(["release", str(tmp_path / "r"), "--out", str(tmp_path / "dataset"), "--test-share", "0.2"])
+    made = build_pool(tmp_path / "dataset")
+    expected = []
+    for split in ("train", "val", "test"):
+        rows = list(csv.DictReader((tmp_path / "dataset" / f"{split}.csv").open(encoding="utf-8", newline="")))
+        labels = list(csv.DictReader((tmp_path / "dataset" / "test_labels.csv").open(encoding="utf-8", newline="")))
+        keys = [row["label"] for row in (labels if split == "test" else rows)]
+        expected += [row[f"ending{key}"] for row, key in zip(rows, keys, strict=True)]
+    assert [context.gold for context in made.contexts] == expected
+    assert len(made) == 30
 
 
 def test_columns_of_any_name_load(tmp_path: Path) -> None:
@@ -436,7 +448,22 @@ BAD_FILES = {
         'sent1,start,gold,negatives\na,b,c,"[""d"", ]"\n',
         "line 2 has negatives that are no",
     ),
-    "one JSON list": ("rows.json", json.dumps([GOOD]), "one JSON list. Write one object a line"),
+    "a JSON list of other things": ("rows.json", json.dumps([GOOD, 3]), "row 1 of its list is not a JSON object"),
+    "a deep list": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,{'[' * 5_000}\n",
+        "line 2 has negatives that are JSON nested too deeply",
+    ),
+    "a list with a number of thousands of digits": (
+        "rows.csv",
+        f"sent1,start,gold,negatives\na,b,c,[{'1' * 5_000}]\n",
+        "line 2 has negatives that are JSON with a number of too many digits",
+    ),
+    "deep features": (
+        "rows.csv",
+        f"sent1,start,gold,negatives,features\na,b,c,d,{'[' * 5_000}\n",
+        "line 2 has features that are no list of lists",
+    ),
     "unknown": ("rows.dat", "nothing", "cannot tell its format"),
     "not Parquet": ("rows.parquet", "PAR1 but no more", "damaged or of another format"),
 }
@@ -463,11 +490,11 @@ def test_a_missing_value_in_parquet_is_named_by_its_row(tmp_path: Path) -> None:
     assert "row 1 has no label" in refused(write_parquet(tmp_path / "rows.parquet", rows))
 
 
-def test_a_dictionary_of_splits_names_them(tmp_path: Path) -> None:
-    (tmp_path / "saved").mkdir()
+def test_every_split_of_a_dictionary_of_splits_is_read(tmp_path: Path) -> None:
+    for split, rows in {"train": ROWS[:2], "test": ROWS[1:]}.items():
+        write_datasets(tmp_path / "saved" / split, rows)
     (tmp_path / "saved" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
-    pytest.importorskip("pyarrow")
-    assert f"{tmp_path / 'saved' / 'train'} or {tmp_path / 'saved' / 'test'}" in refused(tmp_path / "saved")
+    assert texts_of(build_pool(tmp_path / "saved")) == [*KEPT[:2], *KEPT[1:]]
 
 
 def test_damaged_arrow_files_are_one_line(tmp_path: Path) -> None:
@@ -580,6 +607,106 @@ def test_nested_choices_are_read_by_dotted_names_and_their_own_labels(tmp_path: 
 def test_gold_may_be_given_by_letter_text_or_number(tmp_path: Path, label: object) -> None:
     row = {"sent1": "A man sits.", "start": "He", "endings": CHOICES, "label": label}
     assert build_pool(write_rows(tmp_path / "rows.jsonl", [row])).contexts[0].gold == "eats a stone."
+
+
+@pytest.mark.parametrize("label", ["(B)", "b.", "B)", [0, 1, 0], "[0, 1, 0]"])
+def test_gold_may_be_given_by_a_letter_in_marks_or_by_a_list_of_marks(tmp_path: Path, label: object) -> None:
+    row = {"sent1": "A man sits.", "start": "He", "endings": CHOICES, "label": label}
+    assert build_pool(write_rows(tmp_path / "rows.jsonl", [row])).contexts[0].gold == "eats a stone."
+
+
+def labelled(*labels: object) -> list[dict[str, Any]]:
+    return [
+        {"sent1": f"A man {i}.", "start": "He", "endings": CHOICES, "label": label} for i, label in enumerate(labels)
+    ]
+
+
+def golds(made: CandidatePool) -> list[int]:
+    return [CHOICES.index(context.gold) for context in made.contexts]
+
+
+def test_labels_that_can_only_count_from_1_do(tmp_path: Path) -> None:
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", labelled(1, 3, "2", 1)))
+    assert golds(made) == [0, 2, 1, 0]
+    assert made.manifest["made_by"]["sources"][0]["labels_from"] == 1
+
+
+def test_all_sources_of_a_layout_say_from_where_labels_count(tmp_path: Path) -> None:
+    files = write_rows(tmp_path / "a.jsonl", labelled(1, 2)), write_rows(tmp_path / "b.jsonl", labelled(3))
+    assert golds(pool(PoolOptions(files, tmp_path / "pool", tagger="none"))) == [0, 1, 2]
+
+
+def test_where_labels_count_from_may_be_said(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", labelled(1, 2))
+    assert golds(build_pool(source)) == [1, 2]
+    assert golds(build_pool(source, label_base="1", force=True)) == [0, 1]
+
+
+def test_labels_that_count_from_neither_are_refused(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", labelled(0, 3))
+    assert "line 2 has label 3, and 3 endings, which count from 0" in refused(source)
+
+
+LABEL_FILES = {
+    "lines": ("labels.lst", "2\n0\n1\n"),
+    "a table": ("labels.csv", "n,answer\n0,2\n1,0\n2,1\n"),
+    "ids in another order": ("labels.csv", "label,id\n0,q1\n1,q2\n2,q0\n"),
+    "JSON lines": ("labels.jsonl", '{"label": 2}\n{"label": 0}\n{"label": 1}\n'),
+}
+
+
+def unlabelled() -> list[dict[str, Any]]:
+    return [{"id": f"q{i}"} | {k: v for k, v in row.items() if k != "label"} for i, row in enumerate(labelled(*"012"))]
+
+
+@pytest.mark.parametrize(("name", "content"), LABEL_FILES.values(), ids=LABEL_FILES.keys())
+def test_labels_may_stand_in_a_second_file(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    made = build_pool(write_rows(tmp_path / "rows.jsonl", unlabelled()), labels_file=tmp_path / name)
+    assert golds(made) == [2, 0, 1]
+    assert set(made.manifest["made_by"]["sources"][0]["sha256"]) == {"rows.jsonl", name}
+
+
+BAD_LABEL_FILES = {
+    "too few": ("l.lst", "0\n1\n", "2 labels, and .*rows.jsonl has 3 rows"),
+    "too many": ("l.lst", "0\n1\n2\n0\n", "4 labels, and .*rows.jsonl has 3 rows"),
+    "another id": ("l.csv", "id,label\nq0,0\nq1,1\nq3,1\n", "line 3 has no label"),
+    "an id twice": ("l.csv", "id,label\nq0,0\nq1,1\nq1,1\n", "1 ids in it twice"),
+    "no such column": ("l.csv", "id,a,b\nq0,0,1\nq1,1,1\nq2,1,1\n", "no column label.*has id, a, b.*--label-column"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "said"), BAD_LABEL_FILES.values(), ids=BAD_LABEL_FILES.keys())
+def test_labels_that_do_not_fit_are_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert re.search(said, refused(write_rows(tmp_path / "rows.jsonl", unlabelled()), labels_file=tmp_path / name))
+
+
+def test_a_file_of_labels_belongs_to_one_source(tmp_path: Path) -> None:
+    (tmp_path / "l.lst").write_text("0\n")
+    source = write_rows(tmp_path / "rows.jsonl", unlabelled())
+    with pytest.raises(InputError, match="labels of one source, and 2 are named"):
+        pool(PoolOptions((source, source), tmp_path / "pool", tagger="none", labels_file=tmp_path / "l.lst"))
+
+
+def test_sentences_and_endings_may_have_a_column_each(tmp_path: Path) -> None:
+    """As in StoryCloze: four sentences, two endings, and the number of the right one from 1."""
+    rows = [
+        {"id": f"s{i}"}
+        | {f"Sentence{k}": f"Sentence {k}." for k in range(1, 5)}
+        | {"Quiz1": "Good.", "Quiz2": "Bad.", "Right": right}
+        for i, right in enumerate([2, 1])
+    ]
+    columns = Columns(context_column="Sentence", endings_column="Quiz", label_column="Right")
+    made = build_pool(write_csv(tmp_path / "rows.csv", rows), columns=columns)
+    assert texts_of(made) == [["Bad.", "Good."], ["Good.", "Bad."]]
+    assert made.contexts[0].sent1 == "Sentence 1. Sentence 2. Sentence 3. Sentence 4."
+
+
+def test_columns_that_are_named_one_by_one_are_a_list(tmp_path: Path) -> None:
+    rows = [{"sent1": "It rains.", "start": "She", "gold": "swims.", "wrong": "flies.", "worse": ""}]
+    made = build_pool(write_csv(tmp_path / "rows.csv", rows), columns=Columns(negatives_column="wrong, worse"))
+    assert texts_of(made) == [["swims.", "flies."]]
 
 
 def test_a_label_that_means_two_endings_is_refused(tmp_path: Path) -> None:

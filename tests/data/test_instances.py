@@ -1,7 +1,11 @@
 """Instances as flat arrays, and their groups."""
 
+from random import Random
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group
@@ -63,6 +67,68 @@ def test_without_names_contexts_that_are_nearly_the_same_are_together() -> None:
     long = "a man in a red shirt walks down the long street and looks at all the shops on his way home"
     contexts = [long, "Another thing altogether happens here.", long.upper() + ".", long + " today", "", ""]
     rows = [Instance(f"q{i}", context, ("a", "b"), 0) for i, context in enumerate(contexts)]
-    numbers = group(Instances(tuple(rows), "choices")).numbers
-    assert numbers[0] == numbers[2] == numbers[3]
-    assert len(set(numbers.tolist())) == 4
+    made = group(Instances(tuple(rows), "choices"))
+    assert made.numbers[0] == made.numbers[2] == made.numbers[3]
+    assert made.numbers[4] == made.numbers[5]  # no context, and the same options
+    assert made.n == 3
+    assert made.said.endswith("the dataset names none")
+
+
+def classified(*texts: str, **more: str) -> list[Instance]:
+    """Texts without a context, with classes in turn."""
+    return [Instance(f"{more.get('group', '')}{i}", "", (text,), i % 2, **more) for i, text in enumerate(texts)]
+
+
+def groups_of(rows: list[Instance]) -> set[frozenset[str]]:
+    """The groups as sets of ids."""
+    numbers = group(Instances(tuple(rows), "classes", ("no", "yes"))).numbers
+    return {frozenset(rows[i].id for i in np.flatnonzero(numbers == number)) for number in np.unique(numbers)}
+
+
+def test_texts_without_a_context_are_grouped_by_themselves() -> None:
+    assert groups_of(classified("A dog runs.", "A cat sits.", "a dog runs")) == {frozenset("02"), frozenset("1")}
+
+
+def test_instances_without_a_name_are_grouped_among_themselves() -> None:
+    named = classified("A dog runs.", "A cat sits.", group="v") + classified("A bird.", "Nobody.", group="w")
+    rows = named + classified("A dog runs.", "Nobody.", "nobody")
+    assert groups_of(rows) == {frozenset({"v0", "v1"}), frozenset({"w0", "w1"}), frozenset("0"), frozenset("12")}
+    assert "names the groups of 4 instances" in group(Instances(tuple(rows), "classes", ("no", "yes"))).said
+
+
+def test_a_context_that_most_instances_have_joins_nothing() -> None:
+    rows = [Instance(f"{i}", "Which is true?", (f"it is {i}", f"or {i}"), 0) for i in range(300)]
+    rows += [Instance(f"x{i}", f"Where is number {i // 2}?", ("here", "there"), 0) for i in range(100)]
+    made = group(Instances(tuple(rows), "choices"))
+    assert made.n == 350
+    assert "300 instances have a context so common" in made.said
+
+
+def test_what_is_nearly_a_common_context_joins_none_of_those_that_have_it() -> None:
+    common = "Read the story about the old man and the sea, then choose the option that is true of the man in it"
+    rows = [Instance(f"{i}", common, (f"it is {i}", f"or {i}"), 0) for i in range(60)]
+    rows.append(Instance("x", f"{common} today", ("at it", "on it"), 0))
+    assert group(Instances(tuple(rows), "choices")).n == 61
+
+
+def test_chains_of_near_duplicates_do_not_swallow_the_set() -> None:
+    """Each text shares all but a word with the next; the first and the last share none."""
+    window = [" ".join(f"w{word}" for word in range(i, i + 12)) for i in range(100)]
+    twins = [" ".join(f"a{k}b{word}" for word in range(60)) + end for k in range(20) for end in (" one", " two")]
+    rows = [Instance(f"{i}", text, ("a", "b"), 0) for i, text in enumerate([*window, *twins])]
+    made = group(Instances(tuple(rows), "choices"))
+    assert np.bincount(made.numbers).max() <= 14
+    assert all(made.numbers[100 + 2 * k] == made.numbers[101 + 2 * k] for k in range(20))
+    assert "chains of near duplicates" in made.said
+
+
+PHRASES = st.lists(st.sampled_from(["a", "b", "c", "d e f", "g h i j k", "the red fox", ". "]), max_size=8).map(
+    " ".join
+)
+
+
+@given(st.lists(st.tuples(PHRASES, st.sampled_from(["", "", "v", "w"])), min_size=1, max_size=40), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_instances_changes_no_group(given: list[tuple[str, str]], random: Random) -> None:
+    rows = [Instance(f"{i}", "", (text,), 0, group=name) for i, (text, name) in enumerate(given)]
+    assert groups_of(rows) == groups_of(random.sample(rows, len(rows)))

@@ -11,9 +11,11 @@ import pytest
 
 from swag_af.cli import main as command_line
 from swag_af.data import files
+from swag_af.data.captions.readers import read_videos
 from swag_af.data.errors import FormatError, InputError, SwagAfError, check_numbers
 from swag_af.data.records import parse_record
 from swag_af.data.sources import open_source, read_csv
+from swag_af.data.syntax.treebank import read_treebank
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ def test_a_whole_character_in_two_escapes_is_read(tmp_path: Path) -> None:
     assert files.read_json(tmp_path / "a.json") == {"a": "\U0001f600", "b": "\\ud83d"}
 
 
-@pytest.mark.parametrize("read", [files.read_json, files.read_toml, files.read_array, open_source])
+@pytest.mark.parametrize(
+    "read",
+    [files.read_json, files.read_toml, files.read_array, files.read_arrays, open_source, read_treebank, read_videos],
+)
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, read) -> None:
     os.mkfifo(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match="a pipe or a device"):
@@ -96,6 +101,32 @@ def test_an_archive_under_the_name_of_a_table_is_refused(tmp_path: Path) -> None
         np.savez(file, a=np.zeros(3))
     with pytest.raises(FormatError, match=r"not a \.npy table"):
         files.read_array(tmp_path / "a.npy")
+
+
+ARCHIVES = {
+    "a table": lambda path: np.save(path.open("wb"), np.zeros(3)),
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-30]),
+    "another byte": lambda path: path.write_bytes(path.read_bytes().replace(b"\x05\0\0\0", b"\x06\0\0\0", 1)),
+    "objects": lambda path: np.savez(path.open("wb"), a=np.array([{}], object)),
+    "nothing": lambda path: path.write_bytes(b""),
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("spoil", ARCHIVES.values(), ids=ARCHIVES.keys())
+def test_a_damaged_archive_of_tables_is_one_line(tmp_path: Path, spoil) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.full(3, 5, np.int32), b=np.zeros(()))
+    assert {name: table.tolist() for name, table in files.read_arrays(path).items()} == {"a": [5] * 3, "b": 0.0}
+    spoil(path)
+    with pytest.raises(FormatError, match=r"a\.npz: (not an \.npz archive|damaged|missing)[^\n]*\. Mend it\.$"):
+        files.read_arrays(path, "Mend it.")
+
+
+@pytest.mark.parametrize("content", [content for content, _ in BAD_JSON.values() if content.isascii()])
+def test_a_cell_of_bad_json_is_a_value_error(content: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  # of any kind
+        files.json_value(content.decode())
 
 
 def test_a_target_of_the_wrong_kind_is_refused_before_any_work(tmp_path: Path) -> None:

@@ -195,6 +195,8 @@ def test_a_finished_run_asked_for_less_is_refused_and_stays_as_it_is(
     shutil.copytree(straight.path, tmp_path / "run")
     with pytest.raises(InputError, match="6 iterations are done"):
         filter_pool(pool, HashFilter(), replace(SIX, iterations=2), out=tmp_path / "run")
+    with pytest.raises(InputError, match="6 iterations are done, and 2 in all are asked for"):
+        filter_pool(pool, [(HashFilter(), 2)], replace(SIX, iterations=None), out=tmp_path / "run")
     assert run_bytes(tmp_path / "run") == run_bytes(straight.path)
 
 

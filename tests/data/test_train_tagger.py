@@ -185,6 +185,9 @@ def test_a_treebank_is_read_without_its_multiword_tokens_and_empty_nodes(tmp_pat
         (("4\t.", "5\t."), "line 7: token 5 where 4 is next"),
         (("\t_\t3\taux", "\t_\t\u00b2\taux"), "line 3: the head '\u00b2' is no number"),
         (("2\tn't", "2\t"), "line 4: a token without a word"),
+        (("2\tn't", "\u00b2\tn't"), "line 4: '\u00b2' is no number of a token"),
+        (("2\tn't", "9" * 5_000 + "\tn't"), "line 4: '9{20}' is no number of a token"),
+        (("\t_\t3\taux", "\t_\t" + "3" * 5_000 + "\taux"), "line 3: the head '3{20}' is no number"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, change: tuple[str, str], message: str) -> None:
@@ -201,6 +204,40 @@ def test_heads_in_a_circle_are_named(tmp_path: Path) -> None:
     (tmp_path / "t.conllu").write_text(circle)
     with pytest.raises(InputError, match=r"t\.conllu, line 3: the heads from here lead round in a circle"):
         read_treebank(tmp_path / "t.conllu")
+
+
+def test_a_sentence_of_many_tokens_is_read_at_once(tmp_path: Path) -> None:
+    """Each token hangs on the one before it: a way of the length of the sentence."""
+    lines = [f"{i}\tgo\tgo\tVERB\tVB\t_\t{i - 1}\troot\t_\t_\n" for i in range(1, 30_001)]
+    (tmp_path / "t.conllu").write_text("".join(lines))
+    assert len(read_treebank(tmp_path / "t.conllu")[0].words) == 30_000
+
+
+@pytest.mark.parametrize(("content", "line"), [(b"1\t\0", "NUL"), (b"\xff", "not UTF-8")])
+def test_a_treebank_that_is_no_text_is_one_line(tmp_path: Path, content: bytes, line: str) -> None:
+    (tmp_path / "t.conllu").write_bytes(content)
+    with pytest.raises(InputError, match=rf"t\.conllu: {line}"):
+        read_treebank(tmp_path / "t.conllu")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "line"),
+    [
+        ("state.json", b"[]", r"state\.json: expected object"),
+        ("state.json", b'{"plan": {}, "reports": []}', r"state\.json: reports: expected array of length >= 1"),
+        ("moments.npz", b"no archive", r"moments\.npz: not an \.npz archive"),
+        ("last/meta.json", b"{", r"last: damaged"),
+    ],
+)
+def test_a_damaged_state_of_a_training_is_one_line(tmp_path: Path, file: str, content: bytes, line: str) -> None:
+    pipeline, folder = module.import_spacy().blank("en"), tmp_path / "state"
+    pipeline.add_pipe("morphologizer").add_label("POS=NOUN")
+    state = module._State(folder, {"seed": 0})
+    state.keep(pipeline, pipeline.initialize(), {"tag_accuracy": 0.5})
+    module._State(folder, {"seed": 0}).open()
+    (folder / file).write_bytes(content)
+    with pytest.raises((InputError, FormatError), match=f"{line}.* Remove {folder} and run the same command again"):
+        module._State(folder, {"seed": 0}).open()
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0c"])

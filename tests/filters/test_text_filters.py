@@ -335,9 +335,8 @@ def test_fasttext_scores_are_the_log_odds_of_its_own_probabilities(tell_tale):
     pytest.importorskip("fasttext")
     filter = fitted(FastTextFilter(epochs=2), tell_tale)
     view = view_of(tell_tale, np.arange(30))
-    model, _ = filter._fitted
-    labels, probabilities = model.predict(second_sentence_tokens(view), k=2)
-    gold = np.array([p[label.index("\ue000gold")] for label, p in zip(labels, probabilities, strict=True)])  # (q,)
+    labels, probabilities = filter._fitted.model.predict(second_sentence_tokens(view), k=2)
+    gold = np.array([p[label.index("\ue0001")] for label, p in zip(labels, probabilities, strict=True)])  # (q,)
     inside = (gold > 0.01) & (gold < 0.99)
     assert inside.any()
     expected = np.log(gold / (1 - gold))

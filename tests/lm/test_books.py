@@ -1,5 +1,6 @@
 """Books for pretraining: which files, which paragraphs, which sentences, which pairs."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,25 @@ def test_two_books_of_one_name_are_refused(tmp_path):
         find_books(paths)
 
 
-@pytest.mark.parametrize(("content", "fault"), [(b" \n\n", "empty"), (b"The caf\xe9 was shut.", "not UTF-8")])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "name"])
+def test_what_is_no_book_is_refused_before_any_is_read(tmp_path, kind):
+    write(tmp_path / "a.txt", "One.")
+    path = tmp_path / "b.txt"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        write(tmp_path / os.fsdecode(b"b\xe9.txt"), "Two.")
+    line = {"folder": "a folder, a pipe", "pipe": "a pipe or", "name": "this name is not UTF-8"}[kind]
+    with pytest.raises(InputError, match=line):
+        find_books([tmp_path])
+
+
+BAD_BOOKS = [(b" \n\n", "empty"), (b"The caf\xe9 was shut.", "not UTF-8"), ("Hm.".encode("utf-16-le"), "NUL")]
+
+
+@pytest.mark.parametrize(("content", "fault"), BAD_BOOKS)
 def test_a_book_that_cannot_be_read_is_named(tmp_path, vocabulary, content, fault):
     path = tmp_path / "a.txt"
     path.write_bytes(content)

@@ -42,7 +42,7 @@ def test_groups_are_those_of_all_pairs(drawn: list, threshold: float) -> None:
 
 def test_a_near_duplicate_joins_whole_videos_at_any_remove(monkeypatch: pytest.MonkeyPatch) -> None:
     contexts = [Context("A.", "He", f"{i}.", id=f"c{i}", video=video) for i, video in enumerate("abbccd")]
-    monkeypatch.setattr(context_set, "near_duplicate_pairs", lambda texts, *, threshold, seed: [(0, 1), (2, 4)])
+    monkeypatch.setattr(context_set, "near_duplicate_pairs", lambda texts, *, threshold: [(0, 1), (2, 4)])
     assert groups_of(contexts, 0.7).tolist() == [0, 0, 0, 0, 0, 1]
 
 

@@ -444,11 +444,19 @@ def test_the_command_shown_says_what_was_said(line: str) -> None:
 def test_filter_leaves_a_report_with_its_command(
     pool_folder: Path, tmp_path: Path, fake_filters: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swag_af.cli.filtering.plot_run", lambda run, folder: [])
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
     run_filter(FilterOptions(pool_folder, tmp_path / "run", "hash:2", audit="feature", af=AFOptions(n_negatives=4)))
     page = Page((tmp_path / "run" / REPORT).read_text(encoding="utf-8"))
     assert f"swag-af filter {pool_folder} --out {tmp_path / 'run'} --schedule hash:2 --audit feature" in page.words
     assert "A fresh feature that took no part" in page.words
+
+
+def test_in_the_run_the_curve_stands_beside_the_page_and_elsewhere_the_page_alone(audited: Run, tmp_path: Path) -> None:
+    run = open_run(shutil.copytree(audited.path, tmp_path / "run", ignore=shutil.ignore_patterns("curve.*", REPORT)))
+    write_report(run, tmp_path / "page.html")
+    assert not list(tmp_path.rglob("curve.*"))
+    write_report(run, run.path / REPORT)
+    assert {path.name for path in run.path.glob("curve.*")} == {"curve.png", "curve.svg"}
 
 
 def test_the_verb_writes_into_the_run_again_and_elsewhere_once(audited: Run, tmp_path: Path) -> None:

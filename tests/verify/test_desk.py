@@ -363,11 +363,17 @@ BAD_QUESTIONS = [
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 2}', "places from 0 to 1"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": [], "ratings": null}', "names one at least"),
     ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["likely"]}', "1 ratings for 2"),
-    ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["good", null]}', "neither null"),
+    (
+        '{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": ["good", null]}',
+        r"ratings\[0\]: invalid enum",
+    ),
     (
         '{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": 0, "ratings": [["likely"], {}]}',
-        "null nor one of",
+        r"ratings\[0\]: expected str",
     ),
+    ('{"sent1": "A.", "start": "He", "endings": "ab", "best": 0}', "endings: expected array"),
+    ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": Infinity}', "best: expected int"),
+    ('{"sent1": "A.", "start": "He", "endings": ["a", "b"], "best": [0.5]}', r"best\[0\]: expected int"),
     ("", "no question"),
 ]
 

@@ -36,7 +36,7 @@ def invite(run: Run, *words: object) -> list[dict[str, str]]:
 
 
 def client_of(desk: Desk, run: Run, *, invited_only: bool) -> TestClient:
-    signer = Signer(read_keys(run.path)["secret"], " invited" if invited_only else "")
+    signer = Signer(read_keys(run.path).secret, " invited" if invited_only else "")
     return TestClient(make_app(Site(desk, run, signer, invited_only=invited_only), TOKEN, 1e6))
 
 

@@ -18,6 +18,23 @@ FAMILIES = {
     "integrity": "Integrity",
 }
 """The tables, and how each family is called."""
+MEANS = {
+    "partial": "What sees only a part of each instance, too little for the task, should do no better than chance. "
+    "Where it does, the answers are given away by something else than what the dataset asks.",
+    "single": "One plain feature of the options, such as their length, should not tell which of them is right.",
+    "words": "No word of an option should say by itself whether the option is right, or which class a text is of.",
+    "writing": "A flaw that textbooks of test writing warn of, and that people who know it can use to guess better.",
+    "integrity": "The instances themselves, or their labels, are not what a figure on them takes for granted.",
+}
+"""What a finding of each family says of a dataset."""
+GATES = {
+    "partial": ("{code} not found", "{code} <= chance + 5%", "{code}.low <= chance"),
+    "single": ("{code} not found", "{code} <= chance + 5%"),
+    "words": ("{code} not found", "{code} clear"),
+    "writing": ("{code} not found", "{code} clear"),
+    "integrity": ("{code} clear", "{code} <= 1%"),
+}
+"""Conditions of a gate that suit each family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,8 @@ class Code:
     """When the value misleads."""
     mend: str
     """One sentence on what to do about a finding."""
+    needs: str = ""
+    """What data must have for it to be computed, where not all have it: `questions with options`."""
     family: str = ""
 
 

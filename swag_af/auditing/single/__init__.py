@@ -4,7 +4,6 @@ Reading order (each file imports only those named before it):
 
     tables        the texts as flat tables of tokens
     significance  luck, alone and among many tests
-    examples      instances as they are shown
     rules         a rule of one feature, and the diagnostics of many
     form          length, marks, case, digits, quotes, parts of speech
     likeness      how like the context, how like the other options

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.examples import worst
 from swag_af.auditing.ranking import hits
-from swag_af.auditing.single.examples import worst
 from swag_af.auditing.single.significance import LEVEL, adjusted, p_value
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances

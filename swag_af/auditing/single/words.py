@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Association
-from swag_af.auditing.single.examples import AT_MOST, example
 from swag_af.auditing.single.significance import LEVEL, adjusted
 from swag_af.auditing.single.tables import TokenTable, ngram_ids, token_table
 from swag_af.data.instances.grouping import Groups

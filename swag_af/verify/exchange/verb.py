@@ -12,6 +12,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, check_outputs, replacing_all
+from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import (
@@ -90,6 +91,7 @@ def export(options: ExportOptions) -> Exported:
     paths = tuple(dict.fromkeys((form, out, key_path(out))))  # the key comes last: without it, the tasks do not count
     check_outputs(*paths, force=options.force)
     run = open_run(options.run)
+    run.pool.check_tables(TEXT_TABLES)
     tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
     with replacing_all(*paths) as temporaries:
         temporary = dict(zip(paths, temporaries, strict=True))

@@ -23,6 +23,8 @@ from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
+from swag_af.data.files import named_by, read_text
+from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out, rows_left_out
@@ -43,12 +45,13 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     listener = listen(options.host, options.port)
     with listener:
         run = open_run(options.run)
+        run.pool.check_tables(TEXT_TABLES)
         questions = read_questions(options.qualification)
         store = open_verification(run, options)
         keys = read_keys(options.run)
-        token = options.admin_token or keys["admin_token"]
+        token = options.admin_token or keys.admin_token
         n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
-        site = _site(run, store, questions, keys["secret"], options)
+        site = _site(run, store, questions, keys.secret, options)
         say(*welcome(options, listener.getsockname()[1], token, n_items))
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
@@ -122,12 +125,8 @@ def _paragraphs(path: Path | None, flag: str) -> tuple[str, ...]:
     """The paragraphs of a text file; none where no file was named."""
     if path is None:
         return ()
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{flag} {path}: no such file. Check the path.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{flag} {path}: not a text file in UTF-8. Save it as one.") from None
+    with named_by(flag):
+        text = read_text(path)
     paragraphs = tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
     if not paragraphs:
         raise InputError(f"{flag} {path}: nothing in it. Write the text, or leave {flag} away.")

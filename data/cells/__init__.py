@@ -1,0 +1,11 @@
+"""What the cells of a row of anyone's table mean: texts, lists of texts, and the label that says which one is right.
+
+Reading order (each file imports only those named before it):
+
+    options   formats, and where labels begin to count
+    values    texts, lists and numbers in cells; cells within cells
+    labels    which of the options a label means; whether labels count from 0 or from 1
+    labelled  sources whose labels stand in a second file, and the splits of a folder
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,128 @@
+"""Sources with their labels: a file or folder as it is, one whose labels stand in a second file, a released folder.
+
+    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv
+    PIQA, aNLI             train.jsonl and train-labels.lst, a label a line
+
+A label is joined to its row by the id that both have, or by their order. What labels mean is decided in `labels`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import MANIFEST, check_is_file, read_lines, read_manifest
+from swag_af.data.sources import Records, Source, open_source, open_sources
+
+LABEL_NAMES = ("label", "labels", "answer", "answerKey", "answer_key", "gold_label", "gold", "target", "correct")
+"""Names of the column of labels in a file of labels."""
+
+_TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+
+
+def open_labelled(
+    paths: Sequence[Path], format: str = "auto", *, labels_file: Path | None = None, label: str = "", id: str = ""
+) -> list[Source]:
+    """The sources at `paths`, those of every split where a path has several, with their labels.
+
+    `labels_file` has the labels of the only one of them; it and the source name a row by the column `id`, where both
+    have it. The source gets them as its column `label`. Raises InputError where they do not fit.
+    """
+    sources = [source for path in paths for source in _sources_at(path, format)]
+    if labels_file is None:
+        return sources
+    if len(sources) != 1:
+        raise InputError(f"{labels_file}: labels of one source, and {len(sources)} are named. Name them one by one.")
+    return [with_labels(sources[0], labels_file, label=label, id=id)]
+
+
+def _sources_at(path: Path, format: str) -> list[Source]:
+    is_ours = format in ("auto", "csv") and path.is_dir() and (path / MANIFEST).is_file()
+    return released(path) if is_ours else open_sources(path, format)
+
+
+def released(folder: Path) -> list[Source]:
+    """The splits of a folder of `swag-af release`, the labels of its test split joined."""
+    splits: dict[str, int] = read_manifest(folder, "dataset")["splits"]
+    sources = [
+        replace(open_source(folder / f"{split}.csv", "csv"), split=split) for split, n in splits.items() if n > 0
+    ]
+    if not sources:
+        raise InputError(f"{folder}: no questions in it. Release the run again.")
+    return [_with_own_labels(source) for source in sources]
+
+
+def _with_own_labels(source: Source) -> Source:
+    apart = source.path.with_name(f"{source.path.stem}_labels.csv")
+    return source if "label" in source.columns else with_labels(source, apart, label="label", id="")
+
+
+def with_labels(source: Source, labels_file: Path, *, label: str, id: str) -> Source:
+    """`source` with a column `label` from `labels_file`, joined by the column `id` if both have it, else by order.
+
+    The file is a table (JSONL, CSV ...), or has a label a line. Raises InputError when the rows are read, if there are
+    not as many labels as rows, or a row has none.
+    """
+    labels = _read_labels(labels_file, label, id if id in source.columns else "")
+    given = label in source.columns
+
+    def read(columns: Sequence[str]) -> Records:
+        own = dict.fromkeys(name for name in (*columns, id) if name in source.columns)
+        return labels.joined(source.read(list(own)), source.path, label)
+
+    columns = source.columns if given else (*source.columns, label)
+    return replace(source, columns=columns, read=read, labels_file=labels_file)
+
+
+def _read_labels(path: Path, label: str, id: str) -> "_Labels":
+    """The labels in `path`; by id where it has a column `id`, too."""
+    if path.suffix.lower() not in _TABLES:
+        check_is_file(path)
+        return _Labels(path, [line.strip().strip('"') for _, line in read_lines(path) if line.strip()])
+    table = open_source(path)
+    name = _label_column(table, label, id)
+    rows = [row for _, row in table.read([name, *([id] if id in table.columns else [])])]
+    labels = [row.get(name) for row in rows]
+    if not id or id not in table.columns:
+        return _Labels(path, labels)
+    by_id = {str(row.get(id)): label for row, label in zip(rows, labels, strict=True)}
+    if len(by_id) != len(labels):
+        raise InputError(f"{path}: {len(labels) - len(by_id)} ids in it twice. Give every row one label.")
+    return _Labels(path, labels, id, by_id)
+
+
+def _label_column(table: Source, label: str, id: str) -> str:
+    usual = [name for name in (label, *LABEL_NAMES) if name in table.columns]
+    others = [name for name in table.columns if name not in (id, "")]
+    if not usual and len(others) != 1:
+        raise InputError(
+            f"{table.path}: no column {label}, so nothing says which are the labels (it has "
+            f"{', '.join(table.columns[:12])}). Say --label-column NAME."
+        )
+    return usual[0] if usual else others[0]
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of a second file."""
+
+    path: Path
+    labels: list[Any]
+    """In the order of the file."""
+    id: str = ""
+    """The column that names a row, where both files have it."""
+    by_id: Mapping[str, Any] = field(default_factory=dict)
+
+    def joined(self, rows: Records, source: Path, label: str) -> Records:
+        """Every row with its label; raises InputError where there are more rows than labels, or fewer."""
+        n = 0
+        for where, row in rows:
+            if n < len(self.labels):
+                yield where, {**row, label: self.by_id.get(str(row.get(self.id))) if self.id else self.labels[n]}
+            n += 1
+        if n != len(self.labels):
+            raise InputError(
+                f"{self.path}: {len(self.labels):,} labels, and {source} has {n:,} rows. Each row needs one label, in "
+                "the same order or under the same id."
+            )

@@ -1,0 +1,127 @@
+"""Which of the options of a row a label means: a number from 0 or from 1, a letter, a name, the text, a list of marks.
+
+Reads no files; columns are chosen elsewhere.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from swag_af.data.cells.values import as_list, integer, names_of_options, optional, texts_of
+from swag_af.data.errors import RowError
+from swag_af.data.sources import Record
+
+UNLABELLED = (None, "", "-", "-1", -1)
+"""What stands for no label: an empty cell, SNLI's mark of no majority, the -1 of test files."""
+
+
+AS_TEXT = -1
+"""In place of a number from which labels count: labels such as 42 are texts of options."""
+
+
+def is_unlabelled(value: Any) -> bool:
+    """Whether a cell says that the row has no label; NaN says so, too."""
+    if isinstance(value, str):
+        return value.strip() in UNLABELLED
+    return value is None or value != value or (not isinstance(value, bool | list) and value == -1)
+
+
+def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple[int, list[str | None]]:
+    """`(i, options)`: the options of a row, and which of them is right by the column `label`.
+
+    Raises RowError where the row has no label, or one that is none of its options.
+    """
+    texts = texts_of(record, options)
+    names = names_of_options(record, options, len(texts))
+    i = index_of(optional(record, label), label, texts, what=options, names=names, base=base)
+    if texts[i] is None:
+        raise RowError(f"has no text under {options.removesuffix('s')} {i}, which {label} says is gold")
+    return i, texts
+
+
+def index_of(
+    value: Any, label: str, options: Sequence[str | None], *, what: str, names: Sequence[str] = (), base: int = 0
+) -> int:
+    """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is
+    `AS_TEXT`), by letter, by its text, or by a list that marks it among zeros.
+
+    `label` and `what` are the columns of label and options, for errors.
+    """
+    if is_unlabelled(value):
+        raise RowError(f"has no {label}, as in a test file whose answers are kept")
+    if str(value).strip() in names:
+        return names.index(str(value).strip())
+    if isinstance(value, list) or (isinstance(value, str) and re.fullmatch(r"\s*\[[01.,\s]+\]\s*", value)):
+        return _marked(as_list(value, label), label, len(options))
+    if isinstance(value, bool) and len(options) == 2:
+        return int(value)
+    number = None if base == AS_TEXT else integer(value)
+    if number is None and isinstance(value, str):
+        i = _spelt(value.strip(), label, options, what)
+        if i is not None:
+            return i
+    if number is None:
+        raise RowError(
+            f"has {value!r} under {label}, where a number is due, a letter (A for the first ending), or its text"
+        )
+    if not 0 <= number - base < len(options):
+        raise RowError(f"has {label} {number}, and {len(options)} {what}, which count from {base}")
+    return number - base
+
+
+def _marked(marks: Sequence[Any], label: str, n: int) -> int:
+    right = [i for i, mark in enumerate(marks) if integer(mark) == 1 or mark is True]
+    if len(right) != 1 or len(marks) != n:
+        raise RowError(f"has {len(right)} marks under {label} for {n} options, where one is due")
+    return right[0]
+
+
+def _spelt(text: str, label: str, options: Sequence[str | None], what: str) -> int | None:
+    """The option that a letter or a whole option stands for; None if neither, RowError if they are not the same."""
+    meant = {i for i, option in enumerate(options) if option is not None and option.strip() == text}
+    found = re.fullmatch(r"\(([A-Za-z])\)|([A-Za-z])[.)]?", text)
+    letter = ord((found[1] or found[2]).upper()) - ord("A") if found else -1
+    if 0 <= letter < len(options):
+        meant.add(letter)
+    if len(meant) > 1:
+        raise RowError(f"has {text!r} under {label}, which may stand for several of its {what}")
+    return min(meant, default=None)
+
+
+Cells = Iterable[tuple[Any, Sequence[str | None], Sequence[str]]]
+"""`(label, options, their names)` of rows."""
+
+
+def label_cells(records: Iterable[Record], label: str, options: str) -> Cells:
+    """The label and the options of every row that has options, as `base_of` takes them."""
+    for record in records:
+        try:
+            texts = texts_of(record, options)
+        except RowError:
+            continue  # told when the row itself is read
+        yield optional(record, label), texts, names_of_options(record, options, len(texts))
+
+
+def base_of(cells: Cells) -> int:
+    """From what numbers count: 0 if all rows allow it, else 1 if they do, else `AS_TEXT` if all are texts of options.
+
+    So nothing that could be read from 0 is read from 1: that takes a label as large as its number of options, and no 0.
+    Looks no further than the first label that settles it; 0 where nothing fits.
+    """
+    from_0, from_1, as_text = True, True, True
+    for value, texts, names in cells:
+        if is_unlabelled(value):
+            continue
+        number = None if str(value).strip() in names else integer(value)
+        if number is None:
+            return 0
+        from_0 &= 0 <= number < len(texts)
+        from_1 &= 1 <= number <= len(texts)
+        as_text &= isinstance(value, str) and value.strip() in _stripped(texts)
+        if not from_1 and not as_text:
+            return 0
+    return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
+
+
+def _stripped(texts: Iterable[str | None]) -> list[str]:
+    return [text.strip() for text in texts if text is not None]

@@ -1,0 +1,164 @@
+"""Texts, lists and numbers in the cells of a row, and cells within cells; whatever cannot be read is a RowError.
+
+Which column holds what is decided elsewhere.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from json import JSONDecodeError
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import RowError
+from swag_af.data.files import json_value
+from swag_af.data.sources import Record
+
+
+def optional(record: Record, name: str) -> Any:
+    """The cell, None where there is none: no such column, an empty cell, NaN."""
+    value = record.get(name) if name else None
+    if value == "" or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value
+
+
+def text_of(record: Record, name: str) -> str:
+    """The text of a cell; of numbered or several columns, their texts with a blank between."""
+    value = record.get(name)
+    if isinstance(value, str):
+        return value
+    if name not in record and (names := listed(name, tuple(record))):
+        return " ".join(text.strip() for part in names if (text := text_of(record, part)))
+    raise RowError(f"has no text under {name}")
+
+
+def word_of(record: Record, name: str) -> str:
+    """The text or whole number of a cell, as a text; empty where there is none."""
+    value = optional(record, name)
+    if value is None:
+        return ""
+    number = value if isinstance(value, str) else integer(value)
+    if number is None:
+        raise RowError(f"has a {type(value).__name__} under {name}, where a text is due")
+    return str(number)
+
+
+@lru_cache(maxsize=256)
+def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns among `names` that hold a list of texts.
+
+    The one called `stem`; else those that `stem` lists, with commas between; else `stem0`, `stem-1` and so on by
+    number. A last `s` of `stem` may be missing in the numbered ones: negatives, negative0.
+    """
+    if not stem or stem in names:
+        return (stem,) if stem else ()
+    several = tuple(part.strip() for part in stem.split(","))
+    if len(several) > 1:
+        return several if set(several) <= set(names) else ()
+    pattern = re.compile(re.escape(stem.removesuffix("s")) + r"s?[-_ ]?(\d+)")
+    numbered = ((found, name) for name in names if (found := pattern.fullmatch(name)))
+    return tuple(name for _, name in sorted((int(found[1]), name) for found, name in numbered))
+
+
+def texts_of(record: Record, stem: str) -> list[str | None]:
+    """The texts of a list or of several columns (`listed`); None for a null in a list, an empty cell of a column."""
+    names = listed(stem, tuple(record))
+    if not names:
+        raise RowError(f"has no {stem}")
+    if names != (stem,):
+        values: Any = [optional(record, name) for name in names]
+    else:
+        values = as_list(record[stem], stem)
+    return [_item(value, i, stem) for i, value in enumerate(values)]
+
+
+def as_list(value: Any, name: str) -> list[Any]:
+    """The list in a cell: a list as it is, a JSON list in a string, the texts of an object, or a single text."""
+    if isinstance(value, str):
+        try:
+            parsed = json_value(value) if value.lstrip().startswith("[") else value
+        except JSONDecodeError as error:
+            if value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
+                raise RowError(f"has {name} that are no JSON list ({error.msg}, column {error.colno})") from None
+            parsed = value  # a text that begins with a bracket
+        except ValueError as error:
+            raise RowError(f"has {name} that are JSON {error}") from None
+        return parsed if isinstance(parsed, list) else [value]
+    if value is None or isinstance(value, float):
+        return []
+    if isinstance(value, Mapping) and value and all(isinstance(text, str) for text in value.values()):
+        return list(value.values())
+    if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
+        raise RowError(f"has {name} that are no list of texts")
+    return list(value)
+
+
+def _item(value: Any, i: int, name: str) -> str | None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if not isinstance(value, str):
+        raise RowError(f"has a {type(value).__name__} as number {i} of {name}, where a text is due")
+    return value
+
+
+def names_of_options(record: Record, stem: str, n: int) -> list[str]:
+    """What a row calls its `n` options: the `label` beside `choices.text`, as A to D or 1 to 4, or the keys of an
+    object; empty where it does not."""
+    parent, dot, _ = stem.rpartition(".")
+    names = nested(record, f"{parent}.label") if dot else record.get(stem)
+    found = [str(name) for name in names] if isinstance(names, list if dot else Mapping) else []
+    return found if len(found) == n else []
+
+
+def with_nested(record: Record, dotted: Sequence[str]) -> Record:
+    """`record` with the cells that dotted names stand for, unless it has columns of these names."""
+    wanted = [name for name in dotted if name not in record]
+    found = {name: value for name in wanted if (value := nested(record, name)) is not None}
+    return {**record, **found} if found else record
+
+
+def nested(record: Record, name: str) -> Any:
+    """What `a.b` stands for: under `b` in the object under `a`, or in each object of a list; None if there is none."""
+    value: Any = record
+    for part in name.split("."):
+        if isinstance(value, list):
+            value = [item.get(part) if isinstance(item, Mapping) else None for item in value]
+        else:
+            value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def did_you_mean(missing: Iterable[str], names: Sequence[str]) -> str:
+    """A sentence with the names that are nearest to those missing; empty where none is near."""
+    hints = []
+    for name in missing:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hints += [f"{near[0]} for {name}"] if near else []
+    return f" Did you mean {', '.join(hints)}?" if hints else ""
+
+
+def integer(value: Any) -> int | None:
+    """The whole number in a cell that holds an integer, a text or a float; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        value = value.strip()
+        return int(value) if re.fullmatch(r"[+-]?[0-9]{1,18}", value) else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return int(value) if isinstance(value, int | np.integer) else None
+
+
+_SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?!]+["')\]’”]*\s+(?=\S)""")
+
+
+def split_context(text: str) -> tuple[str, str]:
+    """`text` split after its last full sentence: `("He sits. She stands.", "A dog")`; start may be empty."""
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    if not ends or re.search(r"""[.?!]["')\]’”]*\s*$""", text):
+        return text, ""
+    return text[: ends[-1]].rstrip(), text[ends[-1] :]

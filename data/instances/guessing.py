@@ -1,0 +1,438 @@
+"""Which column of a file holds what, told by the names of the columns and by what the first rows have in them.
+
+Names compare without case, blanks, `_` and `-`. Of several candidates the first in the tables below counts that holds
+what it should. Columns that the user named are taken as they are.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, Literal
+
+from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled
+from swag_af.data.cells.values import (
+    did_you_mean,
+    integer,
+    listed,
+    names_of_options,
+    optional,
+    text_of,
+    texts_of,
+    with_nested,
+)
+from swag_af.data.errors import InputError, RowError
+from swag_af.data.instances.instances import Kind
+from swag_af.data.instances.layouts import Layout, LayoutName, layout_of
+from swag_af.data.instances.options import AUTO, InstanceColumns
+from swag_af.data.sources import Record, Source
+
+N_SAMPLE = 200
+"""How many rows are looked at."""
+N_CONSTANT = 10
+"""From how many rows on options that never differ are classes."""
+
+OPTIONS = (
+    *("choices.text", "question.choices.text", "choices", "options", "endings", "candidates", "alternatives"),
+    *("answerchoices", "mc1targets.choices", "answers", "ending", "choice", "option", "alternative", "candidate"),
+    *("sol", "solution", "answer", "hyp", "hypothesis", "opt", "op", "a", "", "randomfifthsentencequiz", "quiz"),
+)
+"""Of options; a name of numbered or lettered columns stands for them all, none for A, B, C."""
+LABELS = (
+    *("label", "labels", "answerkey", "answeridx", "answerindex", "correctindex", "correctanswerindex", "goldindex"),
+    *(
+        "goldlabel",
+        "answerlabel",
+        "gold",
+        "correctoption",
+        "correctchoice",
+        "cop",
+        "answer",
+        "correct",
+        "correctanswer",
+        "target",
+    ),
+    *("key", "mc1targets.labels", "answerrightending", "output", "solution", "rightanswer"),
+)
+"""Of what says which option is right."""
+GOLDS = ("gold", "goldending", "correctanswer", "bestanswer", "rightanswer", "correct", "sentencegood", "right")
+NEGATIVES = (
+    *("negatives", "negative", "distractors", "distractor", "incorrectanswers", "incorrectanswer", "wronganswers"),
+    *("wronganswer", "incorrect", "sentencebad", "wrong"),
+)
+CONTEXTS = (
+    *("question.stem", "questionstem", "question", "goal", "stem", "query", "problem", "prompt", "sent1", "ctx"),
+    *("startphrase", "inputsentence", "obs", "context", "sentence", "premise", "passage", "article", "story", "text"),
+    *("input", "instruction"),
+)
+QUESTIONS = ("question.stem", "questionstem", "question", "stem", "query", "problem", "prompt")
+"""Contexts that may have a passage before them."""
+PASSAGES = ("passage", "article", "context", "paragraph", "story", "text", "premise", "document", "background")
+PAIRS = (
+    *(("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("text1", "text2")),
+    *(("texta", "textb"), ("sentencea", "sentenceb"), ("passage", "question"), ("question", "sentence")),
+)
+"""Of pairs with classes."""
+TEXTS = (
+    "sentence",
+    "text",
+    "review",
+    "content",
+    "tweet",
+    "comment",
+    "headline",
+    "statement",
+    "claim",
+    "input",
+    "question",
+)
+CLASSES = (
+    *("goldlabel", "label", "labels", "labeltext", "class", "category", "sentiment", "stance", "entailmentlabel"),
+    *("entailmentjudgment", "isduplicate", "polarity", "type", "target", "output", "answer"),
+)
+"""Of classes."""
+GROUPS = (
+    *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
+    *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
+)
+IDS = (
+    *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
+    *("instanceid", "niid"),
+)
+SPLITS = ("split",)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a source is read."""
+
+    kind: Kind
+    layout: Layout
+    columns: InstanceColumns
+    """Each a column, or empty; none is auto."""
+    guessed: frozenset[str] = frozenset()
+    """The fields of `columns` that nobody named."""
+    names: tuple[str, ...] = ()
+    """All columns of the first rows."""
+    class_names: tuple[str, ...] = ()
+    """What labels that are numbers mean, where they are classes and the file says it."""
+    labels_are: str = ""
+    """What the labels of the first rows are: numbers, letters, texts, names or marks."""
+    base: int = 0
+    """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
+
+    def said(self) -> str:
+        """`question = question, options = choices, label = label (numbers), group = none`."""
+        words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
+        columns = asdict(self.columns)
+        said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
+        if not columns["video_column"]:
+            said.append("group = the passage" if columns["passage_column"] else "group = none")
+        layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
+        return ", ".join(said) + layout
+
+    def _named(self, field: str) -> str:
+        """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
+        column = str(getattr(self.columns, field))
+        several = listed(column, self.names)
+        if field == "label_column" and self.labels_are:
+            are = "texts" if self.base == AS_TEXT else self.labels_are
+            return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
+        return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
+
+
+_WORDS_OF_CHOICES = {
+    "passage_column": "passage",
+    "context_column": "question",
+    "start_column": "start",
+    "endings_column": "options",
+    "label_column": "label",
+    "gold_column": "gold",
+    "negatives_column": "other options",
+    "video_column": "group",
+    "id_column": "id",
+    "split_column": "split",
+}
+_WORDS_OF_CLASSES = {
+    "premise_column": "premise",
+    "hypothesis_column": "text",
+    "text_column": "text",
+    "endings_column": "classes",
+    "label_column": "label",
+    "video_column": "group",
+    "id_column": "id",
+    "split_column": "split",
+}
+
+
+def plan_of(source: Source, layout: LayoutName, kind: Kind | Literal["auto"], columns: InstanceColumns) -> Plan:
+    """What the columns of `source` hold. Raises InputError where it has no texts, no options or no label."""
+    rows = [record for _, record in islice(source.read(source.columns), N_SAMPLE)]
+    chosen = layout_of([*source.columns, *rows[0]], rows, layout)
+    named = {name: value for name, value in asdict(columns).items() if value != AUTO}
+    fixed = {name: value for name, value in asdict(chosen.columns).items() if value != AUTO} | named
+    look = _Look(_mended(source, chosen, rows), fixed, source)
+    look.check_named(named)
+    wanted = kind if kind != "auto" else chosen.kind
+    found = look.choices() if wanted != "classes" else None
+    if found is None and wanted != "choices":
+        found = look.classes()
+    if found is None:
+        raise look.fault(wanted)
+    filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(columns)})
+    return Plan(
+        found[0],
+        chosen,
+        filled,
+        frozenset(asdict(columns)) - set(named),
+        look.names,
+        tuple(source.class_names.get(filled.label_column, ())) if found[0] == "classes" else (),
+        look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
+    )
+
+
+def _mended(source: Source, layout: Layout, rows: Sequence[Record]) -> list[Record]:
+    try:
+        return [layout.mend(row) for row in rows]
+    except RowError as fault:
+        raise InputError(
+            f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or name "
+            "another."
+        ) from None
+
+
+Found = tuple[Kind, dict[str, str]]
+
+
+class _Look:
+    """The first rows of a source, and what is known of its columns."""
+
+    def __init__(self, rows: Sequence[Record], fixed: Mapping[str, str], source: Source) -> None:
+        self.fixed = fixed
+        self.source = source
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        dotted = list(dict.fromkeys(name for row in rows for name in _within(row)))
+        self.rows = [with_nested(row, dotted) for row in rows]
+        self.names = (*names, *dotted)
+        self.by_key = {**_lists_by_key(names), **{_key(name): name for name in reversed(self.names)}}
+        self.lists_by_key = _lists_by_key(names)
+
+    def check_named(self, named: Mapping[str, str]) -> None:
+        """Raise InputError naming the columns that the user named and that are not there."""
+        missing = [name for name in named.values() if name and not self.is_there(name)]
+        if missing:
+            raise InputError(
+                f"{self.source.path}: no column {', '.join(missing)} (it has {_shortly(self.names)})."
+                f"{did_you_mean(missing, self.names)} Check the name."
+            )
+
+    def is_there(self, name: str) -> bool:
+        return bool(set(listed(name, self.names))) and set(listed(name, self.names)) <= set(self.names)
+
+    def choices(self) -> Found | None:
+        """The columns of questions with options; None where there are none."""
+        endings = self.pick("endings_column", OPTIONS, self.has_options) or self.refuse_other_options()
+        golds = {
+            "gold_column": self.pick("gold_column", GOLDS, self.has_text),
+            "negatives_column": self.pick("negatives_column", NEGATIVES, self.has_texts),
+        }
+        right = self.pick("label_column", LABELS, lambda name: self.says_which(name, endings)) if endings else ""
+        if all(golds.values()) and (not right or "gold_column" in self.fixed):
+            marked = golds
+        elif endings and not self.are_classes(endings):
+            # labels that mean no option are told row by row
+            right = right or self.pick("label_column", LABELS, lambda name: name in self.names and name != endings)
+            marked = {"endings_column": endings, "label_column": right}
+        else:
+            return None
+        if not all(marked.values()):
+            raise self.fault("choices")
+        return "choices", marked | self.before_options(set(marked.values())) | self.about()
+
+    def refuse_other_options(self) -> str:
+        """Raise InputError where what is called options is a list of something else than texts; else empty."""
+        for name in (found for key in OPTIONS for found in self.called(key)):
+            if isinstance(self.rows[0].get(name), list):
+                try:
+                    texts_of(self.rows[0], name)
+                except RowError as fault:
+                    raise InputError(f"{self.source.path}: the first row {fault}. Make texts of them.") from None
+        return ""
+
+    def before_options(self, taken: set[str]) -> dict[str, str]:
+        """Where the context, a passage before it and the start of the options are."""
+        context = self.pick("context_column", CONTEXTS, lambda name: name not in taken and self.has_text(name))
+        taken = taken | {context}
+        asks = _key(context) in QUESTIONS
+        passage = self.pick("passage_column", PASSAGES, lambda name: asks and name not in taken and self.has_text(name))
+        start = self.pick("start_column", ("start",), lambda name: _key(context) == "sent1" and self.has_text(name))
+        return {"context_column": context, "passage_column": passage, "start_column": start}
+
+    def classes(self) -> Found | None:
+        """The columns of texts with classes; None where there are none."""
+        options = self.pick("endings_column", OPTIONS, self.are_classes)
+        label = self.pick("label_column", CLASSES, self.has_classes)
+        texts = self.pair() or {"text_column": self.pick("text_column", TEXTS, self.has_text)}
+        if options and not any(texts.values()):
+            texts = {"text_column": self.pick("context_column", CONTEXTS, self.has_text)}
+        if not label or not any(texts.values()):
+            return None
+        return "classes", texts | {"endings_column": options, "label_column": label} | self.about()
+
+    def pair(self) -> dict[str, str]:
+        """Premise and hypothesis; nothing where the text stands alone, or has a name of its own."""
+        if self.fixed.get("text_column"):
+            return {name: self.fixed.get(name, "") for name in ("text_column", "premise_column")}
+        if self.fixed.get("hypothesis_column"):
+            return {name: self.fixed.get(name, "") for name in ("hypothesis_column", "premise_column")}
+        for first, second in PAIRS:
+            one, other = self.by_key.get(first, ""), self.by_key.get(second, "")
+            if one and other and self.has_text(one) and self.has_text(other):
+                return {"premise_column": self.fixed.get("premise_column", one), "hypothesis_column": other}
+        return {}
+
+    def about(self) -> dict[str, str]:
+        """What else is said of a row."""
+        return {
+            "video_column": self.pick("video_column", GROUPS, self.has_words),
+            "id_column": self.pick("id_column", IDS, self.has_words),
+            "split_column": self.pick("split_column", SPLITS, self.has_words),
+        }
+
+    def pick(self, field: str, names: Sequence[str], is_it: Callable[[str], bool]) -> str:
+        """The column of a field: the one named, else the first known name that holds what it should; or none."""
+        if field in self.fixed:
+            return self.fixed[field]
+        candidates = (found for name in names for found in self.called(name))
+        return next((name for name in candidates if is_it(name)), "")
+
+    def called(self, key: str) -> list[str]:
+        """The column of this key, and the numbered or lettered ones."""
+        return [found for table in (self.by_key, self.lists_by_key) if (found := table.get(key))]
+
+    def has_text(self, name: str) -> bool:
+        return self.mostly(lambda row: bool(text_of(row, name).strip()), any_row=True)
+
+    def has_texts(self, name: str) -> bool:
+        return self.mostly(lambda row: any(texts_of(row, name)))
+
+    def has_options(self, name: str) -> bool:
+        return self.mostly(partial(_has_options, name=name))
+
+    def has_words(self, name: str) -> bool:
+        return self.mostly(lambda row: isinstance(optional(row, name), str | int), any_row=True)
+
+    def has_classes(self, name: str) -> bool:
+        return name in self.names and self.mostly(lambda row: isinstance(optional(row, name), str | int | float | None))
+
+    def says_which(self, name: str, options: str) -> bool:
+        """Whether the labels under `name` mean options in one of the ways to read them, where there are labels."""
+        if name not in self.names or name == options:
+            return False
+        labelled = [row for row in self.rows if not is_unlabelled(optional(row, name))]
+        reads = [partial(_means_one, label=name, options=options, base=base) for base in (0, 1, AS_TEXT)]
+        return not labelled or any(_mostly(labelled, means_one) for means_one in reads)
+
+    def form_of(self, label: str, options: str) -> str:
+        """What labels are; by the first that there is."""
+        labelled = [row for row in self.rows if not is_unlabelled(optional(row, label))]
+        row = next((row for row in labelled if _mostly([row], lambda row: bool(texts_of(row, options)))), None)
+        if row is None:
+            return ""
+        value = optional(row, label)
+        texts = texts_of(row, options)
+        if str(value).strip() in names_of_options(row, options, len(texts)):
+            return "names"
+        if isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("[")):
+            return "marks"
+        if integer(value) is not None or isinstance(value, bool):
+            return "numbers"
+        return "texts" if str(value).strip() in [str(text).strip() for text in texts] else "letters"
+
+    def are_classes(self, name: str) -> bool:
+        """Whether the options are the same in all rows, so that they are classes."""
+        if not name or len(self.rows) < N_CONSTANT or not self.has_options(name):
+            return False
+        sets = {frozenset(filter(None, texts_of(row, name))) for row in self.rows if _has_options(row, name)}
+        return len(sets) == 1
+
+    def mostly(self, holds: Callable[[Record], bool], *, any_row: bool = False) -> bool:
+        """Whether half of the rows, or any, hold something; a RowError says no."""
+        return _mostly(self.rows, holds, any_row=any_row)
+
+    def fault(self, kind: Kind | None) -> InputError:
+        """What is missing."""
+        endings = self.pick("endings_column", OPTIONS, self.has_options)
+        has = f"(it has {_shortly(self.names)})"
+        if endings and kind != "classes":
+            return InputError(
+                f"{self.source.path}: no column says which of {endings} is right {has}. Name it with --label-column "
+                "NAME, or give the labels with --labels-file."
+            )
+        what = {"choices": "options and a label", "classes": "texts and their classes"}.get(kind or "", "questions")
+        return InputError(
+            f"{self.source.path}: no columns that look like {what} {has}. Name them with --context-column, "
+            "--endings-column and --label-column; of classes, with --text-column and --label-column."
+        )
+
+
+def _has_options(row: Record, name: str) -> bool:
+    try:
+        return sum(text is not None for text in texts_of(row, name)) > 1
+    except RowError:
+        return False
+
+
+def _means_one(row: Record, label: str, options: str, base: int) -> bool:
+    texts = texts_of(row, options)
+    names = names_of_options(row, options, len(texts))
+    index_of(optional(row, label), label, texts, what=options, names=names, base=base)
+    return True
+
+
+def _mostly(rows: Sequence[Record], holds: Callable[[Record], bool], *, any_row: bool = False) -> bool:
+    n = 0
+    for row in rows:
+        try:
+            n += holds(row)
+        except RowError:
+            continue
+    return n > 0 if any_row else 2 * n >= len(rows) and n > 0
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]", "", name.lower())
+
+
+def _within(record: Mapping[str, Any], depth: int = 2) -> Iterator[str]:
+    """The dotted names of what is within the cells of a row."""
+    for name, value in record.items():
+        inner = value if isinstance(value, Mapping) else None
+        if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            inner = dict.fromkeys(value[0])
+        if inner is not None and "." not in name:
+            yield from (f"{name}.{key}" for key in inner)
+            yield from (f"{name}.{deeper}" for deeper in (_within(inner, depth - 1) if depth else ()))
+
+
+def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
+    """What numbered and lettered columns are called together: `a` for a0, a1 ...; `opA,opB` for those two."""
+    names = tuple(names)
+    numbered, lettered = dict[str, str](), dict[str, list[str]]()
+    for name in names:
+        if (found := re.fullmatch(r"(.*?)[-_ ]?\d+", name)) and found[1] and len(listed(found[1], names)) > 1:
+            numbered.setdefault(_key(found[1]), found[1])
+        if found := re.fullmatch(r"(.*?)([A-Ha-h])", name):
+            lettered.setdefault(found[1] + ("a" if found[2].islower() else "A"), []).append(name)
+    runs = {key: sorted(run) for key, run in lettered.items()}
+    rows = {key: run for key, run in runs.items() if len(run) > 1 and _is_alphabet(run)}
+    return {_key(key[:-1]): ",".join(run) for key, run in rows.items()} | numbered
+
+
+def _is_alphabet(names: Sequence[str]) -> bool:
+    return [name[-1].upper() for name in names] == [chr(ord("A") + i) for i in range(len(names))]
+
+
+def _shortly(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -1,0 +1,39 @@
+"""Which columns of anyone's dataset hold what: signature, flags, TOML schema and record in one. Imports nothing."""
+
+from dataclasses import dataclass
+
+AUTO = "auto"
+"""A column that is looked for by its name and by what is in it."""
+
+
+@dataclass(frozen=True)
+class InstanceColumns:
+    """Which column holds what: auto looks for it by name and content, an empty name says that there is none, and a
+    dotted one, as choices.text, that it is within another."""
+
+    context_column: str = AUTO
+    """The question, or whatever comes before the options; numbered columns are joined."""
+    passage_column: str = AUTO
+    """A text before the context that several questions may share."""
+    start_column: str = AUTO
+    """The beginning that every option completes."""
+    endings_column: str = AUTO
+    """All options: a list, numbered columns such as a0, a1, or several columns with commas between: A,B,C,D."""
+    label_column: str = AUTO
+    """Which of the options is right: its number, letter, text or name, or a list with a 1 for it; or the class."""
+    gold_column: str = AUTO
+    """In place of options and label, the right one alone ..."""
+    negatives_column: str = AUTO
+    """... and the others, in the same forms as the options."""
+    premise_column: str = AUTO
+    """Of texts with classes, the text before the one that is classified."""
+    hypothesis_column: str = AUTO
+    """Of pairs with classes, the text that is classified."""
+    text_column: str = AUTO
+    """Of single texts with classes, the text."""
+    video_column: str = AUTO
+    """The group that no fold may part: video, passage, image set."""
+    id_column: str = AUTO
+    """A unique name of the row; file and line where there is none."""
+    split_column: str = AUTO
+    """The published split of the row; the file where several are read."""

@@ -1,0 +1,229 @@
+"""Any labelled dataset as instances: files and folders of others, our own pools, runs and released folders.
+
+What its columns hold is named or looked for (`guessing`), and said in the notes of the set. Rows without a label are
+left out and counted; rows of no use are refused, the first three named.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from swag_af.data.cells.labelled import open_labelled
+from swag_af.data.cells.labels import base_of
+from swag_af.data.cells.options import Format, LabelBase
+from swag_af.data.errors import InputError
+from swag_af.data.instances import own
+from swag_af.data.instances.guessing import Plan, plan_of
+from swag_af.data.instances.instances import Instance, Instances, Kind
+from swag_af.data.instances.layouts import LayoutName
+from swag_af.data.instances.options import AUTO, InstanceColumns
+from swag_af.data.instances.rows import Found, found_in, labels_in
+from swag_af.data.progress import Advance, progress
+from swag_af.data.sources import Source
+
+MOST_CLASSES = 100
+"""More classes than this are taken for something else; so are classes of fewer than two rows each."""
+_FEW = 20
+"""Fewer rows than this may have any classes."""
+
+
+def read_instances(
+    sources: Sequence[Path],
+    *,
+    format: Format = "auto",
+    layout: LayoutName = "auto",
+    kind: Kind | Literal["auto"] = "auto",
+    columns: InstanceColumns | None = None,
+    label_base: LabelBase = "auto",
+    labels_file: Path | None = None,
+    name: str = "",
+) -> Instances:
+    """All instances of `sources`, which may be splits of one set.
+
+    `labels_file` has the labels of the only source (`cells.labelled`). Raises InputError for what cannot be read, for
+    sources of two kinds, and where a source that was named has no labels at all.
+    """
+    if not sources:
+        raise InputError("no file given. Name one or more.")
+    paths = [Path(path) for path in sources]
+    ours = [path for path in paths if own.kind_of(path) in own.KINDS]
+    others = [path for path in paths if path not in ours]
+    wanted = columns or InstanceColumns()
+    label = "label" if wanted.label_column in (AUTO, "") else wanted.label_column
+    id = "id" if wanted.id_column == AUTO else wanted.id_column
+    opened = open_labelled(others, format, labels_file=labels_file, label=label, id=id) if others else []
+    plans = [plan_of(source, layout, kind, wanted) for source in opened]
+    several = len(paths) > 1
+    parts = _parts_of_files(opened, _with_bases(opened, plans, label_base), paths)
+    parts += [_part_of_ours(path, path.name if several else "") for path in ours]
+    return _joined(parts, name or paths[0].stem)
+
+
+@dataclass
+class _Part:
+    """What was read of a source."""
+
+    path: Path
+    kind: Kind
+    found: list[Found]
+    files: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    has_order: bool = True
+    ids_guessed: bool = True
+
+
+def _part_of_ours(path: Path, split: str) -> _Part:
+    found, files, said = own.questions_of(path)
+    return _Part(path, "choices", [one._replace(split=split) for one in found], files, [said], has_order=False)
+
+
+def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelBase) -> list[Plan]:
+    """The plans, each with the number from which its labels count: that of all sources of its layout and column."""
+
+    def column(plan: Plan) -> tuple[str, str]:
+        return plan.layout.name, plan.columns.label_column
+
+    bases = {
+        which: base_of(
+            chain.from_iterable(
+                labels_in(source, plan) for source, plan in zip(sources, plans, strict=True) if column(plan) == which
+            )
+        )
+        for which in {column(plan) for plan in plans}
+        if wanted == "auto"
+    }
+    return [replace(plan, base=bases.get(column(plan), 0) if wanted == "auto" else int(wanted)) for plan in plans]
+
+
+def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:
+    names = names_of([source.path for source in sources])
+    with progress("read", sum(source.n_rows for source in sources), "rows") as advance:
+        parts = []
+        for source, plan, name in zip(sources, plans, names, strict=True):
+            split = source.split or (_split_of(source.path) if len(paths) > 1 else "")
+            parts.append(_part_of_file(source, plan, name, split, advance))
+            if not parts[-1].found and source.path in paths:
+                raise _no_labels(source, plan)
+    return parts
+
+
+def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Advance) -> _Part:
+    """What a source holds that is called `name`; its rows are of `split` where they name none."""
+    found: list[Found] = []
+    n_unlabelled = 0
+    for one in found_in(source, plan, name):
+        if one is None:
+            n_unlabelled += 1
+        else:
+            found.append(one if one.split or not split else one._replace(split=split))
+        advance(1)
+    files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
+    notes = list(_notes(name, plan, found, n_unlabelled))
+    return _Part(source.path, plan.kind, found, files, notes, not plan.columns.gold_column, "id_column" in plan.guessed)
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """What each file is called: its name, with as many folders before it as tell it from the others."""
+    resolved = [path.absolute() for path in paths]
+    for n in range(1, 1 + max((len(path.parts) for path in resolved), default=1)):
+        names = ["/".join(path.parts[-n:]) for path in resolved]
+        if len(set(names)) == len(names):
+            return names
+    raise InputError(f"{paths[0]}: named twice. Name each source once.")
+
+
+def _file_name(source: Source, name: str, file: str) -> str:
+    """What a file of the source that is called `name` is called."""
+    if source.path.is_dir():
+        return f"{name}/{file}"
+    return name if file == source.path.name else file
+
+
+def _split_of(path: Path) -> str:
+    """`train` of train.csv and of train-00000-of-00002.parquet."""
+    return re.sub(r"-\d+-of-\d+$", "", path.stem)
+
+
+def _no_labels(source: Source, plan: Plan) -> InputError:
+    return InputError(
+        f"{source.path}: none of its rows has a label under {plan.columns.label_column}, as in a test file whose "
+        "answers are kept. Leave the file out, name the column with --label-column NAME, or give the labels with "
+        "--labels-file."
+    )
+
+
+def _notes(name: str, plan: Plan, found: Sequence[Found], n_unlabelled: int) -> Iterator[str]:
+    what = "multiple choice" if plan.kind == "choices" else "texts with classes"
+    drawn = "; the order of options was drawn" if plan.columns.gold_column else ""
+    yield f"{name}: {len(found):,} rows read as {what}: {plan.said()}{drawn}"
+    if n_unlabelled:
+        yield f"{name}: {n_unlabelled:,} of {n_unlabelled + len(found):,} rows have no label and were left out"
+
+
+def _joined(parts: Sequence[_Part], name: str) -> Instances:
+    """One set of all parts; raises InputError where they are of two kinds."""
+    kinds = {part.kind: part for part in parts}
+    if len(kinds) > 1:
+        one, other = kinds["choices"].path, kinds["classes"].path
+        raise InputError(f"{one} holds questions with options, {other} texts with classes. Read them one by one.")
+    kind: Kind = parts[0].kind
+    found = [one for part in parts for one in part.found]
+    notes = [note for part in parts for note in part.notes]
+    classes = _classes(found, name) if kind == "classes" else ()
+    notes += [f"classes: {', '.join(classes)}"] if classes else []
+    ids, more = _ids(found, any(not part.ids_guessed for part in parts))
+    numbers = {label: i for i, label in enumerate(classes)}
+    instances = (
+        Instance(id, one.context, one.options, _answer(one, numbers), one.start, one.group, one.split, one.where)
+        for id, one in zip(ids, found, strict=True)
+    )
+    return Instances(
+        tuple(instances),
+        kind,
+        classes,
+        name,
+        all(part.has_order for part in parts),
+        {file: digest for part in parts for file, digest in part.files.items()},
+        (*notes, *more),
+    )
+
+
+def _answer(found: Found, numbers: dict[str, int]) -> int:
+    return found.answer if isinstance(found.answer, int) else numbers[found.answer]
+
+
+def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
+    """The names of the classes, numbers by size and others by letter; whichever order the rows have."""
+    counts = Counter(str(one.answer) for one in found)
+    n = counts.total()
+    if len(counts) > MOST_CLASSES or (n >= _FEW and len(counts) > n / 2):
+        raise InputError(
+            f"{name}: {len(counts):,} classes in {n:,} rows (one is {min(counts)[:40]!r}), so the labels are none. "
+            "Name their column with --label-column, or that of the options with --endings-column."
+        )
+    return tuple(sorted(counts, key=_by_size))
+
+
+def _by_size(label: str) -> tuple[Any, ...]:
+    is_number = re.fullmatch(r"-?\d{1,9}", label)
+    return (0, int(label), "") if is_number else (1, 0, label)
+
+
+def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
+    """The ids of all rows, and what is to be said of them: file and line where they have none, or not each its own."""
+    given = [one.id for one in found]
+    n_repeated = len(given) - len(set(given))
+    if named or not n_repeated:
+        return [id or _place(one.where) for id, one in zip(given, found, strict=True)], []
+    said = ["the ids of the rows repeat, so file and line stand for them"] if any(given) else []
+    return [_place(one.where) for one in found], said
+
+
+def _place(where: str) -> str:
+    """`val:7` of `val.jsonl, line 7`."""
+    name, _, place = where.rpartition(", ")
+    return f"{re.sub(r'[.][A-Za-z]+$', '', name)}:{place.rpartition(' ')[2]}"

@@ -1,0 +1,343 @@
+"""Before and after a repair, beside a control: as many rows removed at random.
+
+Whoever removes rows, or changes distractors, wants to know what became of each artifact, and whether there is a new
+one. A smaller set has other values by itself: models are fitted on less, and which rows stay is luck. So the older set
+is cut at random to the size of the newer one, several times, and audited in the same way. What lies outside the
+prediction interval of those draws, the repair did.
+
+GoldenSwag is why there is a control: it removed rows of HellaSwag whose gold was the longest option, and made "the
+shortest option" an artifact. A table of what the repair aimed at would not show it.
+
+Where no row was removed, random removal says nothing: then the same instances are paired, before and after (probes,
+which keep their hits), or the intervals decide where they do not overlap. Many values are compared at once: of a
+hundred that a repair left alone, five differ by luck.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
+from swag_af.auditing.interval import Difference, paired_difference, t_quantile
+from swag_af.auditing.outcome import Audit, Probe, over_seeds
+from swag_af.auditing.summary import Rows
+from swag_af.auditing.verdict import PARTIAL, figure, span
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.progress import Advance
+from swag_af.data.records import Count, parse_record
+from swag_af.data.text.wording import text_key
+
+COMPARISON = "comparison.json"
+Outcome = Literal["nearer", "further", "same", "untold"]
+"""`nearer` to the value that would be no finding than the control (or the value before), `further` from it, `same`: no
+difference can be told, `untold`: nothing to judge it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A check on one side of the repair."""
+
+    value: float
+    low: float | None
+    high: float | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The same check on as many rows drawn at random from the older set."""
+
+    values: tuple[float, ...]
+    """One for each draw."""
+    mean: float
+    low: float
+    """The 95 % prediction interval of one more draw begins here ..."""
+    high: float
+    """... and ends here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A check before and after."""
+
+    code: str
+    subject: str
+    unit: Unit
+    chance: float | None
+    """That of the newer set."""
+    before: Side
+    after: Side
+    control: Control | None
+    """None where no row was removed, or a draw lacked the check."""
+    difference: Difference | None
+    """After less before, paired over the instances that both have; of probes, where there is no control."""
+    outcome: Outcome
+
+    @property
+    def was_found(self) -> bool:
+        """Whether there was a finding, before or after."""
+        return "found" in (self.before.status, self.after.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a repair did."""
+
+    before: str
+    after: str
+    """Names of the sets."""
+    n_before: Count
+    n_after: Count
+    n_matched: Count
+    """Instances that both have."""
+    matched_by: Literal["id", "text"]
+    n_draws: Count
+    seed: Count
+    changes: tuple[Change, ...]
+    """In order of code, then subject; checks that only one side made are left out."""
+
+
+def compare(
+    before: Audit,
+    after: Audit,
+    audit_of: Callable[[Instances], Audit],
+    *,
+    n_draws: int = 5,
+    seed: int = 0,
+    advance: Advance | None = None,
+) -> Comparison:
+    """What became of each check of `before` in `after`, beside `n_draws` random cuts of `before` to its size.
+
+    `audit_of` audits a set as both were audited; it is called once a draw, and not at all where `after` has no fewer
+    instances. `advance` is told of each draw. Raises InputError for sets of two kinds, and for fewer than 2 draws.
+    """
+    if before.instances.kind != after.instances.kind:
+        raise InputError(
+            f"{after.instances.name}: {after.instances.kind}, and {before.instances.name} has "
+            f"{before.instances.kind}. Compare two versions of one dataset."
+        )
+    if n_draws < 2:
+        raise InputError(f"{n_draws} draws: at least 2, or there is no telling how far draws differ.")
+    rows, matched_by = match(before.instances, after.instances)
+    draws = []
+    for cut in control_cuts(before.instances, len(after.instances), n_draws=n_draws, seed=seed):
+        draws.append(audit_of(cut))
+        if advance is not None:
+            advance(1, note="as many rows removed at random")
+    return Comparison(
+        before=before.instances.name,
+        after=after.instances.name,
+        n_before=len(before.instances),
+        n_after=len(after.instances),
+        n_matched=len(rows),
+        matched_by=matched_by,
+        n_draws=len(draws),
+        seed=seed,
+        changes=tuple(_changes(before, after, draws, rows)),
+    )
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """The comparison as JSON, for the file `COMPARISON` in the folder of the newer audit."""
+    return json.dumps(asdict(comparison), indent=2, ensure_ascii=False) + "\n"
+
+
+def read_comparison(folder: Path) -> Comparison | None:
+    """The comparison that was saved in the folder of an audit; None where there is none."""
+    path = folder / COMPARISON
+    return parse_record(read_json(path), Comparison, path, "Compare again.") if path.exists() else None
+
+
+def control_cuts(instances: Instances, n: int, *, n_draws: int, seed: int) -> list[Instances]:
+    """`n_draws` sets of `n` instances drawn without replacement, in their order; none where there are not more."""
+    if n >= len(instances):
+        return []
+    rngs = [np.random.default_rng((seed, draw, *b"control")) for draw in range(n_draws)]
+    return [instances.take(np.sort(rng.choice(len(instances), n, replace=False))) for rng in rngs]
+
+
+def match(before: Instances, after: Instances) -> tuple[np.ndarray, Literal["id", "text"]]:
+    """(n, 2) rows of `before` and of `after` that are the same instance, and by what they were matched.
+
+    By id where most of the shared ids have the same context or the same gold; else by context and gold together, each
+    text once, letter case and punctuation aside.
+    """
+    by_id = _pairs([one.id for one in before.instances], [one.id for one in after.instances])
+    if len(by_id):
+        alike = [_is_alike(before, after, old, new) for old, new in by_id.tolist()]
+        if sum(alike) > len(alike) / 2:
+            return by_id, "id"
+    return _pairs(_keys(before), _keys(after)), "text"
+
+
+def changed(comparison: Comparison, outcome: Outcome) -> list[Change]:
+    """The changes of this outcome that concern something found, before or after: the furthest from chance first."""
+    concerned = [one for one in comparison.changes if one.outcome == outcome and one.was_found]
+    side = "before" if outcome == "nearer" else "after"
+    return sorted(concerned, key=lambda one: -abs(getattr(one, side).value - (one.chance or 0.0)))
+
+
+def comparison_lines(comparison: Comparison) -> list[str]:
+    """What the repair did, in sentences: sizes, what is weaker, what is stronger or new, what cannot be told."""
+    c = comparison
+    lines = [
+        f"{c.before} has {c.n_before:,} instances, {c.after} {c.n_after:,}; {c.n_matched:,} are in both, by "
+        f"{c.matched_by}."
+    ]
+    if 2 * c.n_matched < min(c.n_before, c.n_after):
+        lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
+    if c.n_draws:
+        lines.append(f"The control: {c.n_draws} cuts of {c.before} to {c.n_after:,} instances, drawn at random.")
+    worse = changed(c, "further")
+    new = [one for one in worse if one.before.status != "found"]
+    lines += [f"Weaker than before: {change_sentence(one)}" for one in changed(c, "nearer")[:_SAID]]
+    lines += [f"Stronger than before: {change_sentence(one)}" for one in worse if one not in new][:_SAID]
+    lines += [f"New, made by the repair: {change_sentence(one)}" for one in new[:_SAID]]
+    n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
+    if n_left:
+        lines.append(f"No change can be told of {n_left:,} checks that had found something before.")
+    return lines
+
+
+def change_sentence(change: Change) -> str:
+    """`AF201 shortest: 23.7 % before, 34.5 % after; 22.9 to 25.1 % when as many rows go at random (chance 25.0 %).`"""
+    c = change
+    said = f"{c.code} {c.subject}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
+    if c.control:
+        said += f"; {span(c.control.low, c.control.high, c.unit)} when as many rows go at random"
+    return f"{said}{'' if c.chance is None else f' (chance {figure(c.chance, c.unit)})'}."
+
+
+def comparison_rows(comparison: Comparison, *, told: bool = True) -> Rows:
+    """A header, then each change that can be told of something found, before or after; with `told` False the others."""
+    rows: Rows = [("check", "before", "random removal", "after", "chance", "so it is")]
+    for c in comparison.changes:
+        if (c.outcome in ("nearer", "further") and c.was_found) is told:
+            control = span(c.control.low, c.control.high, c.unit) if c.control else "–"
+            values = (figure(c.before.value, c.unit), control, figure(c.after.value, c.unit), figure(c.chance, c.unit))
+            rows.append((f"{c.code} {c.subject}", *values, SO_IT_IS[c.outcome]))
+    return rows
+
+
+SO_IT_IS = {"nearer": "weaker", "further": "stronger", "same": "as before", "untold": "not told"}
+"""What an outcome means for an artifact."""
+_SAID = 3
+"""Changes of a kind that have a sentence; all are in the table."""
+
+
+def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarray) -> list[Change]:
+    old = _by_key(before)
+    drawn = [_by_key(draw) for draw in draws]
+    paired = _paired(before, after, rows)
+    changes = []
+    for key, now in _by_key(after).items():
+        if key in old:
+            values = [one[key].value for one in drawn if key in one]
+            control = _control(values) if draws and len(values) == len(draws) else None
+            of_probe = now.code in PARTIAL and control is None
+            changes.append(_change(old[key], now, control, paired.get(now.subject) if of_probe else None))
+    return changes
+
+
+def _by_key(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
+    return {(one.code, one.subject): one for one in audit.diagnostics}
+
+
+def _change(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Change:
+    return Change(
+        code=now.code,
+        subject=now.subject,
+        unit=now.unit,
+        chance=now.chance,
+        before=_side(old),
+        after=_side(now),
+        control=control,
+        difference=difference,
+        outcome=_outcome(old, now, control, difference),
+    )
+
+
+def _side(one: Diagnostic) -> Side:
+    return Side(one.value, one.low, one.high, one.status)
+
+
+def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Outcome:
+    """Judged by the control where there is one, else by the pairs, else by the intervals."""
+    reference = control.mean if control else old.value
+    if control:
+        differs = not control.low <= now.value <= control.high
+    elif difference:
+        differs = difference.is_significant
+    elif None in (old.low, old.high, now.low, now.high):
+        return "untold"
+    else:
+        differs = now.low > old.high or now.high < old.low  # type: ignore[operator]
+    if not differs:
+        return "same"
+    chance_before, chance_after = old.chance or 0.0, now.chance or 0.0
+    return "nearer" if abs(now.value - chance_after) < abs(reference - chance_before) else "further"
+
+
+def _control(values: Sequence[float]) -> Control:
+    """The draws and the interval that one more draw would fall into, of 20 such 19 times."""
+    mean, n = float(np.mean(values)), len(values)
+    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) * (1 + 1 / n) ** 0.5
+    return Control(tuple(values), round(mean, 6), round(mean - half, 6), round(mean + half, 6))
+
+
+def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Difference]:
+    """How each probe's hits changed on the instances `rows` (n, 2) that both have, by the name of the probe."""
+    if len(rows) < 2:
+        return {}
+    old, groups = {probe.name: probe for probe in over_seeds(before.probes)}, before.groups.numbers
+    found = {}
+    for probe in over_seeds(after.probes):
+        if probe.name in old:
+            pairs = _scored(old[probe.name], probe, rows)
+            if len(pairs) > 1:
+                numbers = np.unique(groups[pairs[:, 0]], return_inverse=True)[1]
+                hits = _hits(old[probe.name], pairs[:, 0]), _hits(probe, pairs[:, 1])
+                found[probe.name] = paired_difference(*hits, numbers)
+    return found
+
+
+def _scored(old: Probe, new: Probe, rows: np.ndarray) -> np.ndarray:
+    """Those of the pairs `rows` (n, 2) that both probes scored."""
+    return rows[np.isin(rows[:, 0], old.rows) & np.isin(rows[:, 1], new.rows)]
+
+
+def _hits(probe: Probe, rows: np.ndarray) -> np.ndarray:
+    """(n,) the hits of `rows` (n,), all of which the probe scored."""
+    hits: np.ndarray = probe.hits[np.searchsorted(probe.rows, rows)]
+    return hits
+
+
+def _pairs(old: Sequence[object], new: Sequence[object]) -> np.ndarray:
+    """(n, 2) rows with the same key, in the order of `new`; of equal keys the first on each side."""
+    first_old = {key: row for row, key in reversed(list(enumerate(old)))}
+    first_new = {key: row for row, key in reversed(list(enumerate(new)))}
+    shared = sorted((row, first_old[key]) for key, row in first_new.items() if key in first_old)
+    return np.array([(row_before, row) for row, row_before in shared], np.int64).reshape(-1, 2)
+
+
+def _is_alike(before: Instances, after: Instances, old: int, new: int) -> bool:
+    one, other = before.instances[old], after.instances[new]
+    same_context = bool(one.context) and text_key(one.context) == text_key(other.context)
+    return same_context or text_key(_gold(before, one)) == text_key(_gold(after, other))
+
+
+def _keys(instances: Instances) -> list[tuple[int, int]]:
+    """Context with start, which one version may have apart and another not; and gold."""
+    rows = instances.instances
+    return [(text_key(f"{one.context} {one.start}"), text_key(_gold(instances, one))) for one in rows]
+
+
+def _gold(instances: Instances, one: Instance) -> str:
+    """The text of gold; of classes the text that is classified."""
+    return one.options[one.answer if instances.kind == "choices" else 0]

@@ -1,0 +1,137 @@
+"""A gate: the conditions that a dataset must meet, from a TOML file, and what an audit says to each of them.
+
+    [tool.swag-af.audit]            in pyproject.toml; in a file of its own, without this line
+    gate = ["AF101 <= 30%", "AF505 clear", "AF102 not found if computed"]
+
+How a condition is written stands in `swag_af.auditing.conditions`. A gate is read, with all its faults, before the
+audit is made. It fails if one condition fails for one diagnostic; then the command line ends with code 1.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.data.errors import GateError, InputError
+from swag_af.data.files import read_text, read_toml
+from swag_af.data.records import parse_record
+
+TABLE = ("tool", "swag-af", "audit")
+"""Where `gate` stands in pyproject.toml."""
+HOW = 'Write gate = ["AF101 <= 30%", "AF505 clear"] under [tool.swag-af.audit] in pyproject.toml, or in a TOML alone.'
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The conditions of one file."""
+
+    conditions: tuple[Condition, ...]
+    path: str = ""
+    """The file; empty for conditions that were given in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What an audit says to each condition of a gate."""
+
+    decisions: tuple[Decision, ...]
+    """In the order of the conditions, then of codes and subjects."""
+    path: str = ""
+    """The file of the gate."""
+
+    @property
+    def failed(self) -> tuple[Decision, ...]:
+        """The decisions that fail the gate."""
+        return tuple(one for one in self.decisions if one.status == "failed")
+
+    @property
+    def passed(self) -> bool:
+        """Whether no decision fails."""
+        return not self.failed
+
+    def lines(self) -> list[str]:
+        """What the terminal shows: each failure, each decision by luck, and how many conditions are met."""
+        shown = [one for one in self.decisions if one.status != "passed" or one.by_luck]
+        n_failed = len({one.condition for one in self.failed})
+        n_skipped = len({one.condition for one in self.decisions if one.status == "skipped"})
+        n = len({one.condition for one in self.decisions})
+        count = f"{n - n_failed - n_skipped:,} of {n:,} conditions met"
+        count += f", {n_failed:,} not met" if n_failed else ""
+        count += f", {n_skipped:,} skipped" if n_skipped else ""
+        return [*(f"{one.status:<8}{one.said}" for one in shown), f"Gate{_of(self.path)}: {count}."]
+
+    def check(self) -> None:
+        """Raise GateError, with which the command line ends with code 1, unless the gate is passed."""
+        if self.passed:
+            return
+        failing = list(dict.fromkeys(one.condition.text for one in self.failed))
+        raise GateError(
+            f"the gate{_of(self.path)} fails: {'; '.join(failing)}. "
+            f"`swag-af explain {self.failed[0].condition.codes[0]}` tells what to do."
+        )
+
+
+def _of(path: str) -> str:
+    return f" {path}" if path else ""
+
+
+def read_gate(path: Path) -> Gate:
+    """The gate in a TOML file: `gate` under [tool.swag-af.audit], or at its top.
+
+    Raises one InputError for all faults of all conditions, each with its line.
+    """
+    table = read_toml(path)
+    inner: Any = table
+    for name in TABLE:
+        inner = inner.get(name, {}) if isinstance(inner, Mapping) else {}
+    found = inner if isinstance(inner, Mapping) and "gate" in inner else table
+    if "gate" not in found:
+        raise InputError(f"{path}: no gate in it. {HOW}")
+    texts = parse_record(found["gate"], list[str], f"{path}: gate", HOW, error=InputError)
+    lines = read_text(path).splitlines()
+    return parse_gate(texts, [_place(path, lines, number, text) for number, text in enumerate(texts, 1)], str(path))
+
+
+def parse_gate(texts: Sequence[str], places: Sequence[str] | None = None, path: str = "") -> Gate:
+    """The gate of conditions as they are written; `places` say where each stands.
+
+    Raises one InputError for all faults, also where there is no condition, or one twice.
+    """
+    if not texts:
+        raise InputError(f"{path or 'gate'}: no conditions, so nothing could fail. {HOW}")
+    conditions, faults = [], []
+    for text, where in zip(texts, places or [f"condition {i}" for i in range(1, len(texts) + 1)], strict=True):
+        try:
+            conditions.append(parse_condition(text, where))
+        except InputError as error:
+            faults.append(str(error))
+    repeated = [text for text, n in Counter(one.text for one in conditions).items() if n > 1]
+    faults += [f"{path or 'gate'}: {text!r} is there twice. Leave one out." for text in repeated]
+    if faults:
+        raise InputError(" ".join(faults))
+    return Gate(tuple(conditions), path)
+
+
+def _place(path: Path, lines: Sequence[str], number: int, text: str) -> str:
+    """`pyproject.toml, line 12`; the number of the condition where its line is not to be found."""
+    for line, content in enumerate(lines, 1):
+        if not content.lstrip().startswith("#") and any(f"{mark}{text}{mark}" in content for mark in "\"'"):
+            return f"{path}, line {line}"
+    return f"{path}, condition {number}"
+
+
+def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
+    """What `diagnostics`, those of an audit, say to every condition of `gate`.
+
+    A condition must hold for every diagnostic that it is about; one that is about none of them fails, unless it says
+    `if computed`.
+    """
+    ordered = sorted(diagnostics, key=lambda one: (one.code, one.subject))
+    decisions: list[Decision] = []
+    for condition in gate.conditions:
+        about = [one for one in ordered if condition.is_about(one)]
+        decisions += [decide_one(condition, one) for one in about] or [not_computed(condition, ordered)]
+    return GateResult(tuple(decisions), gate.path)

@@ -1,0 +1,182 @@
+"""Duplicates within a split, across splits and files; contradictions; groups and contexts that several splits share."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.integrity.sameness import Sameness, sameness
+from swag_af.auditing.integrity.shares import examples_of, of_share
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.text.wording import comparable
+
+DESIGN = 0.5
+"""Where more than this share of the instances is the same as others, they are meant to be: a hint, no fault."""
+
+
+def duplicate_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
+    """AF501, AF502, AF505, AF506, AF507, AF513 and AF514 of instances in `groups` (N,)."""
+    found = sameness(instances)
+    return [
+        *_within(instances, found, groups),
+        *_across(instances, found, groups),
+        _contradictions(instances, found, groups),
+        *_shared(instances, groups),
+    ]
+
+
+def _within(instances: Instances, found: Sameness, groups: np.ndarray) -> list[Diagnostic]:
+    """AF501 and AF502 of a split, and AF513 where several files were read."""
+    within, near, files = found.exact_within, found.near_within, found.exact_in_other_file
+    one_file = len(np.unique(found.file)) < 2
+    same, nearly = "are the same as another of their split", "are nearly the same as another of their split"
+    alike = _twins(instances, found, near, partial(found.twin, near=True), "nearly the same as")
+    return [
+        _of_same("AF501", "instances", within, instances, found, groups, found.twin, same),
+        of_share("AF502", "instances", near, groups, said=nearly, is_hint=True, examples=alike),
+        _of_same(
+            "AF513",
+            "files",
+            files[:0] if one_file else files,
+            instances,
+            found,
+            groups,
+            partial(found.twin, other_file=True),
+            "are the same as one of their split in another file",
+        ),
+    ]
+
+
+def _across(instances: Instances, found: Sameness, groups: np.ndarray) -> list[Diagnostic]:
+    """AF505 and AF506, for each split; a gate that names no split asks for the worst."""
+    diagnostics = []
+    for subject, rows in _splits(instances):
+        is_in = np.zeros(len(instances), bool)
+        is_in[rows] = True
+        exact, near = found.exact_across & is_in, found.near_across & is_in
+        same = f"of {subject} are the same as one of another split"
+        twin = partial(found.twin, across=True)
+        diagnostics.append(_of_same("AF505", subject, exact, instances, found, groups, twin, same, rows=rows))
+        alike = _twins(instances, found, near, partial(twin, near=True), "nearly the same as")
+        nearly = f"of {subject} are nearly the same as one of another split"
+        diagnostics.append(
+            of_share("AF506", subject, near[rows], groups[rows], said=nearly, is_hint=True, examples=alike)
+        )
+    return diagnostics
+
+
+def _contradictions(instances: Instances, found: Sameness, groups: np.ndarray) -> Diagnostic:
+    """AF507: the same instances whose gold is another text, or another class."""
+    number = np.unique([_gold(instances, one) for one in instances.instances], return_inverse=True)[1]
+    pairs = np.unique(np.stack([found.same, number]), axis=1)  # (2, pairs)
+    has = (np.bincount(pairs[0]) > 1)[found.same]
+
+    def other(row: int) -> int:
+        return int(np.flatnonzero((found.same == found.same[row]) & (number != number[row]))[0])
+
+    said = "have another label in another place"
+    return _of_same("AF507", "instances", has, instances, found, groups, other, said, twin_is="another label in")
+
+
+def _gold(instances: Instances, one: Instance) -> str:
+    return instances.classes[one.answer] if instances.kind == "classes" else comparable(one.options[one.answer])
+
+
+def _of_same(
+    code: str,
+    subject: str,
+    has: np.ndarray,
+    instances: Instances,
+    found: Sameness,
+    groups: np.ndarray,
+    twin: Callable[[int], int],
+    said: str,
+    *,
+    twin_is: str = "the same as",
+    rows: np.ndarray | None = None,
+) -> Diagnostic:
+    """The diagnostic of instances of which `has` marks those that are the same as others; of `rows` of them, or all."""
+    marked = [instances.instances[row] for row in np.flatnonzero(has).tolist()]
+    why_hint = ""
+    if len(has) and has.mean() > DESIGN:
+        why_hint = "; so many that something which was not read, such as an image, probably tells them apart"
+    elif marked and all(one.group and not one.media for one in marked):
+        why_hint = "; what their groups show may tell them apart, since these are named"
+    examples = _twins(instances, found, has, twin, twin_is)
+    looked_at = np.arange(len(has)) if rows is None else rows
+    return of_share(
+        code,
+        subject,
+        has[looked_at],
+        groups[looked_at],
+        said=said + why_hint,
+        is_hint=bool(why_hint),
+        examples=examples,
+    )
+
+
+def _shared(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
+    """AF514: named groups, and contexts, that several splits have, for each split."""
+    rows = instances.instances
+    diagnostics = []
+    for what, keys in (
+        ("group", [one.group for one in rows]),
+        ("context", [comparable(one.context) for one in rows]),
+    ):
+        other = _elsewhere(keys, [one.split for one in rows])
+        numbers = np.unique(keys, return_inverse=True)[1]
+        for subject, of_split in _splits(instances):
+            some = of_split[[bool(keys[row]) for row in of_split.tolist()]] if len(of_split) else of_split
+            why = partial(_shared_with, instances, other, what)
+            diagnostics.append(
+                of_share(
+                    "AF514",
+                    f"{subject}, {what}s",
+                    other[some] >= 0,
+                    groups[some],
+                    said=f"of {subject} have a {what} that another split has too",
+                    is_hint=what == "context",
+                    examples=examples_of(instances, some[other[some] >= 0], why, each=numbers),
+                )
+            )
+    return diagnostics
+
+
+def _elsewhere(keys: Sequence[str], splits: Sequence[str]) -> np.ndarray:
+    """(N,) the first row of another split with the same key; -1 where there is none."""
+    first: dict[str, dict[str, int]] = {}
+    for row, (key, split) in enumerate(zip(keys, splits, strict=True)):
+        first.setdefault(key, {}).setdefault(split, row)
+    found = [
+        next((row for other, row in first[key].items() if other != split), -1)
+        for key, split in zip(keys, splits, strict=True)
+    ]
+    return np.array(found, np.int64)
+
+
+def _shared_with(instances: Instances, other: np.ndarray, what: str, row: int) -> str:
+    return f"the same {what} as {place(instances, int(other[row]))}"
+
+
+def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:
+    """The name and the rows of each split; of a set in one split no rows, since nothing can be compared."""
+    splits = instances.splits()
+    if len(splits) < 2:
+        return [("one split", np.zeros(0, np.int64))]
+    return sorted((split or "no split", rows) for split, rows in splits.items())
+
+
+def _twins(
+    instances: Instances, found: Sameness, has: np.ndarray, twin: Callable[[int], int], said: str
+) -> tuple[Example, ...]:
+    """Rows that `has` marks, one of each cluster of duplicates, with the place of their twin."""
+    return examples_of(
+        instances, np.flatnonzero(has), lambda row: f"{said} {place(instances, twin(row))}", each=found.clusters
+    )
+
+
+def place(instances: Instances, row: int) -> str:
+    """Where an instance stands, or its id where nobody said."""
+    one = instances.instances[row]
+    return one.where or one.id

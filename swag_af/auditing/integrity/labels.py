@@ -1,0 +1,175 @@
+"""Balance of labels, and answers that no label uses: positions of gold among the options, or classes."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.integrity.shares import examples_of
+from swag_af.auditing.interval import interval
+from swag_af.data.instances.instances import Instances
+
+ALPHA = 0.01
+"""The greatest probability, over all positions together, that balanced labels are called unbalanced."""
+MATTERS = 0.03
+"""How far from what is expected a share must be to matter; what is surely off by less is a hint."""
+MOSTLY = 0.9
+"""From this share of one class on, accuracy tells hardly anything."""
+FEW = 10
+"""Fewer instances of a class are few, where there should be ten times as many."""
+
+
+def label_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
+    """AF508 and AF512 of instances in `groups` (N,)."""
+    if instances.kind == "classes":
+        return [_balance_of_classes(instances, groups), _classes_unused(instances)]
+    if not instances.has_order:
+        said = "The order of options was drawn, since gold has a column of its own: nothing can be said of positions."
+        nothing = {"subject": "positions", "status": "clear", "value": 0.0, "said": said}
+        return [Diagnostic("AF508", unit="share", **nothing), Diagnostic("AF512", unit="count", **nothing)]  # type: ignore[arg-type]
+    positions = _positions(instances)
+    return [_balance_of_positions(positions, instances, groups), _positions_unused(positions, instances)]
+
+
+@dataclass(frozen=True)
+class _Position:
+    number: int
+    rows: np.ndarray
+    """(n,) the questions with so many options."""
+    n_gold: int
+    expected: float
+    """How often it would be gold if gold stood anywhere."""
+    deviation: float
+    """The standard deviation of that."""
+    log_never: float
+    """The logarithm of the probability that it would never be gold."""
+
+    @property
+    def share(self) -> float:
+        return self.n_gold / len(self.rows)
+
+    @property
+    def excess(self) -> float:
+        """How far the share is above the expected one."""
+        return (self.n_gold - self.expected) / len(self.rows)
+
+    @property
+    def z(self) -> float:
+        """The deviation from what is expected in standard deviations."""
+        return (self.n_gold - self.expected) / self.deviation if self.deviation else 0.0
+
+    @property
+    def p(self) -> float:
+        """The probability of such a deviation, in either direction, by the normal tail."""
+        return math.erfc(abs(self.z) / math.sqrt(2))
+
+
+def _positions(instances: Instances) -> list[_Position]:
+    """Every position of an option, from the first."""
+    found = []
+    for number in range(int(instances.n_answers.max())):
+        rows = np.flatnonzero(instances.n_answers > number)
+        p = 1 / instances.n_answers[rows]
+        never = float(np.log1p(-p[p < 1]).sum()) if (p < 1).all() else -math.inf
+        n_gold = int((instances.answers[rows] == number).sum())
+        found.append(_Position(number, rows, n_gold, float(p.sum()), float((p * (1 - p)).sum()) ** 0.5, never))
+    return found
+
+
+def _balance_of_positions(positions: list[_Position], instances: Instances, groups: np.ndarray) -> Diagnostic:
+    """The share of the position that is most surely gold more often than expected."""
+    most = max(positions, key=lambda one: (one.z, -one.number))
+    least = min(positions, key=lambda one: (one.z, one.number))
+    sure = [one for one in positions if one.p * len(positions) < ALPHA]
+    status = "found" if any(abs(one.excess) >= MATTERS for one in sure) else "hint" if sure else "clear"
+    has, numbers = instances.answers[most.rows] == most.number, _from_0(groups[most.rows])
+    low, high = interval(has.astype(float), numbers)
+    expected = most.expected / len(most.rows)
+    return Diagnostic(
+        code="AF508",
+        subject="positions",
+        status=status,  # type: ignore[arg-type]
+        value=round(most.share, 6),
+        unit="share",
+        said=f"Gold is {_said(most)}, and {_said(least)}.",
+        low=round(low, 6),
+        high=round(high, 6),
+        chance=round(expected, 6),
+        effect=round((most.share - expected) / (1 - expected), 6) if expected < 1 else None,
+        n=len(most.rows),
+        n_groups=int(numbers.max()) + 1,
+        examples=examples_of(
+            instances, most.rows[has] if status != "clear" else (), lambda row: f"gold is option {most.number + 1}"
+        ),
+    )
+
+
+def _said(one: _Position) -> str:
+    n = len(one.rows)
+    expected = 100 * one.expected / n
+    return f"option {one.number + 1} in {100 * one.share:.1f} % of {n:,} questions (expected {expected:.1f} %)"
+
+
+def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
+    """The share of the largest class."""
+    n, n_classes = len(instances), len(instances.classes)
+    counts = np.bincount(instances.answers, minlength=n_classes)
+    largest = int(counts.argmax())
+    share, numbers = counts[largest] / n, _from_0(groups)
+    low, high = interval((instances.answers == largest).astype(float), numbers)
+    unbalanced = low > 1 / n_classes and share - 1 / n_classes >= MATTERS
+    each = ", ".join(f"{name} {100 * count / n:.1f} %" for name, count in zip(instances.classes, counts, strict=True))
+    return Diagnostic(
+        code="AF508",
+        subject="classes",
+        status="found" if share >= MOSTLY else "hint" if unbalanced else "clear",
+        value=round(float(share), 6),
+        unit="share",
+        said=f"Labels of {n:,} instances: {each}.",
+        low=round(low, 6),
+        high=round(high, 6),
+        chance=round(1 / n_classes, 6),
+        effect=round(float(share - 1 / n_classes) / (1 - 1 / n_classes), 6),
+        n=n,
+        n_groups=int(numbers.max()) + 1,
+    )
+
+
+def _positions_unused(positions: list[_Position], instances: Instances) -> Diagnostic:
+    """How many positions are never gold although they should be."""
+    unused = [one for one in positions if not one.n_gold and one.log_never < math.log(ALPHA)]
+    named = ", ".join(f"option {one.number + 1} of {len(one.rows):,} questions" for one in unused)
+    return Diagnostic(
+        code="AF512",
+        subject="positions",
+        status="found" if unused else "clear",
+        value=float(len(unused)),
+        unit="count",
+        said=f"Never gold: {named}." if unused else "Every position that could be expected to is gold somewhere.",
+        chance=0.0,
+        n=len(instances),
+    )
+
+
+def _classes_unused(instances: Instances) -> Diagnostic:
+    """How many classes no label uses, or few do."""
+    counts = np.bincount(instances.answers, minlength=len(instances.classes))
+    enough = min(FEW, len(instances) / len(instances.classes) / 10)
+    rare = [(name, int(n)) for name, n in zip(instances.classes, counts, strict=True) if n == 0 or n < enough]
+    named = ", ".join(f"{name} ({n:,})" for name, n in rare)
+    return Diagnostic(
+        code="AF512",
+        subject="classes",
+        status="found" if any(not n for _, n in rare) else "hint" if rare else "clear",
+        value=float(len(rare)),
+        unit="count",
+        said=f"Classes with few instances: {named}." if rare else f"All {len(counts)} classes are used.",
+        chance=0.0,
+        n=len(instances),
+    )
+
+
+def _from_0(groups: np.ndarray) -> np.ndarray:
+    numbers: np.ndarray = np.unique(groups, return_inverse=True)[1]
+    return numbers

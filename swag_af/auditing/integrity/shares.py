@@ -1,0 +1,79 @@
+"""What checks of integrity share: a share of the instances as a diagnostic, and instances as examples."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.interval import interval
+from swag_af.data.instances.instances import Instances
+
+N_EXAMPLES = 5
+LONGEST_SHOWN = 240
+"""Characters of a text in an example."""
+
+
+def of_share(
+    code: str,
+    subject: str,
+    has: np.ndarray,
+    groups: np.ndarray,
+    *,
+    said: str,
+    is_hint: bool = False,
+    examples: tuple[Example, ...] = (),
+) -> Diagnostic:
+    """The share of instances that have a fault: `has` (n,) bool, in `groups` (n,); found where any has it.
+
+    `said` follows a count: `12 of 600 questions (2.0 %) {said}`. With `is_hint` the fault is only a possible one. An
+    empty `has` is a check with nothing to look at.
+    """
+    n, n_having = len(has), int(has.sum())
+    numbers = np.unique(groups, return_inverse=True)[1]
+    low, high = interval(has.astype(float), numbers) if n else (None, None)
+    return Diagnostic(
+        code=code,
+        subject=subject,
+        status="clear" if not n_having else "hint" if is_hint else "found",
+        value=round(n_having / n, 6) if n else 0.0,
+        unit="share",
+        said=f"{n_having:,} of {n:,} ({100 * n_having / n:.1f} %) {said}" if n else f"Nothing to look at: 0 {said}",
+        low=None if low is None else round(low, 6),
+        high=None if high is None else round(high, 6),
+        chance=0.0,
+        n=n,
+        n_groups=int(numbers.max(initial=-1)) + 1,
+        examples=examples,
+    )
+
+
+def examples_of(
+    instances: Instances, rows: Iterable[int], why: Callable[[int], str], *, each: np.ndarray | None = None
+) -> tuple[Example, ...]:
+    """The first few of `rows` as examples, `why` of each; of rows with the same number in `each` (N,) the first."""
+    seen, found = set[int](), list[Example]()
+    for row in map(int, rows):
+        number = row if each is None else int(each[row])
+        if number not in seen and len(found) < N_EXAMPLES:
+            seen.add(number)
+            one = instances.instances[row]
+            found.append(Example(one.id, one.where, shown(instances, row), why(row)))
+    return tuple(found)
+
+
+def shown(instances: Instances, row: int) -> str:
+    """An instance in a few lines: context and start, then its options, gold with a star, or its text and its class."""
+    one = instances.instances[row]
+    first = " ".join(filter(None, (_short(one.context), _short(one.start))))
+    if instances.kind == "classes":
+        last = [_short(one.options[0]) or "(blank)", f"= {instances.classes[one.answer]}"]
+    else:
+        marks = ("*" if k == one.answer else "-" for k in range(len(one.options)))
+        last = [f"{mark} {_short(option) or '(blank)'}" for mark, option in zip(marks, one.options, strict=True)]
+    return "\n".join(filter(None, (first, *last)))
+
+
+def _short(text: str) -> str:
+    """`text` in one line, cut where it is long; half characters as escapes, since no file can hold them."""
+    line = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"

@@ -1,0 +1,142 @@
+"""Probes as diagnostics: each accuracy against chance, what random folds change, the instances that show it best."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.examples import AT_MOST, example
+from swag_af.auditing.interval import paired_difference
+from swag_af.auditing.outcome import Probe, over_seeds
+from swag_af.auditing.probes.inputs import INPUTS
+from swag_af.auditing.probes.probe import RANDOM_TOO
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+from swag_af.filters.registry import LABELS
+
+CODES = {
+    "options": "AF101",
+    "second-sentence": "AF102",
+    "other-context": "AF103",
+    "shuffled": "AF104",
+    "hypothesis": "AF105",
+    "premise": "AF106",
+    "full": "AF110",
+}
+"""By input."""
+RANDOM, SPLIT = "AF107", "AF108"
+
+_ABOVE = "Above chance: {said} give answers away."
+_BELOW = (
+    "Below chance, which is a finding too: who avoids what the model prefers does better than guessing. Usual causes: "
+    "labels balanced within a group, the gold of other rows among the negatives, over-filtering."
+)
+_UNDECIDED = "Not told from chance."
+_SHUFFLED = (
+    "Above chance: part of the task is solved without the order of words. A topic in common can do that, rightly."
+)
+_REFERENCE = "The task itself, to compare the others with; no artifact by itself."
+
+
+def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups) -> list[Diagnostic]:
+    """The diagnostics of `probes`, in order of code, then subject; figures of several seeds are averaged.
+
+    Random folds are compared with those by group of the same model and input (AF107); where every group is one
+    instance they are the same, and the difference is 0.
+    """
+    each = over_seeds(probes)
+    found = [_of_probe(one, instances, groups) for one in each if one.folds != "random"]
+    found += _random_against_group(each, instances, groups)
+    return sorted(found, key=lambda one: (one.code, one.subject))
+
+
+def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
+    known = INPUTS[instances.kind][one.input]
+    chance = instances.chance[one.rows]
+    numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
+    code = SPLIT if one.folds == "split" else CODES[one.input]
+    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="")
+    side = 0 if found.status == "clear" else 1 if one.hits.mean() > chance.mean() else -1
+    status, verdict = _verdict(one.input, side, known.said)
+    said = f"{_sentence(one, found, known.said)} {verdict}"
+    return replace(found, status=status, said=said, examples=examples(one, instances, below=side < 0))
+
+
+def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
+    low, high, chance = (f"{100 * (figure or 0):.1f} %" for figure in (found.low, found.high, found.chance))
+    where = f" of {one.scored_on}, fitted on {one.fitted_on}," if one.folds == "split" else ""
+    return (
+        f"{_label(one.model)}, reading {said}, is right in {100 * found.value:.1f} % of the instances{where} "
+        f"({low} to {high}; chance {chance})."
+    )
+
+
+def _label(model: str) -> str:
+    return "Tf-idf regression" if model == "tfidf" else LABELS.get(model, model)
+
+
+def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
+    """What the accuracy means; `side` is that of chance, 1, -1, or 0 where they cannot be told apart.
+
+    The full input is never a finding; shuffled words are a hint, since words without their order may rightly help.
+    """
+    if input == "full":
+        return "clear", _REFERENCE
+    if side == 0:
+        return "clear", _UNDECIDED
+    if input == "shuffled":
+        return "hint", _SHUFFLED if side > 0 else _BELOW
+    return "found", _ABOVE.format(said=said) if side > 0 else _BELOW
+
+
+def _random_against_group(each: Sequence[Probe], instances: Instances, groups: Groups) -> Iterator[Diagnostic]:
+    """What random folds add, for every probe that was made with both, or would be the same with both."""
+    whole = {(one.input, one.model): one for one in each if one.folds == "group"}
+    for one in each:
+        by_group = whole.get((one.input, one.model))
+        if one.folds == "random" and by_group is not None:
+            yield _difference(one, by_group, instances, groups)
+        is_alone = one.folds == "group" and groups.n == len(instances)
+        if is_alone and one.model == "tfidf" and one.input in RANDOM_TOO:
+            said = "Every instance is a group of its own, so random folds are folds by group."
+            alike = _difference(replace(one, folds="random"), one, instances, groups)
+            yield replace(alike, low=0.0, high=0.0, said=said)
+
+
+def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Groups) -> Diagnostic:
+    """`one` has random folds, `by_group` whole groups."""
+    d = paired_difference(by_group.hits, one.hits, groups.numbers)
+    means = "What groups have in common gives answers away, or hides them, where folds part them."
+    said = (
+        f"{_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}: {100 * one.hits.mean():.1f} % with "
+        f"random folds, {100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
+        f"({100 * d.low:+.1f} to {100 * d.high:+.1f}). {means if d.is_significant else 'No difference can be told.'}"
+    )
+    return Diagnostic(
+        code=RANDOM,
+        subject=one.name,
+        status="found" if d.is_significant else "clear",
+        value=round(d.mean, 6),
+        unit="share",
+        said=said,
+        low=round(d.low, 6),
+        high=round(d.high, 6),
+        chance=0.0,
+        n=len(one.hits),
+        n_groups=groups.n,
+    )
+
+
+def examples(one: Probe, instances: Instances, *, below: bool = False) -> tuple[Example, ...]:
+    """The instances that a probe solves, those first in which gold is the most probable; at most five.
+
+    With `below`, as where accuracy is below chance, those that it misses, gold the least probable.
+    """
+    sign, by = -1 if below else 1, INPUTS[instances.kind][one.input].said
+    which = np.flatnonzero(one.hits == 0 if below else one.hits == 1)
+    ids = [instances.instances[row].id for row in one.rows[which].tolist()]
+    order = sorted(range(len(which)), key=lambda at: (-sign * one.probabilities[which[at]], ids[at]))[:AT_MOST]
+    return tuple(
+        example(instances, int(one.rows[i]), f"gold {one.probabilities[i]:.2f} by {by}") for i in which[order].tolist()
+    )

@@ -1,0 +1,77 @@
+"""An order of instances that no file decides, the folds dealt in it, and published splits."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.splits import deal
+
+TRAIN = ("train", "training")
+HELD_OUT = ("validation", "valid", "val", "dev", "development", "test")
+"""How splits are called that models are fitted on, and that are scored; `validation_matched` is one of these too."""
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Instances in an order that depends on their texts alone: whoever permutes rows or options finds the same."""
+
+    instances: Instances
+    """Rows by their texts, then group and id; of choices, the options of each by their texts."""
+    rows: np.ndarray
+    """(N,) which row of the set as given each one is."""
+    answers: np.ndarray
+    """(M,) which answer of the set as given each one is."""
+    groups: np.ndarray
+    """(N,) their groups, numbered as they are first met here."""
+
+
+def sort(instances: Instances, groups: np.ndarray) -> Sorted:
+    """`instances`, which are in `groups` (N,), in that order."""
+    each, orders = instances.instances, [[*range(n)] for n in instances.n_answers.tolist()]
+    if instances.kind == "choices":
+        orders = [sorted(order, key=one.options.__getitem__) for one, order in zip(each, orders, strict=True)]
+        each = tuple(_reordered(one, order) for one, order in zip(each, orders, strict=True))
+    rows = sorted(range(len(each)), key=lambda row: _key(each[row]))
+    answers = np.concatenate([instances.offsets[row] + np.array(orders[row]) for row in rows])
+    _, first, mine = np.unique(groups[rows], return_index=True, return_inverse=True)
+    made = replace(instances, instances=tuple(each[row] for row in rows))
+    return Sorted(made, np.array(rows), answers, np.argsort(np.argsort(first))[mine])
+
+
+def _reordered(one: Instance, order: list[int]) -> Instance:
+    return replace(one, options=tuple(one.options[i] for i in order), answer=order.index(one.answer))
+
+
+def _key(one: Instance) -> tuple[object, ...]:
+    return one.context, one.start, one.options, one.group, one.id
+
+
+def deal_folds(groups: np.ndarray, n_folds: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(N,) the fold of each row, whole `groups` (N,) together: `n_folds` of them, or one for each group if those are
+    fewer.
+
+    Raises InputError for fewer than two folds or groups.
+    """
+    n_groups = int(groups.max()) + 1
+    if n_folds < 2 or n_groups < 2:
+        what = f"{n_folds} folds" if n_folds < 2 else "all instances are of one group"
+        raise InputError(f"{what}: a probe is fitted on some groups and scores others. Two folds and groups or more.")
+    return deal(groups, min(n_folds, n_groups), rng=rng)
+
+
+def split_pairs(instances: Instances) -> list[tuple[str, str]]:
+    """The published splits that a model can be fitted on and then score: `("train", "validation")`, validation first.
+
+    None where there is no split for training or none for scoring.
+    """
+    splits = sorted(instances.splits())
+    trains = [split for split in splits if split.lower() in TRAIN]
+    held_out = [split for stem in HELD_OUT for split in splits if _stem(split) == stem]
+    return [(train, split) for train in trains[:1] for split in held_out]
+
+
+def _stem(split: str) -> str:
+    """`dev` of `Dev`, `dev_matched` and `dev-1`."""
+    return split.lower().replace("-", "_").partition("_")[0]

@@ -1,0 +1,274 @@
+"""Probes of a set: what a model finds in a part of each instance, scored by fits that never saw it.
+
+`probe` makes one, `probes` all that apply, sharing what they can: texts are read once, an input is counted once for
+all its fits. Instances are first put in an order that their texts decide (`folds.sort`), so that permuting rows or
+options changes no figure, and the same seed gives the same bytes. Labels reach a model with the rows that it is fitted
+on, and no others; scores meet labels in `swag_af.auditing.ranking`.
+"""
+
+import inspect
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.outcome import FoldKind, Probe
+from swag_af.auditing.probes.bridge import FilterScorer
+from swag_af.auditing.probes.folds import deal_folds, sort, split_pairs
+from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
+from swag_af.auditing.probes.models import ByEntry, FastTextModel, Model, OfStrings, Scorer, Tfidf, answers_of
+from swag_af.auditing.ranking import gold_probabilities, hits
+from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.progress import Advance
+from swag_af.filters.contract import Filter
+from swag_af.filters.registry import REGISTRY
+
+TFIDF, FASTTEXT = "tfidf", "fasttext"
+DEFAULT_MODELS = (TFIDF, FASTTEXT)
+RANDOM_TOO = (*MAIN, "premise")
+"""Inputs that tf-idf reads on random folds too."""
+
+AnyModel = str | Model | Filter
+"""A name: `tfidf`, `fasttext`, a filter's, `package.module:Class`; or an object."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A probe to be made."""
+
+    input: str
+    model: AnyModel
+    folds: FoldKind = "group"
+    n_folds: int = 5
+    seed: int = 0
+    fitted_on: str = ""
+    scored_on: str = ""
+    """The splits, where `folds` is `split`."""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """The probes of a set."""
+
+    found: tuple[Probe, ...]
+    left_out: tuple[str, ...]
+    """What could not be made, and why, a line each."""
+
+
+def probe(
+    instances: Instances,
+    input: str = "options",
+    model: AnyModel = TFIDF,
+    *,
+    groups: Groups | None = None,
+    folds: FoldKind = "group",
+    n_folds: int = 5,
+    seed: int = 0,
+) -> Probe:
+    """What `model` finds in one `input` of `instances` (the names: `inputs`), cross-validated over whole groups.
+
+    `folds` `random` deals single instances instead; `split` fits on the published training split and scores the
+    validation split, or the test split where there is none. `groups` are those of `group` when not given. Raises
+    InputError for an input that the instances have not, an unknown model, one group, or no such splits.
+    """
+    task = Task(input, model, folds, n_folds, seed)
+    if folds == "split":
+        pairs = split_pairs(instances)
+        if not pairs:
+            names = ", ".join(name or "without a name" for name in instances.splits())
+            raise InputError(f"{instances.name}: no training split beside one to score; there are {names}.")
+        task = replace(task, fitted_on=pairs[0][0], scored_on=pairs[0][1])
+    return _Bench(instances, groups or group(instances)).make(task)
+
+
+def planned(
+    instances: Instances,
+    groups: Groups,
+    *,
+    inputs: Sequence[str] | None = None,
+    models: Sequence[AnyModel] = DEFAULT_MODELS,
+    n_folds: int = 5,
+    seeds: Iterable[int] = (0,),
+) -> tuple[Task, ...]:
+    """The probes that `probes` makes of such arguments, in its order.
+
+    Every model reads every one of `inputs`; when they are not given, tf-idf all that apply and other models those of
+    `MAIN`. Tf-idf is fitted on random folds too where groups have several instances, and every model on the published
+    training split where there is one.
+    """
+    names = input_names(instances.texts)
+    pairs, has_groups = split_pairs(instances), groups.n < len(instances)
+    tasks = []
+    for seed in seeds:
+        for model in models:
+            every = names if model == TFIDF else [name for name in names if name in MAIN]
+            for name in every if inputs is None else inputs:
+                task = Task(name, model, "group", n_folds, seed)
+                tasks.append(task)
+                if has_groups and model == TFIDF and name in RANDOM_TOO:
+                    tasks.append(replace(task, folds="random"))
+                tasks += [replace(task, folds="split", fitted_on=one, scored_on=other) for one, other in pairs]
+    return tuple(tasks)
+
+
+def probes(
+    instances: Instances,
+    groups: Groups,
+    *,
+    inputs: Sequence[str] | None = None,
+    models: Sequence[AnyModel] = DEFAULT_MODELS,
+    n_folds: int = 5,
+    seeds: Iterable[int] = (0,),
+    advance: Advance | None = None,
+) -> Probes:
+    """All probes that are `planned`, each as `probe` makes it.
+
+    A model that cannot be used here is left out with a note; an unknown name of an input or model raises InputError, as
+    does a set that is all of one group. `advance` is called for each probe, whether it was made or left out.
+    """
+    tasks = planned(instances, groups, inputs=inputs, models=models, n_folds=n_folds, seeds=seeds)
+    for task in tasks:
+        find_input(task.input, instances.texts)
+        _check_name(task.model)
+    deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
+    made = _made(_Bench(instances, groups), tasks, advance)
+    left_out = dict.fromkeys(
+        f"{_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
+    )
+    return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out))
+
+
+def _made(bench: "_Bench", tasks: Sequence[Task], advance: Advance | None) -> list[Probe | str]:
+    """Each task's probe, or why there is none. fastText, which leaves Python's lock, works beside all others."""
+    made: list[Probe | str] = [""] * len(tasks)
+    telling = Lock()
+
+    def work(numbers: Sequence[int]) -> None:
+        mine = bench.beside()
+        for i in numbers:
+            try:
+                made[i] = one = mine.make(tasks[i])
+                said = f"{one.name} {one.hits.mean():.3f}"
+            except InputError as fault:
+                made[i] = said = str(fault)
+            if advance is not None:
+                with telling:
+                    advance(1, note=said)
+
+    beside = [i for i, task in enumerate(tasks) if task.model == FASTTEXT]
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(work, beside)
+        work([i for i in range(len(tasks)) if i not in set(beside)])
+        future.result()
+    return made
+
+
+class _Bench:
+    """The instances in their own order, their texts read once, and the last input made ready for a model."""
+
+    def __init__(self, instances: Instances, groups: Groups):
+        self.given = instances
+        self.sorted = sort(instances, groups.numbers)
+        self._ready: tuple[tuple[Any, ...], Scorer] | None = None
+
+    @cached_property
+    def source(self) -> Source:
+        """All texts."""
+        return Source.of(self.sorted.instances.texts)
+
+    def beside(self) -> "_Bench":
+        """One for another thread, with the same instances and texts."""
+        other = object.__new__(_Bench)
+        other.given, other.sorted, other._ready = self.given, self.sorted, None
+        other.source = self.source
+        return other
+
+    def make(self, task: Task) -> Probe:
+        """The probe of `task`; raises InputError where it cannot be made."""
+        scorer = self.scorer(task)
+        parts = self._parts(task)
+        rows = np.sort(np.concatenate([scored for _, scored in parts]))  # (n,) in our order
+        instances = self.sorted.instances
+        scores = np.zeros(int(instances.offsets[-1]))
+        rngs = _rng(task.seed, "fits", task.input, _name(task.model)).spawn(len(parts))
+        for (fitted, scored), rng in zip(parts, rngs, strict=True):
+            found = scorer.fit_score(fitted, instances.answers[fitted], scored, rng=rng)
+            scores[answers_of(scored, instances.offsets)] = found
+        given = self.sorted.rows[rows]  # (n,) in the order that was given
+        order = np.argsort(given)
+        as_given = np.empty_like(scores)
+        as_given[self.sorted.answers] = scores
+        return Probe(
+            input=task.input,
+            model=_name(task.model),
+            folds=task.folds,
+            rows=given[order],
+            hits=hits(scores, instances)[rows][order],
+            probabilities=gold_probabilities(scores, instances)[rows][order],
+            scores=as_given[answers_of(given[order], self.given.offsets)],
+            n_folds=len(parts),
+            seed=task.seed,
+            fitted_on=task.fitted_on,
+            scored_on=task.scored_on,
+        )
+
+    def scorer(self, task: Task) -> Scorer:
+        """The model ready for the input; the last one is kept, for other folds."""
+        key = (task.input, _name(task.model), id(task.model), task.seed)
+        if self._ready is None or self._ready[0] != key:
+            self._ready = None  # two at once would double the memory
+            one = find_input(task.input, self.source.texts)
+            reading = read(one, self.source, self.sorted.groups, rng=_rng(task.seed, "input", task.input))
+            self._ready = key, _scorer(task.model, reading, self.sorted.groups)
+        return self._ready[1]
+
+    def _parts(self, task: Task) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to fit on and rows to score, for each fit."""
+        if task.folds == "split":
+            splits = self.sorted.instances.splits()
+            return [(splits[task.fitted_on], splits[task.scored_on])]
+        alone = task.folds == "random"
+        groups = np.arange(len(self.given)) if alone else self.sorted.groups
+        folds = deal_folds(groups, task.n_folds, rng=_rng(task.seed, "folds", task.folds))
+        return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(int(folds.max()) + 1)]
+
+
+def _scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer:
+    if model == TFIDF:
+        return ByEntry(reading.texts, Tfidf(reading))
+    if model == FASTTEXT:
+        return ByEntry(reading.texts, OfStrings(FastTextModel(), reading, of_words=True))
+    made: Any = REGISTRY.make(model) if isinstance(model, str) else model
+    if _reads_texts(made):
+        return ByEntry(reading.texts, OfStrings(made, reading))
+    if not isinstance(made, Filter):
+        raise InputError(
+            f"model {_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
+        )
+    return FilterScorer(made, reading, groups)
+
+
+def _check_name(model: AnyModel) -> None:
+    """Raise InputError, with near matches, for a name that there is not."""
+    if isinstance(model, str) and model not in DEFAULT_MODELS:
+        REGISTRY.find(model)
+
+
+def _reads_texts(model: Any) -> bool:
+    """Whether it is fitted on texts with labels, not on a view as filters are."""
+    return isinstance(model, Model) and "labels" in inspect.signature(model.fit).parameters
+
+
+def _name(model: AnyModel) -> str:
+    return model if isinstance(model, str) else model.name
+
+
+def _rng(seed: int, *what: str) -> np.random.Generator:
+    """A generator that depends on the seed and on what it is for."""
+    return np.random.default_rng((seed, *b"probe ", *" ".join(what).encode()))

@@ -1,0 +1,222 @@
+"""An audit in sentences and rows: the verdict, what else was found, a table of checks; for terminal and page."""
+
+from collections.abc import Mapping, Sequence
+
+from swag_af.auditing.codes.code import FAMILIES, codes
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
+from swag_af.auditing.outcome import Association, Audit
+from swag_af.auditing.storing import SavedAudit, saved_form
+from swag_af.auditing.summary import Rows
+from swag_af.filters.registry import LABELS
+
+NOT_ASKED = (
+    "Not asked: what larger models would find, so a value at chance does not prove that nothing is there; whether the "
+    "answers are right; whether people can answer without the rest."
+)
+BELOW = "Below chance is a finding too: to avoid what the model prefers is better than a guess."
+BELOW_CAUSES = (
+    "Usual causes of values below chance: labels balanced within a group, gold of other questions among the wrong "
+    "options, distractors filtered too far."
+)
+PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
+"""The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
+SHUFFLED = "AF104"
+SLIGHT = 0.1
+"""The share of what guessing leaves, up to which a gain is called slight."""
+SIGNIFICANT = 0.05
+"""The largest q of a word that is told."""
+WITHOUT: Mapping[str, str] = {
+    "options": "from the options alone, without the question",
+    "second-sentence": "from the second sentence alone, without the first",
+    "other-context": "with the context of another question in place of their own",
+    "shuffled": "with their words in random order",
+    "hypothesis": "from the hypothesis alone, without the premise",
+    "premise": "from the premise alone, without the hypothesis",
+    "full": "from all that they show",
+}
+"""What a probe that reads this partial input goes by."""
+DONE = {"choices": ("questions", "answered", "answers"), "classes": ("instances", "labelled", "labels")}
+"""What is there, what is done with it, and what a probe does with it."""
+
+
+def verdict(audit: Audit | SavedAudit) -> str:
+    """How much of the data can be solved without doing the task, by what, against chance, and how sure that is."""
+    saved = saved_form(audit)
+    things, done, does = DONE[saved.about.of]
+    best, n_made = headline(saved), len(tried(saved))
+    if best is None:
+        return f"Whether these {things} can be {done} from a part of them was not asked: no probe was made."
+    by = f"by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
+    value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)})"
+    said = f"{value} are {done} rightly {how(best)}, {by}."
+    if best.status != "found" or best.chance is None or best.value <= best.chance:
+        return f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {said}"
+    slight = "Hardly more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
+    return f"{slight}{said} Guessing gets {_chance(best)}."
+
+
+def headline(saved: SavedAudit) -> Diagnostic | None:
+    """The probe to name first; None where no probe was made.
+
+    Of those that gain as much over chance as the best, as far as its interval tells, the one with the plainest input.
+    """
+    made = tried(saved)
+    best = max(made, key=_gain, default=None)
+    if best is None or best.low is None:
+        return best
+    alike = [one for one in made if one.status == best.status and one.value >= best.low]
+    return min(alike, key=lambda one: (PARTIAL.index(one.code), -_gain(one), one.subject))
+
+
+def _gain(one: Diagnostic) -> float:
+    return one.value if one.effect is None else one.effect
+
+
+def tried(saved: SavedAudit) -> list[Diagnostic]:
+    """The probes of what should carry nothing; words in random order may rightly help, so they are none of these."""
+    return [one for one in saved.diagnostics if one.code in PARTIAL and one.code != SHUFFLED]
+
+
+def further(audit: Audit | SavedAudit) -> list[str]:
+    """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
+    saved = saved_form(audit)
+    sayers = (_feature_line, _below_line, _tier_line, _word_line, _integrity_line)
+    counts = saved.about.counts
+    made = f"Of {sum(counts.values()):,} checks {counts['found']:,} found something"
+    hints = f", {counts['hint']:,} hint at it" if counts["hint"] else ""
+    return [*(line for sayer in sayers for line in sayer(saved)), f"{made}{hints}, {counts['clear']:,} clear."]
+
+
+def how(diagnostic: Diagnostic) -> str:
+    """What the probe of a diagnostic goes by, in words."""
+    reads = diagnostic.subject.partition(",")[0]
+    return WITHOUT.get(reads, f"from {reads}")
+
+
+def diagnostic_rows(diagnostics: Sequence[Diagnostic], statuses: Sequence[Status] = ("found", "hint")) -> Rows:
+    """A header, then the diagnostics of these `statuses`: in order of code, the largest effect first."""
+    rows: Rows = [("check", "value", "95 % interval", "chance", "of", "status")]
+    for one in ordered(diagnostics):
+        if one.status in statuses:
+            value = figure(one.value, one.unit)
+            rows.append((f"{one.code} {one.subject}", value, between(one), _chance(one), f"{one.n:,}", one.status))
+    return rows
+
+
+def ordered(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """By code; within a code what is found first, the largest effect or value leading."""
+    rank = {"found": 0, "hint": 1, "clear": 2}
+    return sorted(diagnostics, key=lambda one: (one.code, rank[one.status], -strength(one), one.subject))
+
+
+def strength(diagnostic: Diagnostic) -> float:
+    """How far a value is from the one that would be no finding: the size of the effect, else of the difference."""
+    if diagnostic.effect is not None:
+        return abs(diagnostic.effect)
+    return abs(diagnostic.value - (diagnostic.chance or 0.0))
+
+
+def figure(value: float | None, unit: Unit) -> str:
+    """A value in its unit: `71.3 %`, `1,204`, `12.6`; a dash where there is none."""
+    if value is None:
+        return "–"
+    if unit in ("accuracy", "share"):
+        return f"{100 * value:.1f} %"
+    return f"{value:,.0f}" if unit == "count" and value == int(value) else f"{value:,.1f}"
+
+
+def between(diagnostic: Diagnostic) -> str:
+    """The interval: `68.1 to 74.3 %`; a dash where there is none."""
+    if diagnostic.low is None or diagnostic.high is None:
+        return "–"
+    return span(diagnostic.low, diagnostic.high, diagnostic.unit)
+
+
+def span(low: float, high: float, unit: Unit) -> str:
+    """From one value to another, the unit named once."""
+    return f"{figure(low, unit).removesuffix(' %')} to {figure(high, unit)}"
+
+
+def family_of(diagnostic: Diagnostic) -> str:
+    """The family of its code, by the hundred: `partial`, `single`, `words`, `writing`, `integrity`."""
+    return tuple(FAMILIES)[int(diagnostic.code[2]) - 1]
+
+
+def title_of(code: str) -> str:
+    """What a code stands for, in a few words; the code itself where this release does not know it."""
+    return codes()[code].title if code in codes() else code
+
+
+def _by(diagnostic: Diagnostic) -> str:
+    """The model of a probe's diagnostic, in words."""
+    model = diagnostic.subject.partition(",")[2].strip() or diagnostic.subject
+    return {"tfidf": "a linear model over words", **LABELS}.get(model, model)
+
+
+def _chance(diagnostic: Diagnostic) -> str:
+    return figure(diagnostic.chance, diagnostic.unit)
+
+
+def _strongest(diagnostics: Sequence[Diagnostic]) -> Diagnostic | None:
+    return max(diagnostics, key=strength, default=None)
+
+
+def _feature_line(saved: SavedAudit) -> list[str]:
+    above = [one for one in found(saved, "single") if one.chance is not None and one.value > one.chance]
+    best = _strongest(above)
+    if best is None:
+        return []
+    sure = f"95 % interval {between(best)}" if best.low is not None else f"chance {_chance(best)}"
+    return [f"One feature alone, {best.subject}, is right in {figure(best.value, best.unit)} ({sure})."]
+
+
+def _below_line(saved: SavedAudit) -> list[str]:
+    below = [one for one in found(saved, "partial") if one.chance is not None and one.value < one.chance]
+    worst = _strongest([one for one in below if one.code in PARTIAL])
+    if worst is None:
+        return []
+    said = f"{how(worst)}, {_by(worst)} is right in {figure(worst.value, worst.unit)} only (chance {_chance(worst)})"
+    return [f"{said[0].upper()}{said[1:]}. {BELOW}"]
+
+
+def _tier_line(saved: SavedAudit) -> list[str]:
+    tiers, n = saved.about.tiers, saved.about.n
+    if not tiers:
+        return []
+    easy, hard = (figure(tiers[name] / n, "share") for name in ("easy", "hard"))
+    return [f"Question by question, shortcuts settle {easy} and are no help with {hard}."]
+
+
+def _word_line(saved: SavedAudit) -> list[str]:
+    telling = plain_words([one for one in saved.associations if one.q < SIGNIFICANT and one.z > 0])
+    if not telling:
+        return []
+    words = ", ".join(f'"{one.ngram}" ({one.label})' for one in telling[:3])
+    return [f"The most telling words: {words}."]
+
+
+def plain_words(associations: Sequence[Association]) -> list[Association]:
+    """Without those that hold, or stand in, an earlier one with the same label: `comment .` after `comment`."""
+    kept: list[Association] = []
+    for one in associations:
+        words = f" {one.ngram} "
+        if not any(f" {other.ngram} " in words or words in f" {other.ngram} " for other in kept if _alike(one, other)):
+            kept.append(one)
+    return kept
+
+
+def _alike(one: Association, other: Association) -> bool:
+    return one.label == other.label and (one.z > 0) == (other.z > 0)
+
+
+def _integrity_line(saved: SavedAudit) -> list[str]:
+    faults = found(saved, "integrity")
+    if not faults:
+        return []
+    named = "; ".join(dict.fromkeys(title_of(one.code) for one in faults))
+    return [f"Faults in the data itself: {named}."]
+
+
+def found(saved: SavedAudit, family: str) -> list[Diagnostic]:
+    """The diagnostics of a family that found something."""
+    return [one for one in saved.diagnostics if one.status == "found" and family_of(one) == family]

@@ -1,0 +1,206 @@
+"""Claims about before and after: what a repair did shows against rows removed at random, and new artifacts show too."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_audits import audit, probe, questions
+
+from swag_af.auditing.comparison import (
+    COMPARISON,
+    Comparison,
+    changed,
+    compare,
+    comparison_lines,
+    comparison_rows,
+    comparison_text,
+    control_cuts,
+    match,
+    read_comparison,
+)
+from swag_af.auditing.diagnostics import of_accuracy
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.ranking import hits
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instance, Instances
+
+
+def of_lengths(n: int = 800, seed: int = 0) -> Instances:
+    """Questions with options of random lengths, gold none of the shorter nor longer by more than luck."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        Instance(f"q{i}", f"question {i}", tuple("x" * k for k in rng.permutation(40)[:4] + 1), int(rng.integers(4)))
+        for i in range(n)
+    ]
+    return Instances(tuple(rows), "choices", name="before")
+
+
+def by_length(instances: Instances) -> Audit:
+    """An audit of two features."""
+    lengths = np.array([len(option) for option in instances.texts.options], float)
+    alone = np.arange(len(instances))
+    found = [
+        of_accuracy("AF201", name, hits(sign * lengths, instances), instances.chance, alone, said="{value}")
+        for name, sign in (("longest", 1), ("shortest", -1))
+    ]
+    return Audit(instances, Groups(alone, "each alone"), tuple(found), (), (), {})
+
+
+def without_longest(instances: Instances) -> Instances:
+    """The repair that makes a new artifact: rows whose gold is the longest go."""
+    lengths = [[len(option) for option in one.options] for one in instances.instances]
+    kept = [row for row, one in enumerate(instances.instances) if max(lengths[row]) > lengths[row][one.answer]]
+    return replace(instances.take(kept), name="after")
+
+
+def test_an_artifact_that_a_repair_makes_is_told_beside_the_control() -> None:
+    before = of_lengths()
+    found = compare(by_length(before), by_length(without_longest(before)), by_length)
+    shortest = next(one for one in found.changes if one.subject == "shortest")
+    assert shortest.before.status == "clear"
+    assert shortest.control is not None
+    assert shortest.control.low < 0.25 < shortest.control.high < shortest.after.value
+    assert shortest.outcome == "further"
+    assert any("New, made by the repair: AF201 shortest" in line for line in comparison_lines(found))
+
+
+def test_rows_removed_at_random_change_nothing() -> None:
+    before = of_lengths(seed=1)
+    kept = np.sort(np.random.default_rng(5).permutation(800)[:500])
+    found = compare(by_length(before), by_length(before.take(kept)), by_length, n_draws=8)
+    assert {one.outcome for one in found.changes} == {"same"}
+    assert len(comparison_rows(found)) == 1
+
+
+def test_two_sets_that_share_little_are_no_repair() -> None:
+    others = tuple(replace(one, id=f"z{one.id}", context=f"why {one.context}") for one in questions(40).instances)
+    after = replace(questions(40), instances=others)
+    found = compare(by_length(of_lengths(60)), by_length(after), by_length)
+    assert found.n_matched == 0
+    assert "two sets rather than one that was repaired" in comparison_lines(found)[1]
+
+
+def test_a_repair_that_helps_is_told() -> None:
+    data = of_lengths(seed=2)
+    longest = [int(np.argmax([len(option) for option in one.options])) for one in data.instances]
+    mixed = np.random.default_rng(0).random(800) < 0.4
+    rows = [replace(one, answer=longest[i] if mixed[i] else one.answer) for i, one in enumerate(data.instances)]
+    before = replace(data, instances=tuple(rows))
+    after = before.take(np.flatnonzero(~mixed))
+    found = compare(by_length(before), by_length(after), by_length)
+    assert [one.subject for one in changed(found, "nearer")][:1] == ["longest"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 15), st.integers(0, 9))
+def test_the_control_has_as_many_rows_in_their_order_and_the_seed_decides(n_rows: int, n: int, seed: int) -> None:
+    data = questions(n_rows)
+    cuts = control_cuts(data, n, n_draws=3, seed=seed) if n else []
+    assert len(cuts) == (3 if 0 < n < n_rows else 0)
+    for cut in cuts:
+        places = [data.instances.index(one) for one in cut.instances]
+        assert len(cut) == n
+        assert places == sorted(set(places))
+    assert cuts == (control_cuts(data, n, n_draws=3, seed=seed) if n else [])
+
+
+def test_each_draw_is_audited_once_and_none_where_no_row_went() -> None:
+    before = of_lengths(60)
+    audited: list[Instances] = []
+
+    def audit_of(instances: Instances) -> Audit:
+        audited.append(instances)
+        return by_length(instances)
+
+    said: list[int] = []
+    compare(by_length(before), by_length(before), audit_of)
+    assert audited == []
+    found = compare(
+        by_length(before),
+        by_length(before.take(range(40))),
+        audit_of,
+        n_draws=4,
+        advance=lambda n, note: said.append(n),
+    )
+    assert [len(one) for one in audited] == [40] * 4
+    assert said == [1] * 4
+    assert found.n_draws == 4
+
+
+def changed_texts(data: Instances, *, ids: bool) -> Instances:
+    """The same questions with other distractors, half of them, in another order, perhaps under other ids."""
+    rows = []
+    for i, one in enumerate(data.instances[::-2]):
+        options = tuple(text if k == one.answer else f"other {text}" for k, text in enumerate(one.options))
+        rows.append(replace(one, id=one.id if ids else f"row:{i}", context=one.context.upper(), options=options))
+    return replace(data, instances=tuple(rows))
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_instances_are_matched_though_distractors_changed(ids: bool) -> None:
+    data = questions(11)
+    after = changed_texts(data, ids=ids)
+    rows, by = match(data, after)
+    assert by == ("id" if ids else "text")
+    assert [data.instances[old].options[data.instances[old].answer] for old, _ in rows.tolist()] == [
+        after.instances[new].options[after.instances[new].answer] for _, new in rows.tolist()
+    ]
+    assert len(rows) == 6
+
+
+def test_ids_that_number_other_rows_match_nothing() -> None:
+    data = questions(20)
+    shifted = [replace(one, id=f"q{(i + 7) % 20}") for i, one in enumerate(data.instances)]
+    rows, by = match(data, replace(data, instances=tuple(shifted)))
+    assert by == "text"
+    assert rows[:, 0].tolist() == rows[:, 1].tolist() == list(range(20))
+
+
+def with_probes(instances: Instances, shares: Sequence[float]) -> Audit:
+    return audit(instances, [probe(instances, share, model=f"m{i}") for i, share in enumerate(shares)])
+
+
+def test_where_no_row_went_probes_are_paired() -> None:
+    data = questions(200)
+    found = compare(with_probes(data, [0.8, 0.5]), with_probes(data, [0.4, 0.5]), by_length)
+    one, other = found.changes
+    assert one.control is None
+    assert one.difference is not None
+    assert one.difference.mean == pytest.approx(-0.4)
+    assert (one.outcome, other.outcome) == ("nearer", "same")
+    assert found.n_draws == 0
+
+
+def test_a_comparison_is_read_again_as_it_was_written(tmp_path: Path) -> None:
+    before = of_lengths(60)
+    found = compare(by_length(before), by_length(before.take(range(40))), by_length)
+    assert read_comparison(tmp_path) is None
+    path = tmp_path / COMPARISON
+    path.write_text(comparison_text(found), encoding="utf-8")
+    assert read_comparison(tmp_path) == found
+    path.write_text(comparison_text(found).replace('"n_before": 60', '"n_before": "many"'), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"comparison\.json: n_before"):
+        read_comparison(tmp_path)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    data = by_length(of_lengths(10))
+    pairs = Instances(tuple(Instance(str(i), "", ("t",), i % 2) for i in range(4)), "classes", ("a", "b"))
+    with pytest.raises(InputError, match="two versions of one dataset"):
+        compare(data, audit(pairs, []), by_length)
+    with pytest.raises(InputError, match="at least 2"):
+        compare(data, data, by_length, n_draws=1)
+
+
+def test_rows_and_sentences_are_those_of_what_changed() -> None:
+    before = of_lengths()
+    found: Comparison = compare(by_length(before), by_length(without_longest(before)), by_length)
+    rows = comparison_rows(found)
+    assert rows[0][0] == "check"
+    assert {row[0] for row in rows[1:]} == {"AF201 longest", "AF201 shortest"}
+    assert comparison_lines(found)[0].startswith(f"before has 800 instances, after {found.n_after}; {found.n_after} ")

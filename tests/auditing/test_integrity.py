@@ -1,0 +1,368 @@
+"""Claims about integrity: planted faults are found at their place, clean sets are clear, no order changes a value."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from slow.integrity import duplicates_by_all_pairs
+
+from swag_af.auditing.codes.code import codes
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.integrity.damaged import is_unfinished
+from swag_af.auditing.integrity.integrity import integrity_diagnostics
+from swag_af.auditing.integrity.repeated import pairs_but_for_form, same_pairs
+from swag_af.auditing.integrity.sameness import sameness
+from swag_af.data.instances.grouping import NEAR, Groups, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.text import near_duplicates
+
+WORDS = [a + b + c for a in ("ka", "lo", "mi", "ru", "te", "vo") for b in ("ban", "dor", "fel", "gis") for c in "aeiou"]
+
+
+def sentence(rng: np.random.Generator, n: int) -> str:
+    """A made-up sentence of `n` words."""
+    return " ".join(rng.choice(WORDS, n)).capitalize() + "."
+
+
+def clean(n: int = 120) -> list[Instance]:
+    """Questions of two splits without a fault, four options each; gold stands at every position equally often."""
+    rng = np.random.default_rng(0)
+    return [
+        Instance(
+            f"q{i}",
+            sentence(rng, 12),
+            tuple(sentence(rng, 8) for _ in range(4)),
+            i % 4,
+            split="train" if i < n // 2 else "test",
+            where=f"{'train' if i < n // 2 else 'test'}.jsonl, line {i + 1}",
+        )
+        for i in range(n)
+    ]
+
+
+def clean_pairs(n: int = 120) -> list[Instance]:
+    """Pairs with three classes; every premise has three hypotheses, as in SNLI."""
+    rng = np.random.default_rng(1)
+    premises = [sentence(rng, 14) for _ in range(n // 3)]
+    return [
+        Instance(f"p{i}", premises[i // 3], (sentence(rng, 6),), i % 3, where=f"snli.jsonl, line {i + 1}")
+        for i in range(n)
+    ]
+
+
+def choices(rows: Sequence[Instance]) -> Instances:
+    return Instances(tuple(rows), "choices")
+
+
+def classes(rows: Sequence[Instance], names: tuple[str, ...] = ("no", "maybe", "yes")) -> Instances:
+    return Instances(tuple(rows), "classes", names)
+
+
+def found_in(instances: Instances) -> dict[tuple[str, str], Diagnostic]:
+    """All diagnostics, by code and subject, which are unique."""
+    made = integrity_diagnostics(instances, group(instances))
+    assert [(one.code, one.subject) for one in made] == sorted({(one.code, one.subject) for one in made})
+    return {(one.code, one.subject): one for one in made}
+
+
+@pytest.mark.parametrize("instances", [choices(clean()), choices(clean()[:60]), classes(clean_pairs())])
+def test_a_clean_set_is_clear_on_all_checks(instances: Instances) -> None:
+    assert not [one for one in found_in(instances).values() if one.status != "clear"]
+
+
+@pytest.mark.parametrize("instances", [choices(clean()), classes(clean_pairs())])
+def test_every_code_of_the_family_has_a_diagnostic_and_the_other_way_round(instances: Instances) -> None:
+    known = {code.code for code in codes().values() if code.family == "integrity"}
+    assert {code for code, _ in found_in(instances)} == known
+
+
+LONG = "The old man with the red hat walks slowly down the long road to the village where his sister lives"
+
+
+def copy_of(one: Instance, to: Instance, **changes: object) -> Instance:
+    """`one` at the place of `to`."""
+    return replace(one, id=to.id, split=to.split, where=to.where, **changes)  # type: ignore[arg-type]
+
+
+def planted(rows: list[Instance], *changes: tuple[int, Callable[[Instance], Instance]]) -> list[Instance]:
+    rows = list(rows)
+    for row, change in changes:
+        rows[row] = change(rows[row])
+    return rows
+
+
+def with_option(text: str, k: int = 1) -> Callable[[Instance], Instance]:
+    return lambda one: replace(one, options=(*one.options[:k], text, *one.options[k + 1 :]))
+
+
+def with_context(text: str) -> Callable[[Instance], Instance]:
+    return lambda one: replace(one, context=text)
+
+
+def turned(one: Instance) -> Instance:
+    """Its options in another order, its label with them, and other letter case."""
+    return replace(
+        one,
+        context=one.context.upper(),
+        options=one.options[::-1],
+        answer=len(one.options) - 1 - one.answer,
+    )
+
+
+ROWS = clean()
+FAULTS = {
+    "AF501 instances": planted(ROWS, (7, lambda one: copy_of(turned(ROWS[3]), one))),
+    "AF502 instances": planted(
+        ROWS, (3, with_context(LONG)), (7, lambda one: copy_of(ROWS[3], one, context=f"{LONG} now"))
+    ),
+    "AF503 same text": planted(ROWS, (7, lambda one: with_option(f" {one.options[2]} ")(one))),
+    "AF504 same text": planted(ROWS, (7, lambda one: with_option(one.options[3].rstrip("."))(one))),
+    "AF505 test": planted(ROWS, (70, lambda one: copy_of(ROWS[3], one))),
+    "AF505 train": planted(ROWS, (7, lambda one: copy_of(ROWS[70], one))),
+    "AF506 test": planted(
+        ROWS, (3, with_context(LONG)), (70, lambda one: copy_of(ROWS[3], one, context=f"{LONG} now"))
+    ),
+    "AF507 instances": planted(ROWS, (7, lambda one: copy_of(ROWS[3], one, answer=0))),
+    "AF509 options": planted(ROWS, (7, with_option(" \u200b "))),
+    "AF509 contexts": planted(ROWS, (7, with_context(""))),
+    "AF509 placeholders": planted(ROWS, (7, with_option("NaN"))),
+    "AF510 unfinished": planted(ROWS, (7, with_option("Lobana midori sits on the"))),
+    "AF511 mojibake": planted(ROWS, (7, with_option("A cafÃ© in the cityâ€™s centre."))),
+    "AF511 replacement characters": planted(ROWS, (7, with_option("A caf\ufffd."))),
+    "AF511 lone surrogates": planted(ROWS, (7, with_context("A smile \ud83d here."))),
+    "AF511 control characters": planted(ROWS, (7, with_option("A bell\x07 rings."))),
+    "AF511 invisible characters": planted(ROWS, (7, with_option("A zero\u200bwidth blank."))),
+    "AF511 character references": planted(ROWS, (7, with_context("Salt &amp; pepper."))),
+    "AF513 files": planted(ROWS, (7, lambda one: replace(copy_of(ROWS[3], one), where="more.csv, line 2"))),
+    "AF514 test, contexts": planted(ROWS, (70, with_context(ROWS[3].context))),
+    "AF514 test, groups": planted(
+        [replace(one, group=f"video {i}") for i, one in enumerate(ROWS)],
+        (70, lambda one: replace(one, group="video 3")),
+    ),
+}
+HINTS = ("AF502", "AF506", "AF509 placeholders", "AF510", "AF511 character", "AF514 test, contexts")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found_at_its_place(fault: str) -> None:
+    code, _, subject = fault.partition(" ")
+    rows = FAULTS[fault]
+    one = found_in(choices(rows))[code, subject]
+    planted_at = {row.id for row, before in zip(rows, ROWS, strict=True) if replace(row, group="") != before}
+    planted_at |= {"q70"} if code == "AF514" else set()
+    assert one.status == ("hint" if fault.startswith(HINTS) else "found")
+    assert planted_at & {example.id for example in one.examples} or any(
+        rows[int(id[1:])].where in example.said for id in planted_at for example in one.examples
+    )
+    assert 0 < one.value <= 2 / 60
+    assert one.low is not None
+    assert one.low <= one.value <= (one.high or 0)
+    for example in one.examples:
+        example.text.encode()  # can be written to a file
+
+
+def test_both_places_of_a_duplicate_are_named() -> None:
+    example = found_in(choices(FAULTS["AF505 test"]))["AF505", "test"].examples[0]
+    assert (example.where, example.said) == ("test.jsonl, line 71", "the same as train.jsonl, line 4")
+
+
+def test_hypotheses_that_share_a_premise_are_no_duplicates_and_other_labels_contradict() -> None:
+    rows = clean_pairs()
+    found = found_in(classes(planted(rows, (7, lambda one: replace(rows[3], id=one.id, where=one.where, answer=1)))))
+    assert found["AF501", "instances"].value == found["AF507", "instances"].value == round(2 / 120, 6)
+    assert found["AF502", "instances"].status == "clear"
+
+
+def test_an_edit_that_changes_the_class_is_no_near_duplicate() -> None:
+    rows = clean_pairs()
+    edits = [replace(rows[i], options=(f"{LONG}{' now' * (i - 3)}",), answer=0, context="") for i in (3, 4)]
+    same_class = planted(rows, (3, lambda _: edits[0]), (4, lambda _: edits[1]))
+    assert found_in(classes(same_class))["AF502", "instances"].value == round(2 / 120, 6)
+    other_class = planted(same_class, (4, lambda one: replace(one, answer=2)))
+    assert found_in(classes(other_class))["AF502", "instances"].value == 0
+
+
+@pytest.mark.parametrize("media", [True, False])
+def test_a_sentence_with_several_images_contradicts_nothing(media: bool) -> None:
+    """As in NLVR2; where the images are not named, most instances have a twin, and that can only be a hint."""
+    rng = np.random.default_rng(2)
+    texts = [sentence(rng, 9) for _ in range(30)]
+    rows = [Instance(f"{i}", "", (texts[i // 4],), i % 2, media=f"image {i}" * media) for i in range(120)]
+    found = found_in(classes(rows, ("no", "yes")))
+    for code in ("AF501", "AF507"):
+        assert found[code, "instances"].status == ("clear" if media else "hint")
+        assert found[code, "instances"].value == (0 if media else 1)
+
+
+def test_other_questions_with_the_same_long_options_are_no_near_duplicates() -> None:
+    options = tuple(f"{LONG} {k}" for k in ("one", "two", "three", "four"))
+    rows = [replace(ROWS[i], context=f"Who is number {i}?", options=options) for i in range(2)]
+    assert found_in(choices([*rows, *ROWS[2:]]))["AF502", "instances"].status == "clear"
+
+
+def test_which_of_the_same_instances_comes_first_changes_nothing() -> None:
+    """`can not` and `cannot` are the same, but only one of them is nearly the same as a third text."""
+    texts = ["you can not go there with him", "you cannot go there with him", "you cannot go there with him, too"]
+    rows = [Instance(f"{i}", "", (text,), 0) for i, text in enumerate(texts)] + [Instance("3", "", ("no",), 1)]
+    for order in ([0, 1, 2, 3], [1, 0, 2, 3]):
+        found = found_in(classes([rows[i] for i in order], ("no", "yes")))
+        assert found["AF501", "instances"].value == 0.5
+        assert found["AF502", "instances"].value == 0
+
+
+def test_equal_texts_of_named_groups_are_a_hint() -> None:
+    rows = [replace(one, group=f"video {i // 3}") for i, one in enumerate(FAULTS["AF507 instances"])]
+    assert found_in(choices(rows))["AF507", "instances"].status == "hint"
+
+
+PARTS = ["red fox", "a", "b", "the cat sat", "one two three four five six seven eight nine ten eleven twelve", "A."]
+PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
+PARTS += ["you can not go there", "you cannot go there"]  # equal as they are compared, in other words
+TEXT = st.lists(st.sampled_from(PARTS), max_size=4).map(" ".join)
+INSTANCE = st.tuples(TEXT, st.lists(TEXT, min_size=2, max_size=3), st.integers(0, 1), *[st.sampled_from("xy")] * 3)
+
+
+def drawn(given: Sequence[tuple], kind: str) -> Instances:
+    rows = [
+        Instance(
+            f"q{i}",
+            context,
+            tuple(options) if kind == "choices" else (options[0],),
+            answer,
+            split=split,
+            media=media,
+            where=f"{file}.csv, line {i}",
+        )
+        for i, (context, options, answer, split, media, file) in enumerate(given)
+    ]
+    return choices(rows) if kind == "choices" else classes(rows)
+
+
+@given(st.lists(INSTANCE, min_size=1, max_size=25), st.sampled_from(["choices", "classes"]))
+@settings(max_examples=100, deadline=None)
+def test_duplicates_are_those_of_every_instance_compared_with_every_other(given: list[tuple], kind: str) -> None:
+    instances = drawn(given, kind)
+    found = sameness(instances)
+    expected = duplicates_by_all_pairs(instances, threshold=NEAR, most=near_duplicates._FEW)
+    for name, ids in vars(expected).items():
+        rows = np.flatnonzero(getattr(found, name)).tolist()
+        assert {instances.instances[row].id for row in rows} == ids, name
+
+
+@given(st.lists(INSTANCE, min_size=2, max_size=25), st.sampled_from(["choices", "classes"]), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_neither_the_order_of_rows_nor_of_options_changes_a_value(
+    given: list[tuple], kind: str, random: Random
+) -> None:
+    straight = drawn(given, kind)
+    rows = random.sample(straight.instances, len(given))
+    if kind == "choices":
+        orders = [random.sample(range(len(one.options)), len(one.options)) for one in rows]
+        rows = [
+            replace(one, options=tuple(one.options[k] for k in order), answer=order.index(one.answer))
+            for one, order in zip(rows, orders, strict=True)
+        ]
+    mixed, told = found_in(replace(straight, instances=tuple(rows))), found_in(straight)
+    assert mixed.keys() == told.keys()
+    for (code, subject), one in mixed.items():
+        if (code, subject) not in (("AF508", "positions"), ("AF512", "positions")):
+            other = told[code, subject]
+            assert (one.value, one.status, one.said, one.n) == (other.value, other.status, other.said, other.n)
+            assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "same", "form"),
+    [
+        (("a dog.", "A cat", " a  dog", "the dog"), [(0, 2)], [(0, 3), (2, 3)]),
+        (("BB", "Bb", "bb"), [], [(0, 1), (0, 2), (1, 2)]),
+        (("10²", "102", "20"), [], [(0, 1)]),
+        (("", " ", "x"), [], []),
+        (("don’t", "don't"), [(0, 1)], []),
+        (("a", "the"), [], []),
+    ],
+)
+def test_options_that_are_the_same(
+    options: tuple[str, ...], same: list[tuple[int, int]], form: list[tuple[int, int]]
+) -> None:
+    assert same_pairs(options) == same
+    assert pairs_but_for_form(options) == form
+
+
+@pytest.mark.parametrize(
+    "text", ["He sat on the", "one, two, three, four,", "a list of things (", "half of a whole wo-"]
+)
+def test_texts_that_are_unfinished(text: str) -> None:
+    assert is_unfinished(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["the", "sit on the", "It has much vitamin A", "What is it made of", "He sat on the chair.", "a and b or c"]
+)
+def test_texts_that_are_not_known_to_be_unfinished(text: str) -> None:
+    assert not is_unfinished(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["می‌خواهم کتاب بخوانم", "Family 👨‍👩‍👧 and ❤️", "Café, naïve, Übung — “fine”", "AT&T; R&D"]
+)
+def test_texts_that_are_written_so_are_not_damaged(text: str) -> None:
+    found = found_in(choices(planted(ROWS, (7, with_option(text)))))
+    assert {one.status for (code, _), one in found.items() if code == "AF511"} == {"clear"}
+
+
+def test_many_texts_that_end_at_the_same_length_were_cut() -> None:
+    rng = np.random.default_rng(3)
+    texts = [" ".join(rng.choice(WORDS, int(rng.integers(10, 30)))) + "." for _ in range(400)]
+    cut = [replace(one, context=texts[i][:120]) for i, one in enumerate(clean(400))]
+    one = found_in(choices(cut))["AF510", "length limit"]
+    n_cut = sum(len(text) > 120 for text in texts)
+    assert (one.status, one.value) == ("found", pytest.approx(n_cut / 400, abs=0.01))
+    assert "contexts of 120 characters" in one.said
+    whole = [replace(one, context=texts[i]) for i, one in enumerate(clean(400))]
+    assert found_in(choices(whole))["AF510", "length limit"].status == "clear"
+
+
+def test_gold_that_prefers_a_position_is_found_whatever_the_number_of_options() -> None:
+    rows = [replace(one, options=one.options[: 2 + i % 3]) for i, one in enumerate(clean(300))]
+    even = [replace(one, answer=(i // 3) % len(one.options)) for i, one in enumerate(rows)]
+    assert found_in(choices(even))["AF508", "positions"].status == "clear"
+    first = found_in(choices([replace(one, answer=0) for one in rows]))
+    assert (first["AF508", "positions"].status, first["AF508", "positions"].value) == ("found", 1)
+    assert first["AF508", "positions"].chance == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3, abs=1e-5)
+    assert (first["AF512", "positions"].status, first["AF512", "positions"].value) == ("found", 3)
+
+
+def test_nothing_is_said_of_positions_that_were_drawn() -> None:
+    rows = [replace(one, answer=0) for one in ROWS]
+    found = found_in(replace(choices(rows), has_order=False))
+    assert {found[code, "positions"].status for code in ("AF508", "AF512")} == {"clear"}
+
+
+@pytest.mark.parametrize(
+    ("counts", "status", "rare"),
+    [((40, 40, 40), "clear", 0), ((80, 20, 20), "hint", 0), ((118, 2, 0), "found", 2), ((60, 58, 2), "hint", 1)],
+)
+def test_the_balance_of_classes(counts: tuple[int, ...], status: str, rare: int) -> None:
+    labels = np.repeat(np.arange(3), counts).tolist()
+    rows = [replace(one, answer=label) for one, label in zip(clean_pairs(), labels, strict=True)]
+    found = found_in(classes(rows))
+    assert found["AF508", "classes"].status == status
+    assert found["AF508", "classes"].value == round(max(counts) / 120, 6)
+    assert found["AF512", "classes"].value == rare
+
+
+def test_intervals_take_groups_as_drawn_whole() -> None:
+    rows = FAULTS["AF503 same text"]
+    alone = Groups(np.arange(len(rows)), "")
+    few = Groups(np.arange(len(rows)) // 20, "")
+    widths = []
+    for groups in (alone, few):
+        one = next(d for d in integrity_diagnostics(choices(rows), groups) if d.code == "AF503" and d.value)
+        widths.append((one.high or 0) - (one.low or 0))
+        assert one.n_groups == groups.n
+    assert widths[1] > widths[0]

@@ -1,0 +1,658 @@
+"""Probes find what was planted and nothing else, read no label that they score, and depend on no order."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from slow.probes import PlainTfidf
+
+from swag_af.auditing.codes.code import codes
+from swag_af.auditing.interval import interval
+from swag_af.auditing.outcome import Probe
+from swag_af.auditing.probes.bridge import FilterScorer
+from swag_af.auditing.probes.findings import diagnostics_of
+from swag_af.auditing.probes.folds import sort, split_pairs
+from swag_af.auditing.probes.inputs import INPUTS, Source, find_input, input_names, other_rows, read
+from swag_af.auditing.probes.probe import planned, probe, probes
+from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
+from swag_af.auditing.ranking import gold_probabilities, hits
+from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.pool.pool import View
+
+WORDS = [f"w{i}" for i in range(60)]
+
+
+def text(rng: np.random.Generator, mean: int = 6) -> str:
+    return " ".join(rng.choice(WORDS, 1 + rng.poisson(mean)))
+
+
+def make_choices(n: int = 80, seed: int = 0, *, planted: bool = False, ragged: bool = False) -> Instances:
+    """`n` questions of four options (two to five where ragged) in pairs of a group; planted golds say so at the end."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        m = int(rng.integers(2, 6)) if ragged else 4
+        answer, options = int(rng.integers(m)), [text(rng) for _ in range(m)]
+        if planted:
+            options[answer] += " indeed."
+        rows.append(Instance(f"q{i}", text(rng), tuple(options), answer, start=text(rng, 1), group=f"g{i // 2}"))
+    return Instances(tuple(rows), "choices")
+
+
+def make_classes(n: int = 90, seed: int = 0, *, planted: bool = False, n_classes: int = 3) -> Instances:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        answer = int(rng.integers(n_classes))
+        said = text(rng) + (f" sign{answer}" if planted else "")
+        rows.append(Instance(f"p{i}", text(rng), (said,), answer, group=f"g{i // 2}"))
+    return Instances(tuple(rows), "classes", tuple(f"class {i}" for i in range(n_classes)))
+
+
+def with_splits(instances: Instances, *names: str) -> Instances:
+    rows = [replace(one, split=names[i % len(names)]) for i, one in enumerate(instances.instances)]
+    return replace(instances, instances=tuple(rows))
+
+
+def by_id(found: Probe, instances: Instances) -> dict[str, tuple[float, float]]:
+    figures = zip(found.rows, found.hits, found.probabilities, strict=True)
+    return {instances.instances[row].id: (hit, probability) for row, hit, probability in figures}
+
+
+def permuted(instances: Instances, seed: int) -> Instances:
+    """Rows in another order, and the options of each."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for row in rng.permutation(len(instances)):
+        one = instances.instances[row]
+        if instances.kind == "choices":
+            order = rng.permutation(len(one.options))
+            answer = int(np.flatnonzero(order == one.answer)[0])
+            one = replace(one, options=tuple(one.options[i] for i in order), answer=answer)
+        rows.append(one)
+    return replace(instances, instances=tuple(rows))
+
+
+class Watching:
+    """A model that notes what it is fitted on and scores, and scores texts by their length."""
+
+    name = "watching"
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[set[str], set[str]]] = []
+
+    def fit(self, texts: list[str], labels: np.ndarray, n_labels: int, *, rng: np.random.Generator) -> None:
+        self.fitted, self.labels, self.n_labels = set(texts), labels, n_labels
+
+    def score(self, texts: list[str]) -> np.ndarray:
+        self.seen.append((self.fitted, set(texts)))
+        return np.array([[0.0] * (self.n_labels - 1) + [float(len(text))] for text in texts])
+
+
+BOTH = [make_choices(planted=True), make_classes(planted=True)]
+
+
+# what is found
+
+
+@pytest.mark.parametrize("folds", ["group", "random", "split"])
+@pytest.mark.parametrize("instances", [make_choices(60, ragged=True), make_classes(60)], ids=["choices", "classes"])
+def test_the_scores_of_answers_stand_in_the_order_that_was_given(instances: Instances, folds: Any) -> None:
+    data = permuted(with_splits(instances, "train", "test"), 3)
+    name = "options" if data.kind == "choices" else "hypothesis"
+    found = probe(data, name, folds=folds)
+    scored = data.take(found.rows)
+    assert np.allclose(hits(found.scores, scored), found.hits)
+    assert np.allclose(gold_probabilities(found.scores, scored), found.probabilities)
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams"])
+def test_a_planted_word_is_found_in_the_options(model: str) -> None:
+    found = probe(make_choices(planted=True), "options", model)
+    assert found.hits.mean() > 0.9
+    assert np.median(found.probabilities) > 0.5
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext"])
+def test_a_planted_word_is_found_in_texts_with_classes(model: str) -> None:
+    assert probe(make_classes(150, planted=True), "hypothesis", model).hits.mean() > 0.8
+
+
+@pytest.mark.parametrize("make", [make_choices, make_classes])
+def test_labels_at_random_are_found_as_often_as_by_guessing(make: Any) -> None:
+    """Of the 95 % intervals of eight sets all contain what a guess gets, or all but one."""
+    n_held = 0
+    for seed in range(8):
+        instances = make(160, seed)
+        groups = group(instances)
+        low, high = interval(probe(instances, input_names(instances.texts)[0]).hits, groups.numbers)
+        n_held += low <= 1 / instances.n_answers[0] <= high
+    assert n_held >= 7
+
+
+def test_what_is_in_the_context_is_found_by_no_part_of_it() -> None:
+    """The class is told by the premise: hypothesis at chance, premise and full far above."""
+    rng = np.random.default_rng(0)
+    rows = [Instance(f"p{i}", f"{text(rng)} sign{i % 2}", (text(rng),), i % 2) for i in range(300)]
+    instances = Instances(tuple(rows), "classes", ("no", "yes"))
+    accuracy = {name: probe(instances, name).hits.mean() for name in ("hypothesis", "premise", "shuffled", "full")}
+    assert accuracy["hypothesis"] < 0.65
+    assert min(accuracy["premise"], accuracy["shuffled"], accuracy["full"]) > 0.9
+
+
+def test_no_option_stands_behind_the_context_of_its_own_row() -> None:
+    seen = Watching()
+    instances = make_choices(40)
+    probe(instances, "other-context", seen, n_folds=4)  # type: ignore[arg-type]
+    contexts = {(one.context, one.start, option) for one in instances.instances for option in one.options}
+    own = {" ".join(parts) for parts in contexts}
+    assert not own & set.union(*(fitted | scored for fitted, scored in seen.seen))
+
+
+# labels
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams"])
+@pytest.mark.parametrize("name", ["options", "second-sentence", "other-context", "shuffled", "full"])
+def test_labels_of_held_out_questions_change_no_score(model: str, name: str) -> None:
+    """With two options, gold and not gold change places: so do their probabilities."""
+    rng = np.random.default_rng(1)
+    rows = [
+        Instance(f"q{i}", text(rng), (text(rng), text(rng)), int(rng.integers(2)), start="Then he", split=split)
+        for i, split in enumerate(["train"] * 60 + ["test"] * 20)
+    ]
+    turned = [replace(one, answer=1 - one.answer) if one.split == "test" else one for one in rows]
+    before = probe(Instances(tuple(rows), "choices"), name, model, folds="split")
+    after = probe(Instances(tuple(turned), "choices"), name, model, folds="split")
+    assert np.allclose(before.probabilities, 1 - after.probabilities, atol=1e-12)
+    assert np.ptp(before.probabilities) > 0
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext"])
+@pytest.mark.parametrize("name", list(INPUTS["classes"]))
+def test_classes_of_held_out_texts_change_no_score(model: str, name: str) -> None:
+    made = make_classes(80, n_classes=2)
+    rows = [replace(one, split="test" if i % 4 == 0 else "train") for i, one in enumerate(made.instances)]
+    turned = [replace(one, answer=1 - one.answer) if one.split == "test" else one for one in rows]
+    before = probe(replace(made, instances=tuple(rows)), name, model, folds="split")
+    after = probe(replace(made, instances=tuple(turned)), name, model, folds="split")
+    assert np.allclose(before.probabilities, 1 - after.probabilities, atol=1e-12)
+
+
+@pytest.mark.parametrize("instances", BOTH, ids=["choices", "classes"])
+@pytest.mark.parametrize("folds", ["group", "random"])
+def test_each_instance_is_scored_once_by_a_fit_that_saw_none_of_its_group(instances: Instances, folds: Any) -> None:
+    seen = Watching()
+    found = probe(instances, input_names(instances.texts)[0], seen, folds=folds)  # type: ignore[arg-type]
+    assert found.rows.tolist() == list(range(len(instances)))
+    assert len(seen.seen) == 5
+    group_of = {option: one.group for one in instances.instances for option in one.options}
+    apart = [not {group_of[t] for t in fitted} & {group_of[t] for t in scored} for fitted, scored in seen.seen]
+    assert all(apart) == (folds == "group")
+    assert not any(fitted & scored for fitted, scored in seen.seen)
+    assert sum(len(scored) for _, scored in seen.seen) == len(instances.texts.options)
+
+
+# order, ties, seeds
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams"])
+@pytest.mark.parametrize("name", ["options", "second-sentence", "other-context", "shuffled", "full"])
+def test_order_of_rows_and_options_changes_no_bit_of_choices(model: str, name: str) -> None:
+    instances = make_choices(40, ragged=True)
+    other = permuted(instances, 3)
+    one, two = (by_id(probe(given, name, model), given) for given in (instances, other))
+    assert one == two
+
+
+@pytest.mark.parametrize("name", list(INPUTS["classes"]))
+def test_order_of_rows_changes_no_bit_of_classes(name: str) -> None:
+    instances = make_classes(40)
+    other = permuted(instances, 3)
+    one, two = (by_id(probe(given, name), given) for given in (instances, other))
+    assert one == two
+
+
+@pytest.mark.parametrize("model", ["tfidf", "fasttext", "ngrams", "chars"])
+def test_options_with_the_same_words_share_a_hit(model: str) -> None:
+    rows = [Instance(f"s{i}", f"c{i}", ("the same text", "the same text", "the same text"), i % 3) for i in range(12)]
+    rows += list(make_choices(12).instances)
+    found = probe(Instances(tuple(rows), "choices"), "options", model)
+    assert np.allclose(found.hits[:12], 1 / 3)
+    assert np.allclose(found.probabilities[:12], 1 / 3)
+
+
+@pytest.mark.parametrize("instances", [make_choices(24), make_classes(24)], ids=["choices", "classes"])
+def test_the_same_seed_gives_the_same_bytes_and_another_other_folds(instances: Instances) -> None:
+    groups = group(instances)
+    one, again, other = (
+        [(p.name, p.hits.tobytes(), p.probabilities.tobytes()) for p in probes(instances, groups, seeds=[seed]).found]
+        for seed in (0, 0, 1)
+    )
+    assert one == again
+    assert all(a[2] != b[2] for a, b in zip(one, other, strict=True))
+
+
+def test_all_together_are_what_each_is_alone() -> None:
+    instances = make_choices(24)
+    together = probes(instances, group(instances)).found
+    names = [p.name for p in together]
+    assert len(set(names)) == len(names) == 9
+    for one in together:
+        alone = probe(instances, one.input, one.model, folds=one.folds)
+        assert (alone.hits.tobytes(), alone.probabilities.tobytes()) == (
+            one.hits.tobytes(),
+            one.probabilities.tobytes(),
+        )
+
+
+@pytest.mark.parametrize("instances", [make_choices(40, ragged=True), make_classes(40)], ids=["choices", "classes"])
+def test_scores_lie_with_their_answers(instances: Instances) -> None:
+    found = probe(instances, input_names(instances.texts)[0])
+    assert np.array_equal(hits(found.scores, instances), found.hits)
+    assert np.allclose(gold_probabilities(found.scores, instances), found.probabilities)
+
+
+# tf-idf
+
+
+SOME_WORDS = st.lists(st.sampled_from(["a", "b", "c", "don't", "d.", "É", "x1"]), max_size=5).map(" ".join)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.lists(SOME_WORDS, min_size=2, max_size=4), min_size=6, max_size=12), st.randoms())
+def test_tfidf_agrees_with_a_pipeline_of_scikit_learn(texts: list[list[str]], random: Any) -> None:
+    rows = [
+        Instance(f"q{i}", "b c", ("a word", *options), random.randrange(1 + len(options)), group=f"{i}")
+        for i, options in enumerate(texts)
+    ]
+    instances = Instances(tuple(rows), "choices")
+    for name in ("options", "full"):
+        fast, slow = probe(instances, name), probe(instances, name, PlainTfidf())
+        assert np.allclose(fast.probabilities, slow.probabilities, atol=1e-3)
+
+
+@pytest.mark.parametrize("instances", [make_choices(60, ragged=True), make_classes(60)], ids=["choices", "classes"])
+def test_tfidf_agrees_with_the_pipeline_on_every_input(instances: Instances) -> None:
+    for name in set(input_names(instances.texts)) - {"shuffled"}:
+        fast, slow = probe(instances, name), probe(instances, name, PlainTfidf())
+        assert np.allclose(fast.probabilities, slow.probabilities, atol=1e-3)
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_merged_columns_keep_every_product_of_rows(rows: list[list[int]]) -> None:
+    counts = csr_matrix(np.array(rows, float))
+    less = merged(counts)
+    assert less.shape[1] == len({tuple(column) for column in np.array(rows).T.tolist()})
+    assert np.allclose((less @ less.T).toarray(), (counts @ counts.T).toarray())
+
+
+@given(st.lists(SOME_WORDS, min_size=1, max_size=5))
+def test_counts_are_those_of_words_and_pairs(texts: list[str]) -> None:
+    expected = []
+    for one in texts:
+        tokens = words(one)
+        expected.append(Counter([*((t,) for t in tokens), *pairwise(tokens)]))
+    kinds = sorted(set().union(*expected))
+    plain = np.array([[counted[kind] for kind in kinds] for counted in expected], float).reshape(len(texts), -1)
+    counts = ngram_counts(Tokens.of(texts))
+    assert np.allclose((counts @ counts.T).toarray(), plain @ plain.T)
+
+
+@given(st.lists(SOME_WORDS, min_size=1, max_size=6), st.integers(0, 99))
+def test_shuffled_texts_have_the_same_words_and_joined_ones_follow_each_other(texts: list[str], seed: int) -> None:
+    tokens = Tokens.of(texts)
+    rng = np.random.default_rng(seed)
+    mixed = tokens.shuffled(rng)
+    assert [Counter(mixed.text(i).split()) for i in range(len(texts))] == [Counter(words(one)) for one in texts]
+    pieces = rng.integers(len(texts), size=(4, 3))
+    joined = tokens.joined(pieces)
+    assert [joined.text(i).split() for i in range(4)] == [
+        [word for j in row for word in words(texts[j])] for row in pieces
+    ]
+
+
+def test_a_class_that_no_fitted_text_has_is_never_chosen() -> None:
+    made = make_classes(40)
+    rows = [replace(one, answer=i % 2, split="train") for i, one in enumerate(made.instances[:30])]
+    rows += [replace(one, answer=2, split="test") for one in made.instances[30:]]
+    for model in ("tfidf", "fasttext"):
+        found = probe(replace(made, instances=tuple(rows)), "hypothesis", model, folds="split")
+        assert (found.hits == 0).all()
+        assert (found.probabilities < 1e-6).all()
+
+
+def test_a_fit_with_one_class_alone_chooses_it() -> None:
+    made = make_classes(20)
+    rows = [
+        replace(one, answer=int(i >= 10), split="train" if i < 10 else "dev") for i, one in enumerate(made.instances)
+    ]
+    found = probe(replace(made, instances=tuple(rows)), "hypothesis", folds="split")
+    assert (found.hits == 0).all()
+
+
+# inputs
+
+
+def test_inputs_are_those_that_the_texts_have() -> None:
+    full = make_choices(4)
+    assert input_names(full.texts) == ("options", "second-sentence", "other-context", "shuffled", "full")
+    bare = replace(full, instances=tuple(replace(one, context="", start="") for one in full.instances))
+    assert input_names(bare.texts) == ("options", "shuffled")
+    assert input_names(make_classes(4).texts) == ("hypothesis", "premise", "shuffled", "full")
+
+
+def test_an_input_that_the_texts_have_not_is_named() -> None:
+    with pytest.raises(InputError, match="input 'premise': these choices have none"):
+        probe(make_choices(8), "premise")
+    with pytest.raises(InputError, match="input 'nonsense'"):
+        probes(make_choices(8), group(make_choices(8)), inputs=["options", "nonsense"])
+
+
+def test_what_each_input_reads() -> None:
+    one = Instance("q", "A dog barks.", ("runs off", "sleeps"), 0, start="It", group="a")
+    other = Instance("r", "Rain falls.", ("stops", "goes on"), 1, start="Soon it", group="b")
+    source = Source.of(Instances((one, other), "choices").texts)
+
+    def first(name: str) -> str:
+        made = read(find_input(name, source.texts), source, np.array([0, 1]), rng=np.random.default_rng(0))
+        return made.whole()[0]
+
+    assert first("options") == "runs off"
+    assert first("second-sentence") == "It runs off"
+    assert first("full") == "A dog barks. It runs off"
+    assert first("other-context") == "Rain falls. It runs off"
+    assert sorted(first("shuffled").split()) == sorted(["a", "dog", "barks", ".", "it", "runs", "off"])
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.integers(0, 99))
+def test_other_rows_are_of_other_groups_and_none_twice(names: list[int], seed: int) -> None:
+    groups = np.unique(names, return_inverse=True)[1]
+    rng = np.random.default_rng(seed)
+    if 2 * np.bincount(groups).max() > len(groups):
+        with pytest.raises(InputError, match="more than half"):
+            other_rows(groups, rng=rng)
+    else:
+        other = other_rows(groups, rng=rng)
+        assert sorted(other.tolist()) == list(range(len(groups)))
+        assert (groups[other] != groups).all()
+
+
+# folds and splits
+
+
+def test_one_group_of_all_is_refused_in_a_line() -> None:
+    instances = make_choices(6)
+    with pytest.raises(InputError, match="all instances are of one group"):
+        probes(instances, Groups(np.zeros(6, np.int64), "one"))
+
+
+def test_groups_fewer_than_folds_make_as_many_folds() -> None:
+    assert probe(make_choices(8), "options", n_folds=10).n_folds == 4
+
+
+def test_published_splits_are_found_by_their_names() -> None:
+    made = with_splits(make_choices(8), "train", "validation", "test", "extra")
+    assert split_pairs(made) == [("train", "validation"), ("train", "test")]
+    assert split_pairs(with_splits(make_choices(8), "train", "dev_mismatched")) == [("train", "dev_mismatched")]
+    assert split_pairs(make_choices(8)) == []
+
+
+def test_a_published_split_is_scored_by_a_fit_on_the_training_split_alone() -> None:
+    instances, seen = with_splits(make_choices(40), "train", "val", "test"), Watching()
+    found = probe(instances, "options", seen, folds="split")  # type: ignore[arg-type]
+    ((fitted, scored),) = seen.seen
+    of = {
+        split: {o for one in instances.take(rows).instances for o in one.options}
+        for split, rows in instances.splits().items()
+    }
+    assert (fitted, scored) == (of["train"], of["val"])
+    assert found.rows.tolist() == instances.splits()["val"].tolist()
+    assert found.name == "options, watching, train to val"
+
+
+def test_without_published_splits_a_probe_of_them_says_so() -> None:
+    with pytest.raises(InputError, match="no training split"):
+        probe(make_choices(8), folds="split")
+
+
+def test_sorted_instances_are_the_same_for_every_order() -> None:
+    instances = make_choices(20, ragged=True)
+    other = permuted(instances, 5)
+    one, two = (sort(given, group(given).numbers) for given in (instances, other))
+    assert one.instances.instances == two.instances.instances
+    assert one.groups.tolist() == two.groups.tolist()
+    assert [instances.instances[row].id for row in one.rows] == [other.instances[row].id for row in two.rows]
+
+
+# models
+
+
+def test_a_model_of_ones_own_by_name() -> None:
+    found = probe(make_choices(20), "options", "slow.probes:PlainTfidf")
+    assert found.model == "slow.probes:PlainTfidf"
+
+
+def test_scores_that_are_not_one_for_each_label_are_refused() -> None:
+    class Wrong(Watching):
+        def score(self, texts: list[str]) -> np.ndarray:
+            return np.zeros(len(texts))
+
+    with pytest.raises(InputError, match=r"model watching: score gave \(16,\)"):
+        probe(make_choices(20), "options", Wrong())  # type: ignore[arg-type]
+
+
+def test_an_unknown_model_is_an_error_with_near_matches() -> None:
+    with pytest.raises(InputError, match=r"no filter 'ngram'\. Did you mean ngrams"):
+        probes(make_choices(8), group(make_choices(8)), models=["ngram"])
+
+
+@pytest.mark.parametrize(
+    ("instances", "model", "said"),
+    [
+        (make_choices(12), "mlp", "mlp: filter mlp reads the features of a language model"),
+        (make_classes(12), "ngrams", "ngrams: filter ngrams tells options of a question apart"),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_left_out_with_a_note(instances: Instances, model: str, said: str) -> None:
+    made = probes(instances, group(instances), models=["tfidf", model])
+    assert {one.model for one in made.found} == {"tfidf"}
+    assert made.left_out[0].startswith(said)
+    assert len(made.left_out) == 1
+
+
+def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    made = probes(make_choices(12), group(make_choices(12)))
+    assert "fasttext" not in {one.model for one in made.found}
+    assert "pip install 'swag-af[fasttext]'" in made.left_out[0]
+
+
+def test_progress_tells_each_probe_that_was_planned() -> None:
+    instances, told = make_choices(20), []
+    probes(instances, group(instances), advance=lambda n, note: told.append((n, note)))
+    assert len(told) == len(planned(instances, group(instances)))
+    assert any(note.startswith("options, tfidf 0.") for _, note in told)
+
+
+class GoldFirst:
+    """A filter that notes the texts it is fitted on, and scores each text by a number of its own."""
+
+    name = "gold-first"
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        self.golds = [row[0] for row in view.texts]
+        self.widths = {len(row) for row in view.texts}
+
+    def score(self, view: View) -> np.ndarray:
+        self.scored = view.texts
+        return np.array([[len(text) for text in row] for row in view.texts], float)
+
+
+def test_a_filter_sees_gold_first_where_it_is_fitted_and_scores_options_in_their_place() -> None:
+    instances, filter = with_splits(make_choices(30, ragged=True), "train", "train", "test"), GoldFirst()
+    made = sort(instances, group(instances).numbers)
+    texts, splits = made.instances.texts, made.instances.splits()
+    reading = read(find_input("options", texts), Source.of(texts), made.groups, rng=np.random.default_rng(0))
+    answers = made.instances.answers[splits["train"]]
+    scores = FilterScorer(filter, reading, made.groups).fit_score(
+        splits["train"], answers, splits["test"], rng=np.random.default_rng(0)
+    )
+    rows = made.instances.instances
+    assert filter.golds == [rows[i].options[rows[i].answer] for i in splits["train"]]
+    assert filter.widths == {5}
+    assert scores.tolist() == [len(option) for i in splits["test"] for option in rows[i].options]
+
+
+def test_a_filter_reads_questions_with_blank_and_repeated_options() -> None:
+    rows = [*make_choices(20).instances]
+    rows[3] = replace(rows[3], options=("", " ", "w1 w2.", "W1 w2"), answer=2)
+    rows[4] = replace(rows[4], options=("w1 w2.", "W1 w2"), answer=0)
+    found = probe(Instances(tuple(rows), "choices"), "options", "ngrams")
+    assert found.hits[3] in (0, 0.5)
+    assert found.hits[4] == 0.5
+
+
+# diagnostics
+
+
+def diagnostics(instances: Instances, **more: Any) -> dict[tuple[str, str], Any]:
+    groups = group(instances)
+    found = diagnostics_of(probes(instances, groups, **more).found, instances, groups)
+    made = {(one.code, one.subject): one for one in found}
+    assert len(made) == len(found)
+    assert {one.code for one in found} <= set(codes())
+    assert found == sorted(found, key=lambda one: (one.code, one.subject))
+    return made
+
+
+def test_a_planted_artifact_is_a_finding_with_its_worst_examples() -> None:
+    instances = make_choices(planted=True)
+    one = diagnostics(instances)["AF101", "options, tfidf"]
+    assert (one.status, one.unit, one.chance, one.n, one.n_groups) == ("found", "accuracy", 0.25, 80, 40)
+    assert "the options alone give answers away" in one.said
+    assert len(one.examples) == 5
+    lines = one.examples[0].text.splitlines()
+    assert [line.endswith("indeed.") for line in lines if line.startswith("* ")] == [True]
+    assert len(lines) == 5
+    assert one.examples[0].said.startswith("gold 0.")
+
+
+def test_every_probe_has_a_diagnostic_also_where_nothing_is_found() -> None:
+    made = diagnostics(with_splits(make_choices(60), "train", "val"), models=["tfidf"])
+    assert Counter(code for code, _ in made) == {
+        **dict.fromkeys(["AF101", "AF102", "AF103", "AF104", "AF110"], 1),
+        "AF107": 2,
+        "AF108": 5,
+    }
+    assert {one.status for one in made.values()} <= {"clear", "found"}
+    assert made["AF108", "options, tfidf, train to val"].n == 30
+
+
+def test_the_full_input_is_never_found_and_shuffled_words_are_a_hint() -> None:
+    made = diagnostics(make_choices(planted=True), models=["tfidf"])
+    assert made["AF110", "full, tfidf"].status == "clear"
+    assert made["AF110", "full, tfidf"].low > 0.25
+    assert made["AF104", "shuffled, tfidf"].status == "hint"
+
+
+def test_labels_balanced_within_groups_are_below_chance_with_random_folds_only() -> None:
+    """As in NLVR2: each sentence stands twice with each label."""
+    rng = np.random.default_rng(0)
+    rows = [
+        Instance(f"{i}-{k}", "", (sentence,), k % 2, group=f"s{i}")
+        for i, sentence in enumerate(text(rng) for _ in range(100))
+        for k in range(4)
+    ]
+    instances = Instances(tuple(rows), "classes", ("False", "True"))
+    made = diagnostics(instances, models=["tfidf"])
+    assert made["AF105", "hypothesis, tfidf"].status == "clear"
+    one = made["AF107", "hypothesis, tfidf, random folds"]
+    assert one.status == "found"
+    assert one.high < -0.1
+    assert "by group" in one.said
+
+
+def test_below_chance_is_a_finding_that_says_what_it_usually_means() -> None:
+    """Each gold is a wrong option of another group's question: what is gold elsewhere is wrong here."""
+    rng = np.random.default_rng(0)
+    texts = [text(rng, 8) for _ in range(60)]
+    rows = [
+        Instance(f"{i}-{k}", f"c{i}", (one, two), k, group=f"{i}-{k}")
+        for i, (one, two) in enumerate(zip(texts[::2], texts[1::2], strict=True))
+        for k in range(2)
+    ]
+    one = diagnostics(Instances(tuple(rows), "choices"), models=["tfidf"])["AF101", "options, tfidf"]
+    assert one.status == "found"
+    assert one.high < one.chance
+    assert one.effect < 0
+    assert "Below chance" in one.said
+    assert one.examples[0].said.startswith("gold 0.")
+
+
+def test_groups_of_one_instance_make_random_folds_the_same() -> None:
+    made = make_choices(30)
+    alone = replace(made, instances=tuple(replace(one, group=one.id) for one in made.instances))
+    found = diagnostics(alone, models=["tfidf"])
+    one = found["AF107", "options, tfidf, random folds"]
+    assert (one.status, one.value, one.low, one.high) == ("clear", 0.0, 0.0, 0.0)
+
+
+def test_several_seeds_are_averaged() -> None:
+    instances = make_choices(60)
+    made = probes(instances, group(instances), inputs=["options"], models=["tfidf"], seeds=[0, 1, 2])
+    (one,) = (one for one in diagnostics_of(made.found, instances, group(instances)) if one.code == "AF101")
+    accuracies = [p.hits.mean() for p in made.found if p.folds == "group"]
+    assert len(accuracies) == 3
+    assert one.value == pytest.approx(np.mean(accuracies), abs=1e-6)
+
+
+# real data
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def lines(path: str) -> list[dict[str, Any]]:
+    if not (DATA / path).exists():
+        pytest.skip("no such file at ../shared/data")
+    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("truthfulqa_mc1", 0.66, 0.75), ("goldenswag", 0.31, 0.40), ("piqa", 0.47, 0.56)]
+)
+def test_options_only_accuracy_of_published_questions(name: str, low: float, high: float) -> None:
+    rows = [
+        Instance(f"{i}", row["question"], tuple(row["choices"]), row["label"])
+        for i, row in enumerate(lines(f"mcq/{name}.jsonl"))
+    ]
+    assert low < probe(Instances(tuple(rows), "choices")).hits.mean() < high
+
+
+@pytest.mark.real
+def test_text_only_nlvr2_is_at_chance_by_image_set_and_far_below_with_random_folds() -> None:
+    rows = [
+        Instance(
+            row["identifier"],
+            "",
+            (row["sentence"],),
+            int(row["label"] == "True"),
+            group="-".join(row["identifier"].split("-")[:2]),
+        )
+        for row in lines("nlvr2/dev.json")
+    ]
+    instances = Instances(tuple(rows), "classes", ("False", "True"))
+    assert 0.49 < probe(instances, "hypothesis").hits.mean() < 0.53
+    assert 0.23 < probe(instances, "hypothesis", folds="random").hits.mean() < 0.28

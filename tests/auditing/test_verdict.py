@@ -1,0 +1,117 @@
+"""Claims about what is said of an audit: it names the strongest probe, its interval, chance, and no more."""
+
+from dataclasses import replace
+
+import pytest
+from made_up_audits import audit, integrity, probe, questions, word
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.storing import saved_form
+from swag_af.auditing.verdict import between, diagnostic_rows, figure, further, headline, plain_words, verdict
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.reporting.text import table
+
+DATA = questions(400)
+
+
+def test_the_verdict_names_the_strongest_probe_with_interval_and_chance() -> None:
+    made = audit(DATA, [probe(DATA, 0.7), probe(DATA, 0.5, model="fasttext"), probe(DATA, 0.9, input="full")])
+    said = verdict(made)
+    assert said.startswith("70.0 % of the questions (95 % interval 6")
+    assert "are answered rightly from the options alone, without the question, by a linear model over words" in said
+    assert "one of 2 probes" in said
+    assert said.endswith("Guessing gets 25.0 %.")
+    assert verdict(saved_form(made)) == said
+
+
+def test_at_chance_the_verdict_says_so_and_claims_no_more() -> None:
+    said = verdict(audit(DATA, [probe(DATA, 0.26)]))
+    assert said.startswith("No probe answers these questions better than guessing, which gets 25.0 %")
+    assert "26.0 %" in said
+
+
+def test_of_probes_alike_the_plainest_input_is_named() -> None:
+    other = probe(DATA, 0.71, input="other-context")
+    for share, first in ((0.7, "options, tfidf"), (0.5, "other-context, tfidf")):
+        best = headline(saved_form(audit(DATA, [probe(DATA, share), other])))
+        assert best is not None
+        assert best.subject == first
+
+
+def test_words_around_a_word_that_is_told_are_left_out() -> None:
+    told = [word("no comment", 9.0), word("no", 8.0), word("note", 7.0), word("comment .", 6.0), word("no", 5.0, "x")]
+    assert [(one.ngram, one.label) for one in plain_words(told)] == [
+        ("no comment", "gold"),
+        ("note", "gold"),
+        ("comment .", "gold"),
+        ("no", "x"),
+    ]
+    assert plain_words([word("no", 9.0), word("no", -9.0)]) == [word("no", 9.0), word("no", -9.0)]
+
+
+def test_words_in_random_order_and_all_words_are_no_headline() -> None:
+    made = audit(DATA, [probe(DATA, 0.9, input="full"), probe(DATA, 0.8, input="shuffled"), probe(DATA, 0.3)])
+    best = headline(saved_form(made))
+    assert best is not None
+    assert best.subject == "options, tfidf"
+    assert headline(saved_form(audit(DATA, []))) is None
+    assert "was not asked" in verdict(audit(DATA, []))
+
+
+def test_a_gain_that_is_real_and_slight_is_called_slight() -> None:
+    data = questions(4000, 2)
+    said = verdict(audit(data, [probe(data, 0.53)]))
+    assert said.startswith("Hardly more than by guessing: 53.0 % of the questions")
+
+
+def test_below_chance_is_told() -> None:
+    lines = further(audit(DATA, [probe(DATA, 0.1)]))
+    assert any("10.0 % only (chance 25.0 %). Below chance is a finding too" in line for line in lines)
+
+
+def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
+    made = audit(
+        DATA,
+        [probe(DATA, 0.7)],
+        features={"longest": 0.44, "shortest": 0.1, "first": 0.25},
+        others=[integrity()],
+        words=[word("never", 6.0), word("the", -9.0)],
+    )
+    lines = further(made)
+    assert lines[0].startswith("One feature alone, longest, is right in 44.0 %")
+    assert any(line.startswith("Question by question, shortcuts settle") for line in lines)
+    assert 'The most telling words: "never" (gold).' in lines
+    assert any(line.startswith("Faults in the data itself: ") for line in lines)
+    assert lines[-1] == "Of 5 checks 4 found something, 1 clear."
+
+
+def test_classes_are_labelled() -> None:
+    rows = tuple(Instance(str(i), "p", ("t",), i % 2) for i in range(400))
+    data = Instances(rows, "classes", ("no", "yes"))
+    found = replace(audit(DATA, [probe(DATA, 0.7)]).diagnostics[0], code="AF105", subject="hypothesis, tfidf")
+    made = Audit(data, audit(data, []).groups, (found,), (), (), {})
+    assert "of the instances (95 %" in verdict(made)
+    assert "are labelled rightly from the hypothesis alone, without the premise" in verdict(made)
+
+
+def test_rows_are_those_asked_for_and_align() -> None:
+    made = audit(DATA, [probe(DATA, 0.7)], features={"first": 0.25}, others=[integrity()])
+    rows = diagnostic_rows(made.diagnostics)
+    assert [row[0] for row in rows] == ["check", "AF101 options, tfidf", "AF501 exact duplicates"]
+    assert rows[2][1:4] == ("3", "–", "–")
+    assert [row[0] for row in diagnostic_rows(made.diagnostics, ("clear",))] == ["check", "AF201 first"]
+    assert len({len(line) for line in table(diagnostic_rows(made.diagnostics, ("found", "clear")))}) <= 2
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [(0.7134, "accuracy", "71.3 %"), (1204, "count", "1,204"), (12.61, "z", "12.6"), (None, "share", "–")],
+)
+def test_figures_have_their_unit(value: float, unit: str, said: str) -> None:
+    assert figure(value, unit) == said  # type: ignore[arg-type]
+
+
+def test_an_interval_names_its_unit_once() -> None:
+    one = Diagnostic("AF101", "a", "clear", 0.5, "accuracy", "", low=0.4, high=0.6)
+    assert between(one) == "40.0 to 60.0 %"

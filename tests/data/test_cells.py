@@ -1,0 +1,131 @@
+"""What labels mean, and where they begin to count."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_af.data.cells.labels import AS_TEXT, base_of, gold_of, index_of
+from swag_af.data.cells.values import listed, names_of_options, nested, text_of, texts_of
+from swag_af.data.errors import RowError
+
+Cells = list[tuple[Any, list[str | None], list[str]]]
+
+
+def slow_base_of(cells: Cells) -> int:
+    """By the definition: the first reading that every label allows."""
+    labels = [(value, texts) for value, texts, _ in cells if value not in (-1, "-1")]
+    readings = {
+        0: lambda value, texts: 0 <= int(value) < len(texts),
+        1: lambda value, texts: 1 <= int(value) <= len(texts),
+        AS_TEXT: lambda value, texts: value in texts,
+    }
+    return next((base for base, fits in readings.items() if all(fits(*label) for label in labels)), 0)
+
+
+def options_of(first: int, n: int) -> list[str | None]:
+    return [str(first + i) for i in range(n)]
+
+
+OPTIONS = st.builds(options_of, st.integers(0, 3), st.integers(2, 4))
+LABELS = st.one_of(st.integers(-2, 5), st.integers(-2, 5).map(str))
+
+
+@given(st.lists(st.tuples(LABELS, OPTIONS, st.just([]))))
+def test_labels_are_read_in_the_first_way_that_all_rows_allow(cells: Cells) -> None:
+    assert base_of(cells) == slow_base_of(cells)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.just(options_of(7, 4)), st.just([])), min_size=1))
+def test_what_may_count_from_0_does(cells: Cells) -> None:
+    assert base_of(cells) == 0
+
+
+def test_names_are_no_numbers() -> None:
+    names = ["1", "2", "3", "4"]
+    assert base_of([("1", options_of(7, 4), names), ("4", options_of(7, 4), names)]) == 0
+
+
+def test_numbers_that_fit_as_texts_alone_are_texts() -> None:
+    cells: Cells = [("2", ["1", "2"], []), ("7", ["7", "8"], [])]
+    assert base_of(cells) == AS_TEXT
+    assert [index_of(value, "label", texts, what="options", base=AS_TEXT) for value, texts, _ in cells] == [1, 0]
+
+
+TEXTS = ["red", "green", "blue"]
+MEANT = {
+    "a number": (1, 0, 1),
+    "a number in a text": (" 1 ", 0, 1),
+    "a number from 1": (1, 1, 0),
+    "a float": (2.0, 0, 2),
+    "a letter": ("B", 0, 1),
+    "a small letter": ("c", 0, 2),
+    "a letter in brackets": ("(B)", 0, 1),
+    "a letter and a stop": ("B.", 0, 1),
+    "its text": ("green", 0, 1),
+    "marks": ([0, 0, 1], 0, 2),
+    "marks that are truth values": ([False, True, False], 0, 1),
+    "marks in a text": ("[0, 1, 0]", 0, 1),
+}
+
+
+@pytest.mark.parametrize(("value", "base", "index"), MEANT.values(), ids=MEANT.keys())
+def test_what_a_label_means(value: object, base: int, index: int) -> None:
+    assert index_of(value, "label", TEXTS, what="options", base=base) == index
+
+
+NONE_MEANT = {
+    "none": (None, "has no label"),
+    "of a test file": (-1, "has no label"),
+    "of no majority": ("-", "has no label"),
+    "NaN": (float("nan"), "has no label"),
+    "too large": (3, "has label 3, and 3 options, which count from 0"),
+    "another text": ("yellow", "'yellow' under label"),
+    "a letter beyond": ("D", "'D' under label"),
+    "two marks": ([1, 1, 0], "has 2 marks"),
+    "marks of others": ([1, 0], "has 1 marks under label for 3"),
+}
+
+
+@pytest.mark.parametrize(("value", "said"), NONE_MEANT.values(), ids=NONE_MEANT.keys())
+def test_labels_that_mean_nothing(value: object, said: str) -> None:
+    with pytest.raises(RowError, match=said):
+        index_of(value, "label", TEXTS, what="options")
+
+
+@pytest.mark.parametrize("label", [True, 1])
+def test_a_truth_value_is_the_second_of_two(label: object) -> None:
+    assert index_of(label, "label", ["no", "yes"], what="options") == 1
+
+
+def test_names_beside_nested_options_come_before_numbers() -> None:
+    row = {"choices": {"text": TEXTS, "label": ["3", "2", "1"]}, "choices.text": TEXTS, "key": "3"}
+    assert gold_of(row, "key", "choices.text") == (0, TEXTS)
+    assert names_of_options({"options": {"A": "x", "B": "y"}}, "options", 2) == ["A", "B"]
+
+
+def test_a_label_of_an_empty_option_is_refused() -> None:
+    with pytest.raises(RowError, match="no text under option 0"):
+        gold_of({"options": [None, "x"], "label": 0}, "label", "options")
+
+
+NAMES = ("a10", "a2", "a1", "choice_1", "choice-0", "A", "B")
+
+
+@pytest.mark.parametrize(
+    ("stem", "columns"),
+    [("a", ("a1", "a2", "a10")), ("choices", ("choice-0", "choice_1")), ("A,B", ("A", "B")), ("A,C", ()), ("", ())],
+)
+def test_columns_of_a_list(stem: str, columns: tuple[str, ...]) -> None:
+    assert listed(stem, NAMES) == columns
+
+
+def test_numbered_columns_are_one_text() -> None:
+    assert text_of({"s2": "Then he sits. ", "s1": "He stands."}, "s") == "He stands. Then he sits."
+    assert texts_of({"s2": "b", "s1": ""}, "s") == [None, "b"]
+
+
+def test_cells_within_cells() -> None:
+    assert nested({"a": [{"b": {"c": 1}}, {"b": {"c": 2}}]}, "a.b.c") == [1, 2]
+    assert nested({"a": 3}, "a.b") is None

@@ -1,0 +1,532 @@
+"""Any dataset as instances: layouts, columns that are looked for, labels of every form, splits, our own folders."""
+
+import csv
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import HashFilter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_af import AFOptions, CandidatePool, filter_pool
+from swag_af.cli.main import main
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.instances.reading import names_of, read_instances
+from swag_af.data.instances.rows import drawn_order
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+Rows = list[dict[str, Any]]
+
+
+def write(path: Path, rows: Rows) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_table(path: Path, rows: Rows) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def read(path: Path, rows: Rows, **settings: Any) -> Instances:
+    return read_instances([write(path / "rows.jsonl", rows)], **settings)
+
+
+def shown(instances: Instances) -> list[tuple[str, str, tuple[str, ...], int]]:
+    return [(one.context, one.start, one.options, one.answer) for one in instances.instances]
+
+
+WALL = ("What could be put on a wall?", "", ("paint", "carpet", "curtains"), 2)
+CHOICES = {
+    "question, choices, label": {"question": WALL[0], "choices": WALL[2], "label": 2},
+    "endings in a JSON list": {"question": WALL[0], "endings": json.dumps(WALL[2]), "answer": "curtains"},
+    "ARC": {"id": "q", "question": WALL[0], "choices": {"text": WALL[2], "label": ["1", "2", "3"]}, "answerKey": "3"},
+    "OpenBookQA": {
+        "question_stem": WALL[0],
+        "choices": {"text": WALL[2], "label": ["A", "B", "C"]},
+        "answerKey": "C",
+    },
+    "CommonsenseQA as released": {
+        "answerKey": "C",
+        "question": {
+            "question_concept": "wall",
+            "stem": WALL[0],
+            "choices": [{"label": name, "text": text} for name, text in zip("ABC", WALL[2], strict=True)],
+        },
+    },
+    "TruthfulQA of the hub": {
+        "question": WALL[0],
+        "mc1_targets": {"choices": WALL[2], "labels": [0, 0, 1]},
+        "mc2_targets": {"choices": WALL[2], "labels": [1, 0, 1]},
+    },
+    "NExT-QA": {"video": "7", "frame_count": 3, "question": WALL[0], "answer": 2}
+    | {"qid": 1, "type": "CH"}
+    | {f"a{i}": text for i, text in enumerate(WALL[2])},
+    "SIQA": {"context": WALL[0]} | {f"answer{x}": t for x, t in zip("ABC", WALL[2], strict=True)} | {"label": "3"},
+    "MedMCQA": {"question": WALL[0]} | {f"op{x}": t for x, t in zip("abc", WALL[2], strict=True)} | {"cop": 2},
+    "columns of letters": {"Question": WALL[0], **dict(zip("ABC", WALL[2], strict=True)), "Answer": "C"},
+    "MedQA": {
+        "question": WALL[0],
+        "answer": "curtains",
+        "options": dict(zip("ABC", WALL[2], strict=True)),
+        "answer_idx": "C",
+    },
+    "lm-eval": {"doc_id": 4, "doc": {"question": WALL[0]}, "target": "2"}
+    | {"arguments": [[WALL[0], f" {text}"] for text in WALL[2]], "resps": [[[-1, False]]] * 3},
+    "lm-eval of later releases": {
+        "doc_id": 4,
+        "doc": {"q": WALL[0]},
+        "target": 2,
+        "arguments": {f"gen_args_{i}": {"arg_0": WALL[0], "arg_1": text} for i, text in enumerate(WALL[2])},
+    },
+    "lm-eval with requests for each option by itself": {
+        "doc_id": 4,
+        "doc": {},
+        "target": 2,
+        "arguments": [*([WALL[0], text] for text in WALL[2]), *(["", text] for text in WALL[2])],
+    },
+    "lm-eval with letters as options": {
+        "doc_id": 4,
+        "doc": {"question": WALL[0], "choices": WALL[2]},
+        "target": "2",
+        "arguments": [["A long prompt", f" {letter}"] for letter in "ABC"],
+    },
+}
+
+
+@pytest.mark.parametrize("row", CHOICES.values(), ids=CHOICES.keys())
+def test_layouts_of_multiple_choice_are_read_without_a_flag(tmp_path: Path, row: dict[str, Any]) -> None:
+    made = read(tmp_path, [row])
+    assert made.kind == "choices"
+    assert made.has_order
+    assert shown(made) == [WALL]
+
+
+def test_piqa_is_read(tmp_path: Path) -> None:
+    made = read(tmp_path, [{"goal": "To sit", "sol1": "stand", "sol2": "use a chair", "label": i} for i in (1, 0)])
+    assert shown(made) == [("To sit", "", ("stand", "use a chair"), 1), ("To sit", "", ("stand", "use a chair"), 0)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
+    rows = [{"question": "Who?", "a0": "he", "a1": "she, too", "a2": "", "answer": 1, "video": "v"}]
+    made = read_instances([write_table(tmp_path / f"rows{suffix}", rows)])
+    assert shown(made) == [("Who?", "", ("he", "she, too"), 1)]
+    assert made.instances[0] == Instance(
+        "rows:2", "Who?", ("he", "she, too"), 1, group="v", where=f"rows{suffix}, line 2"
+    )
+
+
+def test_a_missing_option_moves_the_label(tmp_path: Path) -> None:
+    made = read(tmp_path, [{"question": "Who?", "choices": ["he", None, "she", "they"], "label": 2}])
+    assert shown(made) == [("Who?", "", ("he", "she", "they"), 1)]
+
+
+def test_one_json_list_and_parquet_are_read(tmp_path: Path) -> None:
+    rows = [{"question": "Who?", "choices": ["he", "she"], "label": i} for i in (0, 1)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows, indent=1))
+    expected = shown(read(tmp_path, rows))
+    assert shown(read_instances([tmp_path / "rows.json"])) == expected
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    assert shown(read_instances([tmp_path / "rows.parquet"])) == expected
+
+
+# ------------------------------------------------------------------------------- contexts, groups, gold columns
+
+SENTENCES = {
+    "SWAG": {"video-id": "anetv_1", "startphrase": "He sits. He", "sent1": "He sits.", "sent2": "He"}
+    | {"gold-source": "gold", "ending0": "eats.", "ending1": "flies.", "label": 0},
+    "SWAG in one text": {"startphrase": "He sits. He", "endings": ["eats.", "flies."], "label": 0},
+    "HellaSwag": {"ind": 3, "ctx_a": "He sits.", "ctx_b": "He", "ctx": "He sits. He", "source_id": "anetv_1"}
+    | {"endings": ["eats.", "flies."], "label": "0", "split": "val"},
+    "HellaSwag in one text": {"ind": 3, "ctx": "He sits. He", "endings": ["eats.", "flies."], "label": 0},
+    "rows of a pool": {"sent1": "He sits.", "start": "He", "endings": ["eats.", "flies."], "label": 0},
+}
+
+
+@pytest.mark.parametrize("row", SENTENCES.values(), ids=SENTENCES.keys())
+def test_starts_are_told_from_contexts(tmp_path: Path, row: dict[str, Any]) -> None:
+    made = read(tmp_path, [row])
+    assert shown(made) == [("He sits.", "He", ("eats.", "flies."), 0)]
+    assert made.instances[0].group == ("anetv_1" if "anetv_1" in row.values() else "")
+
+
+GOLDS = {
+    "SWAG in full": {"sent1": "He sits.", "sent2": "He", "startphrase": "He sits. He", "gold-ending": "eats."}
+    | {"distractor-0": "flies.", "distractor-1": "swims.", "distractor-0-type": "unlikely"},
+    "pool": {"sent1": "He sits.", "start": "He", "gold": "eats.", "negatives": ["flies.", "swims."]},
+    "SciQ": {"question": "What?", "correct_answer": "eats."} | {"distractor1": "flies.", "distractor2": "swims."},
+    "TruthfulQA": {"question": "What?", "best_answer": "eats.", "incorrect_answers": ["flies.", "swims."]},
+}
+
+
+@pytest.mark.parametrize("row", GOLDS.values(), ids=GOLDS.keys())
+def test_gold_of_its_own_column_gets_a_drawn_place(tmp_path: Path, row: dict[str, Any]) -> None:
+    made = read(tmp_path, [row])
+    one = made.instances[0]
+    assert not made.has_order
+    assert one.options[one.answer] == "eats."
+    assert sorted(one.options) == ["eats.", "flies.", "swims."]
+    assert "the order of options was drawn" in made.notes[0]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=6, unique=True), st.data())
+def test_the_drawn_order_is_the_same_whichever_is_gold(texts: list[str], data: st.DataObject) -> None:
+    first = data.draw(st.permutations(texts))
+    options, gold = drawn_order(first)
+    assert options == drawn_order(texts)[0]
+    assert options[gold] == first[0]
+
+
+def test_drawn_places_of_gold_are_even() -> None:
+    places = [drawn_order([f"gold {i}", f"one {i}", f"two {i}", f"three {i}"])[1] for i in range(2_000)]
+    counts = np.bincount(places, minlength=4)
+    assert np.abs(counts - 500).max() < 5 * np.sqrt(2_000 * 0.25 * 0.75)
+
+
+def test_passages_come_before_questions_and_are_groups(tmp_path: Path) -> None:
+    """As in RACE."""
+    rows = [{"article": text, "question": "Who?", "options": ["he", "she"], "answer": "A"} for text in ("One.", "Two.")]
+    made = read(tmp_path, rows)
+    assert [(one.context, one.group) for one in made.instances] == [("One. Who?", "One."), ("Two. Who?", "Two.")]
+
+
+def test_sentences_in_columns_are_one_context(tmp_path: Path) -> None:
+    """As in StoryCloze, whose labels count from 1."""
+    row = {f"InputSentence{i}": f"He {i}." for i in range(1, 5)} | {
+        "RandomFifthSentenceQuiz1": "Good.",
+        "RandomFifthSentenceQuiz2": "Bad.",
+    }
+    made = read(tmp_path, [row | {"AnswerRightEnding": 2}, row | {"AnswerRightEnding": 1}])
+    assert shown(made)[0] == ("He 1. He 2. He 3. He 4.", "", ("Good.", "Bad."), 1)
+    assert "(numbers from 1)" in made.notes[0]
+
+
+# ------------------------------------------------------------------------------- labels
+
+
+def labelled(*labels: object, n: int = 3) -> Rows:
+    return [{"question": f"Which {i}?", "choices": list("xyz")[:n], "label": label} for i, label in enumerate(labels)]
+
+
+def test_labels_count_from_1_where_all_rows_say_so(tmp_path: Path) -> None:
+    assert read(tmp_path, labelled(1, 3, 2)).answers.tolist() == [0, 2, 1]
+    assert read(tmp_path, labelled(1, 2, 2)).answers.tolist() == [1, 2, 2]
+    assert read(tmp_path, labelled(1, 2, 2), label_base="1").answers.tolist() == [0, 1, 1]
+    with pytest.raises(InputError, match="line 2 has label 3, and 3 choices, which count from 0"):
+        read(tmp_path, labelled(0, 3, 1))
+
+
+def test_all_files_say_where_labels_begin(tmp_path: Path) -> None:
+    files = [write(tmp_path / "a.jsonl", labelled(1, 2)), write(tmp_path / "b.jsonl", labelled(3))]
+    assert read_instances(files).answers.tolist() == [0, 1, 2]
+
+
+def test_answers_that_are_numbers_may_be_texts(tmp_path: Path) -> None:
+    rows = [{"question": f"{i} + 1", "choices": [str(i + 1), str(i)], "answer": str(i + 1)} for i in range(9)]
+    made = read(tmp_path, rows)
+    assert made.answers.tolist() == [0] * 9
+    assert "label = answer (texts)" in made.notes[0]
+
+
+def test_rows_without_a_label_are_left_out_and_counted(tmp_path: Path) -> None:
+    made = read(tmp_path, labelled(0, -1, None, "", 2))
+    assert made.answers.tolist() == [0, 2]
+    assert "rows.jsonl: 3 of 5 rows have no label and were left out" in made.notes
+
+
+def test_a_file_without_labels_is_one_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rows.jsonl: none of its rows has a label under label.*--labels-file"):
+        read(tmp_path, labelled(-1, -1))
+    rows = [{name: value for name, value in row.items() if name != "label"} for row in labelled(0, 1)]
+    with pytest.raises(InputError, match=r"no column says which of choices is right.*--labels-file"):
+        read(tmp_path, rows)
+
+
+def test_labels_may_stand_in_a_second_file(tmp_path: Path) -> None:
+    (tmp_path / "labels.lst").write_text("2\n0\n")
+    made = read(tmp_path, [row | {"label": -1} for row in labelled(0, 0)], labels_file=tmp_path / "labels.lst")
+    assert made.answers.tolist() == [2, 0]
+    assert set(made.files) == {"rows.jsonl", "labels.lst"}
+
+
+# ------------------------------------------------------------------------------- classes
+
+PAIR = {"premise": "A man sits.", "hypothesis": "He stands.", "label": "contradiction"}
+OTHER = {"premise": "A man sits.", "hypothesis": "He rests.", "label": "entailment"}
+CLASSES: dict[str, Rows] = {
+    "pairs": [PAIR, OTHER],
+    "SNLI as released": [
+        {"sentence1": row["premise"], "sentence2": row["hypothesis"], "gold_label": row["label"]}
+        | {"annotator_labels": ["neutral"], "pairID": "4#0r1n"}
+        for row in (PAIR, OTHER)
+    ],
+    "marked pairs": [
+        {"task": "mnli", "input": f"premise: {row['premise']} [SEP] hypothesis: {row['hypothesis']}"}
+        | {"output": row["label"], "options": ["contradiction", "entailment", "neutral"]}
+        for row in (PAIR, OTHER)
+    ],
+}
+
+
+@pytest.mark.parametrize("rows", CLASSES.values(), ids=CLASSES.keys())
+def test_layouts_of_pairs_are_read_without_a_flag(tmp_path: Path, rows: Rows) -> None:
+    made = read(tmp_path, rows)
+    assert (made.kind, made.classes) == ("classes", ("contradiction", "entailment"))
+    assert shown(made) == [("A man sits.", "", ("He stands.",), 0), ("A man sits.", "", ("He rests.",), 1)]
+
+
+def test_classes_are_numbers_in_order_or_names_and_no_majority_is_left_out(tmp_path: Path) -> None:
+    made = read(tmp_path, [PAIR | {"label": label} for label in (10, 2, "-", -1, 2.0)])
+    assert made.classes == ("2", "10")
+    assert made.answers.tolist() == [1, 0, 0]
+    assert "2 of 5 rows have no label" in made.notes[1]
+
+
+def test_names_of_classes_that_datasets_recorded_are_used(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    names = datasets.ClassLabel(names=["entailment", "neutral", "contradiction"])
+    features = datasets.Features(
+        {"premise": datasets.Value("string"), "hypothesis": datasets.Value("string"), "label": names}
+    )
+    rows = [PAIR | {"label": label} for label in (2, 0, -1)]
+    saved = datasets.Dataset.from_list(rows, features=features)
+    saved.save_to_disk(tmp_path / "saved")
+    saved.to_parquet(tmp_path / "rows.parquet")
+    for path in ("saved", "rows.parquet"):
+        assert read_instances([tmp_path / path]).classes == ("contradiction", "entailment")
+
+
+def test_nlvr2_is_grouped_by_its_sets_of_images(tmp_path: Path) -> None:
+    rows = [
+        {"sentence": "Two dogs.", "label": label, "identifier": f"dev-{i}-{j}-0", "synset": "dog"}
+        for i, j, label in ((850, 0, "True"), (850, 2, "False"), (7, 0, "True"))
+    ]
+    made = read(tmp_path, rows)
+    assert made.classes == ("False", "True")
+    assert [(one.id, one.group) for one in made.instances] == [
+        ("dev-850-0-0", "dev-850"),
+        ("dev-850-2-0", "dev-850"),
+        ("dev-7-0-0", "dev-7"),
+    ]
+    assert [one.options for one in made.instances] == [("Two dogs.",)] * 3
+
+
+def test_options_that_never_differ_are_classes(tmp_path: Path) -> None:
+    rows = [{"text": f"Text {i}.", "choices": ["no", "yes"], "label": i % 2} for i in range(12)]
+    made = read(tmp_path, rows)
+    assert (made.kind, made.classes) == ("classes", ("no", "yes"))
+    assert made.answers.tolist() == [0, 1] * 6
+    assert read(tmp_path, rows[:4]).kind == "choices"
+    assert read(tmp_path, rows, columns=InstanceColumns(endings_column="")).classes == ("0", "1")
+
+
+def test_labels_that_are_no_classes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="150 classes"):
+        read(tmp_path, [{"text": f"t {i}", "label": f"l {i}"} for i in range(150)])
+
+
+# ------------------------------------------------------------------------------- columns that are named
+
+
+def test_named_columns_come_before_guesses(tmp_path: Path) -> None:
+    row = {"question": "Not this", "q": "Who?", "choices": ["a", "b"], "set": ["he", "she"], "label": 0, "key": "she"}
+    columns = InstanceColumns(context_column="q", endings_column="set", label_column="key", id_column="q")
+    made = read(tmp_path, [row], columns=columns)
+    assert shown(made) == [("Who?", "", ("he", "she"), 1)]
+    assert made.instances[0].id == "Who?"
+    assert "question = q, options = set, label = key (texts)" in made.notes[0]
+
+
+def test_a_text_may_be_named_and_a_kind(tmp_path: Path) -> None:
+    row = {"premise": "A", "hypothesis": "B", "body": "C", "choices": ["x", "y"], "label": 0}
+    rows = [row, row | {"label": 1}]
+    made = read(tmp_path, rows, kind="classes", columns=InstanceColumns(text_column="body", endings_column=""))
+    assert [(one.context, one.options) for one in made.instances] == [("", ("C",))] * 2
+    assert read(tmp_path, rows, kind="choices").kind == "choices"
+
+
+def test_an_empty_name_says_that_there_is_none(tmp_path: Path) -> None:
+    rows = [row | {"video": "v", "id": "one"} for row in labelled(0, 1)]
+    made = read(tmp_path, rows, columns=InstanceColumns(video_column="", id_column=""))
+    assert [(one.id, one.group) for one in made.instances] == [("rows:1", ""), ("rows:2", "")]
+
+
+def test_ids_that_repeat_are_replaced_unless_they_were_named(tmp_path: Path) -> None:
+    rows = [row | {"id": "one"} for row in labelled(0, 1)]
+    made = read(tmp_path, rows)
+    assert [one.id for one in made.instances] == ["rows:1", "rows:2"]
+    assert "the ids of the rows repeat, so file and line stand for them" in made.notes
+    with pytest.raises(InputError, match="1 ids occur twice"):
+        read(tmp_path, rows, columns=InstanceColumns(id_column="id"))
+
+
+# ------------------------------------------------------------------------------- several sources
+
+
+def test_several_files_are_splits(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{name}.jsonl", labelled(0, 1)) for name in ("train", "test-00000-of-00001")]
+    made = read_instances(files, name="set")
+    assert {name: rows.tolist() for name, rows in made.splits().items()} == {"train": [0, 1], "test": [2, 3]}
+    assert made.name == "set"
+    assert made.files == {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_the_split_of_a_row_comes_before_its_file(tmp_path: Path) -> None:
+    rows = [row | {"split": split} for row, split in zip(labelled(0, 1), ("val", "test"), strict=True)]
+    assert list(read(tmp_path, rows).splits()) == ["val", "test"]
+
+
+def test_files_of_one_name_are_told_by_their_folders(tmp_path: Path) -> None:
+    assert names_of([Path("/x/a/val.csv"), Path("/x/b/val.csv")]) == ["a/val.csv", "b/val.csv"]
+    with pytest.raises(InputError, match="named twice"):
+        names_of([Path("/x/val.csv"), Path("/x/val.csv")])
+
+
+def test_every_split_of_a_saved_dictionary_is_read_but_those_without_labels(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    splits = {"train": labelled(0, 1), "validation": labelled(2), "test": labelled(-1, -1)}
+    datasets.DatasetDict({name: datasets.Dataset.from_list(rows) for name, rows in splits.items()}).save_to_disk(
+        tmp_path / "saved"
+    )
+    made = read_instances([tmp_path / "saved"])
+    assert {name: rows.tolist() for name, rows in made.splits().items()} == {"train": [0, 1], "validation": [2]}
+    assert "test: 2 of 2 rows have no label and were left out" in made.notes
+
+
+def test_questions_and_classes_are_not_read_together(tmp_path: Path) -> None:
+    files = [write(tmp_path / "a.jsonl", labelled(0, 1)), write(tmp_path / "b.jsonl", [PAIR, OTHER])]
+    with pytest.raises(InputError, match=r"a.jsonl holds questions with options, .*b.jsonl texts with classes"):
+        read_instances(files)
+
+
+# ------------------------------------------------------------------------------- what is ours
+
+
+def test_a_pool_is_read_with_all_its_candidates(pool_folder: Path) -> None:
+    pool = CandidatePool.open(pool_folder)
+    made = read_instances([pool_folder])
+    assert not made.has_order
+    assert made.n_answers.tolist() == pool.counts.tolist()
+    assert [one.options[one.answer] for one in made.instances] == [pool.text(row, 0) for row in range(len(pool))]
+    assert [one.id for one in made.instances] == [context.id for context in pool.contexts]
+    named = [one.group for one in made.instances]
+    assert len(set(zip(named, pool.groups.tolist(), strict=True))) == len(set(named))
+
+
+def test_runs_and_released_folders_are_read(tmp_path: Path, pool_folder: Path) -> None:
+    run = filter_pool(
+        CandidatePool.open(pool_folder), HashFilter(), AFOptions(iterations=2, n_negatives=4), out=tmp_path / "run"
+    )
+    made = read_instances([tmp_path / "run"])
+    assert [sorted(one.options) for one in made.instances] == [sorted(texts) for texts in run.texts()]
+    assert "after iteration 2" in made.notes[0]
+
+    main(["release", str(tmp_path / "run"), "--out", str(tmp_path / "dataset"), "--test-share", "0.2"])
+    released = read_instances([tmp_path / "dataset"])
+    assert list(released.splits()) == ["train", "val", "test"]
+    assert {one.options[one.answer] for one in released.instances} == {context.gold for context in run.pool.contexts}
+    assert {one.group for one in released.instances} == {context.video for context in run.pool.contexts}
+    assert released.has_order
+    assert set(released.files) == {"train.csv", "val.csv", "test.csv", "test_labels.csv"}
+
+
+# ------------------------------------------------------------------------------- bad input
+
+BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
+    "nothing of a dataset": ([{"a": 1, "b": 2}], {}, "no columns that look like questions .it has a, b"),
+    "one option": (
+        [*labelled(0), labelled(0, n=1)[0]],
+        {},
+        "line 2 has 1 options, where two or more are due",
+    ),
+    "labels out of range": (
+        [*labelled(*[0] * 9), *labelled(7, 8, 9, 9)],
+        {},
+        r"4 rows cannot be used \(first: line 10 .*; line 11 .*; line 12 ",
+    ),
+    "a column that is not there": (
+        labelled(0),
+        {"columns": InstanceColumns(context_column="questoin")},
+        "no column questoin .*Did you mean question for questoin",
+    ),
+    "another layout": (
+        [{"sentence": "s", "identifier": "7", "label": "True"}],
+        {"layout": "nlvr2"},
+        "a row has '7' under identifier, .*not of the layout nlvr2",
+    ),
+    "an option that is no text": (
+        [*labelled(0, 1), labelled(0)[0] | {"choices": ["x", 3]}],
+        {},
+        "line 3 has a int as number 1 of choices",
+    ),
+    "options that are no texts": (
+        [{"question": "1 + 1", "choices": [1, 2], "label": 1}],
+        {},
+        "the first row has a int as number 0 of choices",
+    ),
+    "answers in free text": (
+        [{"question": f"Who {i}?", "answer": f"He {i}."} for i in range(30)],
+        {},
+        "30 classes in 30 rows",
+    ),
+    "a log of generations": (
+        [{"doc_id": 0, "doc": {}, "target": "x", "arguments": [["prompt", {"until": []}]]}],
+        {"layout": "lm-eval"},
+        "no log of multiple choice",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "settings", "said"), BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_read_is_one_line(tmp_path: Path, rows: Rows, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as told:
+        read(tmp_path, rows, **settings)
+    assert "\n" not in str(told.value)
+    assert "rows" in str(told.value).partition(": ")[0]
+    assert re.search(said, str(told.value))
+
+
+def test_no_file_is_an_error() -> None:
+    with pytest.raises(InputError, match="no file given"):
+        read_instances([])
+
+
+# ------------------------------------------------------------------------------- real data
+
+REAL = {
+    "goldenswag": ("mcq/goldenswag.jsonl", "choices", 1_525),
+    "nextqa": ("mcq/nextqa_val.csv", "choices", 4_996),
+    "openbookqa": ("mcq/openbookqa.jsonl", "choices", 2_000),
+    "piqa": ("mcq/piqa.jsonl", "choices", 2_000),
+    "truthfulqa": ("mcq/truthfulqa_mc1.jsonl", "choices", 817),
+    "hellaswag": ("hellaswag/hellaswag_val_rows_0-4999.jsonl", "choices", 5_000),
+    "swag pairs": ("swag/swag_pairs.jsonl", "choices", 1_485),
+    "swag": ("swag/swag_questions.jsonl", "choices", 760),
+    "snli": ("snli/snli_pairs.jsonl", "classes", 73_601),
+    "mnli": ("mnli/mnli_dev_matched.jsonl", "classes", 9_815),
+    "nlvr2": ("nlvr2/dev.json", "classes", 6_982),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("path", "kind", "n"), REAL.values(), ids=REAL.keys())
+def test_real_datasets_are_read_without_a_flag(path: str, kind: str, n: int) -> None:
+    if not (SHARED / path).exists():
+        pytest.skip("no such file at ../shared/data")
+    made = read_instances([SHARED / path])
+    assert (made.kind, len(made)) == (kind, n)
+    assert all(one.options and all(option.strip() for option in one.options) for one in made.instances)
+    assert all(one.context.strip() for one in made.instances) == (path != "nlvr2/dev.json")

@@ -1,0 +1,150 @@
+"""Claims about the page of an audit: the verdict first, texts stay texts, nothing is loaded, every link has an end."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_audits import audit, integrity, probe, questions, word
+
+from swag_af.auditing.codes.code import codes
+from swag_af.auditing.comparison import compare
+from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.storing import open_audit, save_audit
+from swag_af.auditing.verdict import verdict
+from swag_af.data.instances.instances import Instances
+from swag_af.reporting.audit_page import Axis, audit_page, shown
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def made(instances: Instances | None = None, *, worse: float = 0.0) -> Audit:
+    data = instances or questions(200)
+    probes = [
+        probe(data, 0.7 - worse),
+        probe(data, 0.15, input="other-context"),
+        probe(data, 0.9, input="full"),
+        probe(data, 0.8, folds="random"),
+    ]
+    features = {"longest": 0.4 - worse, "first": 0.25}
+    words = [word("nobody", 7.0), word("the", -5.0)]
+    return audit(data, probes, features=features, others=[integrity()], words=words)
+
+
+class Reader(HTMLParser):
+    """What a browser would make of a page: tags, attributes, ids, links, text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def values(self, name: str) -> set[str]:
+        return {value or "" for attribute, value in self.attributes if attribute == name}
+
+
+def test_the_verdict_is_the_first_thing_said_of_the_data() -> None:
+    html = audit_page(made())
+    said = verdict(made()).replace(" %", f"{NBSP}%")
+    assert f'<p class="verdict above">{said}</p>' in html
+    assert html.index(said) < html.index("<nav") < html.index("<section")
+
+
+def test_a_page_made_again_from_the_folder_is_the_same(tmp_path: Path) -> None:
+    save_audit(made(), tmp_path / "audit")
+    assert audit_page(open_audit(tmp_path / "audit")) == audit_page(made())
+
+
+def test_nothing_is_loaded_and_nothing_runs() -> None:
+    page = Reader(audit_page(made(), command="swag-af audit made.jsonl"))
+    assert not {"script", "link", "img", "iframe", "object"} & page.tags
+    assert {link[0] for link in page.values("href")} == {"#"}
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page.values("content")
+
+
+def test_every_code_that_is_known_links_to_its_explanation() -> None:
+    page = Reader(audit_page(made()))
+    known = {f"#{one.code}" for one in made().diagnostics if one.code in codes()}
+    assert known
+    ids = {f"#{name}" for name in page.values("id")}
+    assert known <= page.values("href") & ids
+    assert {link for link in page.values("href") if link[1:3] != "AF"} <= ids
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=30))
+def test_whatever_data_says_stays_text(text: str) -> None:
+    """No new tag or attribute, and no character that a terminal or a browser obeys."""
+    hostile = f"<img src=x onerror=alert(1)>{text}\u202e\x1b[2J"
+    plain, odd = (audit_page(audit(questions(12), [], others=[integrity(text=said)])) for said in ("a", hostile))
+    assert Reader(odd).tags == Reader(plain).tags
+    assert len(Reader(odd).attributes) == len(Reader(plain).attributes)
+    assert "\x1b" not in odd
+    assert "\u202e" not in odd
+    assert "\\u202e\\x1b[2J" in odd
+
+
+def test_a_comparison_comes_before_the_checks() -> None:
+    data = questions(200)
+    before, after = made(data), made(data.take(range(100)), worse=0.2)
+    html = audit_page(after, compare(before, after, made))
+    assert html.index('<section id="repair">') < html.index('<section id="shortcuts">')
+    assert "random removal" in html
+    assert '<section id="repair">' not in audit_page(after)
+
+
+def test_hard_instances_are_said_to_be_below_chance_by_construction() -> None:
+    html = audit_page(made())
+    assert "below chance <em>by construction</em>" in html
+    assert "options, tfidf *" in html
+    assert "full, tfidf *" not in html
+
+
+def test_without_probes_there_is_a_page_without_tiers() -> None:
+    html = audit_page(audit(questions(12), [], others=[integrity()]))
+    assert "no probe was made" in html
+    assert 'id="tiers"' not in html
+
+
+def test_words_are_shown_by_the_label_that_they_go_with() -> None:
+    html = audit_page(made())
+    assert html.index("with gold") < html.index(">nobody</th>") < html.index("against gold") < html.index(">the</th>")
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "options"),
+    [
+        ("Why?\n- because\n* so", ["Why?"], [("because", False), ("so", True)]),
+        ("a premise\na text\n* entailment", ["a premise", "a text"], [("entailment", True)]),
+        ("only words", ["only words"], []),
+        ("Why?\n* so\nand so", ["Why?"], [("so\nand so", True)]),
+    ],
+)
+def test_an_example_is_context_and_options(text: str, context: list[str], options: list[tuple[str, bool]]) -> None:
+    found = shown(Example("q1", "line 1", text))
+    assert (found["context"], found["options"]) == (context, options)
+
+
+def test_what_lies_beyond_an_axis_is_at_its_end() -> None:
+    assert [Axis(0.5).at(value) for value in (-1.0, 0.0, 0.25, 0.5, 2.0)] == [0, 0, 50, 100, 100]
+    assert [label.replace(NBSP, " ") for _, label in Axis(0.4).ticks] == ["0 %", "10 %", "20 %", "30 %", "40 %"]
+
+
+def test_values_that_are_no_accuracies_stand_in_a_table_of_checks() -> None:
+    added = Diagnostic("AF107", "options, tfidf, random folds", "found", 0.1, "share", "ten points", 0.05, 0.15, 0.0)
+    html = audit_page(audit(questions(12), [], others=[added]))
+    assert re.search(r'<table class="checks">.*ten points', html, re.DOTALL)
+    assert not re.search(r'<table class="reach">.*ten points.*</tfoot>', html, re.DOTALL)
