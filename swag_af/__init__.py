@@ -13,11 +13,13 @@ and prints nothing but progress on the terminal:
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
     run_filter    FilterOptions         the run
-    audit         AuditOptions          the run and its findings
+    run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
+    audit_of_run  AuditOptions          the run and what filters that took no part find in it
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
-The verb `filter` is `run_filter`, because `filter` is Python's own; `filter_pool` is the algorithm alone.
+The verb `filter` is `run_filter`, because `filter` is Python's own; `filter_pool` is the algorithm alone, as `audit(data)`
+is of `run_audit`.
 
 Reading order (each folder imports only those named before it):
 
@@ -44,14 +46,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from swag_af.af.loop import filter_pool
     from swag_af.af.options import AFOptions, FilterOptions
-    from swag_af.auditing.audit import audit, audit_pool
+    from swag_af.auditing.audit import audit_of_run, audit_pool
+    from swag_af.auditing.dataset import Checks, audit
     from swag_af.auditing.options import AuditOptions
+    from swag_af.auditing.outcome import Audit
+    from swag_af.auditing.probes.probe import probe
+    from swag_af.cli.auditing import run_audit
     from swag_af.cli.filtering import run_filter
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
     from swag_af.data.errors import SwagAfError
     from swag_af.data.findings import Finding
+    from swag_af.data.instances.instances import Instance, Instances
+    from swag_af.data.instances.reading import read_instances
     from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
     from swag_af.data.pool.verb import pool, tag
@@ -75,8 +83,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wa
 
 _MODULE_OF = {
     "AFOptions": "swag_af.af.options",
+    "Audit": "swag_af.auditing.outcome",
     "AuditOptions": "swag_af.auditing.options",
     "CandidatePool": "swag_af.data.pool.pool",
+    "Checks": "swag_af.auditing.dataset",
     "CaptionColumns": "swag_af.data.captions.options",
     "Columns": "swag_af.data.pool.options",
     "Context": "swag_af.data.context",
@@ -84,6 +94,8 @@ _MODULE_OF = {
     "ContextsOptions": "swag_af.data.captions.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
+    "Instance": "swag_af.data.instances.instances",
+    "Instances": "swag_af.data.instances.instances",
     "Finding": "swag_af.data.findings",
     "GenerateOptions": "swag_af.lm.options",
     "LMOptions": "swag_af.lm.options",
@@ -95,7 +107,8 @@ _MODULE_OF = {
     "TagOptions": "swag_af.data.pool.options",
     "TrainLMOptions": "swag_af.lm.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
-    "audit": "swag_af.auditing.audit",
+    "audit": "swag_af.auditing.dataset",
+    "audit_of_run": "swag_af.auditing.audit",
     "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
@@ -108,7 +121,10 @@ _MODULE_OF = {
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
+    "probe": "swag_af.auditing.probes.probe",
+    "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
+    "run_audit": "swag_af.cli.auditing",
     "run_filter": "swag_af.cli.filtering",
     "tag": "swag_af.data.pool.verb",
     "train_lm": "swag_af.lm.lstm.train",
@@ -118,9 +134,11 @@ _MODULE_OF = {
 
 __all__ = [
     "AFOptions",
+    "Audit",
     "AuditOptions",
     "CandidatePool",
     "CaptionColumns",
+    "Checks",
     "Columns",
     "Context",
     "ContextRules",
@@ -129,6 +147,8 @@ __all__ = [
     "FilterOptions",
     "Finding",
     "GenerateOptions",
+    "Instance",
+    "Instances",
     "LMOptions",
     "PoolOptions",
     "ReleaseOptions",
@@ -139,6 +159,7 @@ __all__ = [
     "TrainLMOptions",
     "TrainTaggerOptions",
     "audit",
+    "audit_of_run",
     "audit_pool",
     "check_filter",
     "check_generator",
@@ -151,7 +172,10 @@ __all__ = [
     "open_run",
     "pool",
     "release",
+    "probe",
+    "read_instances",
     "report",
+    "run_audit",
     "run_filter",
     "tag",
     "train_lm",

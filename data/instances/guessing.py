@@ -24,8 +24,8 @@ from swag_af.data.cells.values import (
 )
 from swag_af.data.errors import InputError, RowError
 from swag_af.data.instances.instances import Kind
-from swag_af.data.instances.layouts import Layout, LayoutName, layout_of
-from swag_af.data.instances.options import AUTO, InstanceColumns
+from swag_af.data.instances.layouts import Layout, layout_of
+from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
 from swag_af.data.sources import Record, Source
 
 N_SAMPLE = 200
@@ -96,6 +96,7 @@ GROUPS = (
     *("video", "videoid", "videoname", "sourceid", "group", "groupid", "imageset", "setid", "passageid", "articleid"),
     *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
 )
+MEDIA = ("media", "image", "img", "imgfn", "imageid", "imageurl", "imagepath", "imagefile")
 IDS = (
     *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
     *("instanceid", "niid"),
@@ -151,6 +152,7 @@ _WORDS_OF_CHOICES = {
     "gold_column": "gold",
     "negatives_column": "other options",
     "video_column": "group",
+    "media_column": "media",
     "id_column": "id",
     "split_column": "split",
 }
@@ -161,6 +163,7 @@ _WORDS_OF_CLASSES = {
     "endings_column": "classes",
     "label_column": "label",
     "video_column": "group",
+    "media_column": "media",
     "id_column": "id",
     "split_column": "split",
 }
@@ -296,6 +299,7 @@ class _Look:
         """What else is said of a row."""
         return {
             "video_column": self.pick("video_column", GROUPS, self.has_words),
+            "media_column": self.pick("media_column", MEDIA, self.has_words),
             "id_column": self.pick("id_column", IDS, self.has_words),
             "split_column": self.pick("split_column", SPLITS, self.has_words),
         }

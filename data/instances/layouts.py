@@ -12,17 +12,13 @@ Every other set is told by the names of its columns (`guessing`).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from swag_af.data.cells.values import split_context
 from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.sources import Record
-
-LayoutName = Literal["auto", "columns", "swag", "hellaswag", "nlvr2", "marked-pairs", "lm-eval"]
-"""auto looks at the names of the columns; columns reads them as they are."""
-
 
 def _as_it_is(record: Record) -> Record:
     return record
@@ -73,15 +69,15 @@ def _parted(both: str, context: str, start: str) -> Callable[[Record], Record]:
     return mend
 
 
-_IDENTIFIER = re.compile(r"(.+?-\d+)-\d+-\d+")
+_IDENTIFIER = re.compile(r"((.+?-\d+)-\d+)-\d+")
 
 
 def _with_image_set(record: Record) -> Record:
-    """`dev-850-0-0` is the first sentence of the first pair of images of the set `dev-850`."""
+    """`dev-850-0-0` is the first sentence for the first pair of images of the set `dev-850`; a pair is its media."""
     found = _IDENTIFIER.fullmatch(str(record.get("identifier")))
     if not found:
         raise RowError(f"has {record.get('identifier')!r} under identifier, where SPLIT-SET-PAIR-SENTENCE is due")
-    return {**record, "image set": found[1]}
+    return {**record, "image set": found[2], "images": found[1]}
 
 
 _MARKED = re.compile(r"\s*premise: (.*?)\s*(?:\[SEP\])?\s*hypothesis: (.*)", re.DOTALL)
@@ -151,7 +147,7 @@ LAYOUTS: dict[str, Layout] = {
             "nlvr2",
             ("sentence", "identifier", "label"),
             "classes",
-            InstanceColumns(text_column="sentence", premise_column="", video_column="image set"),
+            InstanceColumns(text_column="sentence", premise_column="", video_column="image set", media_column="images"),
             _with_image_set,
         ),
         Layout(

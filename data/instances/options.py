@@ -1,9 +1,13 @@
 """Which columns of anyone's dataset hold what: signature, flags, TOML schema and record in one. Imports nothing."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 AUTO = "auto"
 """A column that is looked for by its name and by what is in it."""
+
+LayoutName = Literal["auto", "columns", "swag", "hellaswag", "nlvr2", "marked-pairs", "lm-eval"]
+"""auto looks at the names of the columns; columns reads them as they are."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class InstanceColumns:
     """Of single texts with classes, the text."""
     video_column: str = AUTO
     """The group that no fold may part: video, passage, image set."""
+    media_column: str = AUTO
+    """What the row shows beside its text, such as an image: equal texts with other media are not the same question."""
     id_column: str = AUTO
     """A unique name of the row; file and line where there is none."""
     split_column: str = AUTO

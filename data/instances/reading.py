@@ -19,8 +19,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances import own
 from swag_af.data.instances.guessing import Plan, plan_of
 from swag_af.data.instances.instances import Instance, Instances, Kind
-from swag_af.data.instances.layouts import LayoutName
-from swag_af.data.instances.options import AUTO, InstanceColumns
+from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
 from swag_af.data.instances.rows import Found, found_in, labels_in
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
@@ -178,7 +177,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     ids, more = _ids(found, any(not part.ids_guessed for part in parts))
     numbers = {label: i for i, label in enumerate(classes)}
     instances = (
-        Instance(id, one.context, one.options, _answer(one, numbers), one.start, one.group, one.split, one.where)
+        Instance(id, one.context, one.options, _answer(one, numbers), one.start, one.group, one.split, one.where, one.media)
         for id, one in zip(ids, found, strict=True)
     )
     return Instances(

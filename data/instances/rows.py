@@ -25,6 +25,7 @@ class Found(NamedTuple):
     group: str = ""
     split: str = ""
     where: str = ""
+    media: str = ""
 
 
 def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record]]:
@@ -136,6 +137,7 @@ def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, 
         group=shared.setdefault(group, group),
         split=word_of(row, columns.split_column),
         where=where,
+        media=word_of(row, columns.media_column),
     )
 
 

@@ -5,7 +5,7 @@ Reading order (each file imports only those named before it):
     options      the options of `audit` and `explain`
     interval     95 % intervals of an accuracy and of a paired difference
     crossval     cross-validation over whole groups
-    audit        audits of pools, questions and runs; the verb `audit`
+    audit        audits of pools, questions and runs by filters
     summary      audits as rows and sentences, before against after
     ranking      scores of answers against labels
     diagnostics  what a check found, under a code
@@ -23,6 +23,7 @@ Reading order (each file imports only those named before it):
     sarif        an audit or a gate as SARIF, for code scanning
     probes       what models find in a part of each instance
     single       single features, words, rules of item writing
+    dataset      every check of a dataset: `audit`
 
 Importing this package loads nothing else.
 """

@@ -50,17 +50,17 @@ class AuditPlan:
     """Where filters with networks compute; their own setting when None."""
 
 
-def audit(options: AuditOptions) -> tuple[Run, list[Finding]]:
-    """The verb `audit`: the run, and the finding of each filter with each seed, kept in the run folder.
+def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
+    """The verb `audit` of a run folder: the run, and the finding of each filter with each seed, kept in the run folder.
 
     Without an iteration in the options: before the first one, and after the last.
     """
-    run = open_run(options.run)
+    run = open_run(options.data[0])
     run.pool.check_tables(FILTER_TABLES)
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
-    names = parse_names("--filters", options.filters)
-    seed = filter_manifest(options.run)["options"]["seed"] if options.seed is None else options.seed
+    names = options.names(DEFAULT_AUDIT)
+    seed = filter_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
         return run, audit_run(run, plan, advance=advance)

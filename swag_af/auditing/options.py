@@ -1,46 +1,88 @@
 """The options of `audit`. Imports nothing heavy."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.errors import check_faults, check_numbers
-from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
+from swag_af.data.instances.options import InstanceColumns, LayoutName
+from swag_af.filters.registry import parse_names
+
+
+AUTO = "auto"
+"""Filters that depend on what is audited."""
+PROBE_MODELS = ("tfidf", "fasttext")
+"""The models of the probes of a dataset when none are named."""
 
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """Measure how well fresh filters still find gold, with filters that took no part in the filtering.
+    """Find out how much of a dataset can be solved without doing its task, and what gives its answers away.
 
-    Each filter is fitted and scored across folds of whole videos, before the filtering and after it; the table shows
-    accuracy with a 95 % interval, and below it the difference, paired by context. Audits are kept in the run folder,
-    where the curve and the report read them; those that are there already are not repeated.
+    Any multiple-choice questions, texts or pairs with classes: JSONL, CSV, Parquet, saved `datasets` folders, lm-eval
+    sample logs, pools, released folders. Columns are told by their names and content, and said. What is looked for:
+    models that read a part of each question (options alone, hypothesis alone ...), fitted and scored across folds of
+    whole groups; single features; words; rules of item writing; duplicates, labels and damaged text. Every finding has
+    a code, `swag-af explain CODE` tells about it. --out keeps all of it, with a page and a score for each question.
 
-    Filters: ngrams, fasttext, bow, cnn and poslstm read the second sentence, which is start and ending; chars reads the
-    ending alone, letter by letter; transformer[MODEL] reads the first sentence too; mlp reads the language model's
-    probabilities and the lengths, no words; ensemble is mlp, bow, cnn and poslstm together. mlp and ensemble need a
-    pool with features (`swag-af features`), poslstm and ensemble one with tags (`swag-af tag`).
+    Filters: tfidf, a logistic regression on words, and fasttext are the default. Any filter may be added (ngrams, chars,
+    cnn, bow, poslstm, transformer[MODEL]) or a model of your own, package.module:Class.
+
+    A run folder of `swag-af filter`, without --out: how well filters that took no part in the filtering find gold before
+    and after it (by default ngrams, chars, fasttext), kept in the run folder for the curve and the report. mlp and
+    ensemble need a pool with features there, poslstm and ensemble one with tags.
 
     Try:
-      swag-af audit run
+      swag-af audit questions.jsonl
+      swag-af audit train.csv val.csv test.csv --out audit
+      swag-af audit pairs.jsonl --premise-column text --hypothesis-column claim --label-column verdict
+      swag-af audit repaired.jsonl --compare old.jsonl --out audit
+      swag-af audit questions.jsonl --gate pyproject.toml --sarif audit.sarif
       swag-af audit run --seeds 5
-      swag-af audit run --iteration 20 --filters cnn
     """
 
-    run: Path
-    """The run folder of `swag-af filter`."""
-    filters: str = ",".join(DEFAULT_AUDIT)
-    """Filters to fit: NAME,NAME."""
+    data: tuple[Path, ...]
+    """Files or folders of one dataset, such as its splits; or one run folder."""
+    out: Path | None = None
+    """Folder for the page (audit.html), every figure, and the scores of each question."""
+    compare: Path | None = None
+    """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
+    draws: int = 3
+    """Random removals that --compare audits."""
+    gate: Path | None = None
+    """TOML file with conditions, `gate = ["AF101 <= 30%"]`, alone or under [tool.swag-af.audit]; if one fails, the exit
+    code is 1. docs/AUDIT-CI.md has the grammar."""
+    junit: Path | None = None
+    """Write the result as JUnit XML, for CI."""
+    sarif: Path | None = None
+    """Write the result as SARIF, for code scanning."""
+    filters: str = AUTO
+    """Models of the probes, or filters for a run: NAME,NAME."""
+    format: Format = "auto"
+    """The format of the files; auto detects it."""
+    layout: LayoutName = "auto"
+    """What the columns mean: those of a published dataset, or auto."""
+    kind: Literal["auto", "choices", "classes"] = "auto"
+    """Questions with options, or texts with classes; auto tells by the columns."""
+    columns: InstanceColumns = field(default_factory=InstanceColumns)
+    """The names of the columns."""
+    label_base: LabelBase = "auto"
+    """What labels that are numbers count from; auto tells by all of them."""
+    labels_file: Path | None = None
+    """A second file with the labels, by id or line by line."""
     iteration: int | None = None
-    """Audit only the assignment after this iteration (0: before any); before any and after the last when not given."""
+    """Of a run: audit only the assignment after this iteration (0: before any); before any and after the last when not
+    given."""
     folds: int = 5
-    """Parts that the videos are divided into; a filter is fitted on all but one, and scores that one."""
+    """Parts that the groups are divided into; a model is fitted on all but one, and scores that one."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device for filters with networks."""
     seed: int | None = None
-    """Seed of the folds and the fits; that of the run when not given."""
+    """Seed of the folds and the fits; 0, or that of the run, when not given."""
     seeds: int = 1
-    """Repeat each audit with this many seeds, counted from --seed: other folds, other fits."""
+    """Repeat with this many seeds, counted from --seed: other folds, other fits; figures of a dataset are averaged."""
 
     def __post_init__(self) -> None:
         check_faults(
@@ -48,10 +90,15 @@ class AuditOptions:
                 (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
                 (self.folds < 2, f"--folds {self.folds}: at least 2"),
                 (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
+                (self.draws < 2, f"--draws {self.draws}: at least 2"),
                 (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
         check_numbers(self)
+
+    def names(self, default: Sequence[str]) -> tuple[str, ...]:
+        """The filters to fit: those named, or `default`."""
+        return tuple(default) if self.filters == AUTO else parse_names("--filters", self.filters)
 
 
 @dataclass(frozen=True)

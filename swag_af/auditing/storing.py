@@ -24,7 +24,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import FORMAT, check_manifest, read_json, read_jsonl, replacing, write_json, write_jsonl
+from swag_af.data.files import FORMAT, check_manifest, check_output, read_json, read_jsonl, replacing, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Kind
 from swag_af.data.records import Count, parse_record
@@ -132,13 +132,19 @@ def saved_form(audit: Audit | SavedAudit) -> SavedAudit:
     )
 
 
+def check_out(folder: Path) -> None:
+    """Raise InputError where `folder` can be no audit's, or is there and is something else."""
+    check_output(folder, force=True, folder=True)
+    if folder.exists() and any(folder.iterdir()) and not (folder / ABOUT).is_file():
+        raise InputError(f"{folder}: this is there, and is no audit to replace. Choose another --out.")
+
+
 def save_audit(audit: Audit | SavedAudit, folder: Path, beside: Mapping[str, str] | None = None) -> None:
     """Write the folder of `audit`, and each text of `beside` into the file of its name beside the records.
 
     An older audit there is replaced when the new one is whole. Raises InputError for a folder that is something else.
     """
-    if folder.exists() and not (folder / ABOUT).is_file():
-        raise InputError(f"{folder}: this is there, and is no audit to replace. Choose another --out.")
+    check_out(folder)
     kept = saved_form(audit)
     with replacing(folder) as temporary:
         temporary.mkdir()

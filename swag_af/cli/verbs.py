@@ -18,7 +18,7 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.text import audit_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.reporting.text import audit_lines, audited_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 
@@ -202,12 +202,28 @@ def filter(options: FilterOptions) -> None:
 
 
 def audit(options: AuditOptions) -> None:
-    """Print what each audit filter found, with its interval."""
-    from swag_af.auditing.audit import audit as measure
+    """Print what was found, with intervals; of a run, by each audit filter. Stops with code 1 where a gate fails."""
+    from swag_af.auditing.audit import audit_of_run
+    from swag_af.cli.auditing import is_of_run, run_audit
 
-    run, found = measure(options)
+    if not is_of_run(options):
+        audited = run_audit(options)
+        _say(*audited_lines(audited.audit, audited.comparison))
+        _say(*(["", *audited.gate.lines()] if audited.gate else []))
+        _say("", *_where_the_audit_is(options))
+        if audited.gate:
+            audited.gate.check()
+        return
+    run, found = audit_of_run(options)
     _say(*audit_lines(run, found))
-    _say("", f"Kept in {options.run}. Next: swag-af report {options.run}")
+    _say("", f"Kept in {options.data[0]}. Next: swag-af report {options.data[0]}")
+
+
+def _where_the_audit_is(options: AuditOptions) -> list[str]:
+    """What was written, and what to do next."""
+    if options.out is None:
+        return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
+    return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
 
 
 def explain(options: ExplainOptions) -> None:

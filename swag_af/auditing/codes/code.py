@@ -60,6 +60,9 @@ class Code:
     family: str = ""
 
 
+_LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")
+
+
 @cache
 def codes() -> Mapping[str, Code]:
     """All codes, by `AFnnn`, in order."""
@@ -79,6 +82,7 @@ def find_code(wanted: str) -> Code:
     spelt = wanted.strip()
     if code := known.get(spelt.upper()) or by_name.get(spelt.lower()):
         return code
-    near = difflib.get_close_matches(spelt.upper(), known, 1) + difflib.get_close_matches(spelt.lower(), by_name, 1)
+    number = spelt.upper()[:2] + spelt.upper()[2:].translate(_LOOK_LIKE_DIGITS)
+    near = difflib.get_close_matches(number, known, 1) + difflib.get_close_matches(spelt.lower(), by_name, 1)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise InputError(f"{wanted}: no such code.{hint} `swag-af explain` lists them all.")

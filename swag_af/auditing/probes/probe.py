@@ -139,7 +139,7 @@ def probes(
     deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
     made = _made(_Bench(instances, groups), tasks, advance)
     left_out = dict.fromkeys(
-        f"{_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
+        f"{model_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
     )
     return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out))
 
@@ -196,7 +196,7 @@ class _Bench:
         rows = np.sort(np.concatenate([scored for _, scored in parts]))  # (n,) in our order
         instances = self.sorted.instances
         scores = np.zeros(int(instances.offsets[-1]))
-        rngs = _rng(task.seed, "fits", task.input, _name(task.model)).spawn(len(parts))
+        rngs = _rng(task.seed, "fits", task.input, model_name(task.model)).spawn(len(parts))
         for (fitted, scored), rng in zip(parts, rngs, strict=True):
             found = scorer.fit_score(fitted, instances.answers[fitted], scored, rng=rng)
             scores[answers_of(scored, instances.offsets)] = found
@@ -206,7 +206,7 @@ class _Bench:
         as_given[self.sorted.answers] = scores
         return Probe(
             input=task.input,
-            model=_name(task.model),
+            model=model_name(task.model),
             folds=task.folds,
             rows=given[order],
             hits=hits(scores, instances)[rows][order],
@@ -220,7 +220,7 @@ class _Bench:
 
     def scorer(self, task: Task) -> Scorer:
         """The model ready for the input; the last one is kept, for other folds."""
-        key = (task.input, _name(task.model), id(task.model), task.seed)
+        key = (task.input, model_name(task.model), id(task.model), task.seed)
         if self._ready is None or self._ready[0] != key:
             self._ready = None  # two at once would double the memory
             one = find_input(task.input, self.source.texts)
@@ -249,7 +249,7 @@ def _scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer:
         return ByEntry(reading.texts, OfStrings(made, reading))
     if not isinstance(made, Filter):
         raise InputError(
-            f"model {_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
+            f"model {model_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
         )
     return FilterScorer(made, reading, groups)
 
@@ -265,7 +265,7 @@ def _reads_texts(model: Any) -> bool:
     return isinstance(model, Model) and "labels" in inspect.signature(model.fit).parameters
 
 
-def _name(model: AnyModel) -> str:
+def model_name(model: AnyModel) -> str:
     return model if isinstance(model, str) else model.name
 
 

@@ -1,0 +1,107 @@
+"""Audits of any dataset: every check, one family after the other, and all that they found in one `Audit`.
+
+    instances, groups -> integrity, single features, words, rules of item writing, probes -> diagnostics
+
+Nothing is written here: `swag_af.auditing.storing` keeps an audit; the command line adds page, gate and comparison.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.integrity.integrity import integrity_diagnostics
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.probes.findings import diagnostics_of
+from swag_af.auditing.probes.probe import DEFAULT_MODELS, AnyModel, model_name, planned, probes
+from swag_af.auditing.single.features import feature_diagnostics
+from swag_af.auditing.single.words import word_associations, word_diagnostics
+from swag_af.auditing.single.writing import writing_diagnostics
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.progress import Advance
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What may be chosen about the checks of an audit; features, words, rules and integrity are always made."""
+
+    models: Sequence[AnyModel] = DEFAULT_MODELS
+    """The models of the probes, by name or as objects."""
+    inputs: Sequence[str] | None = None
+    """What they read; when not given, tf-idf all that applies, others the options or the hypothesis alone."""
+    n_folds: int = 5
+    seeds: Sequence[int] = (0,)
+    """Each deals folds of its own and seeds fits of its own; probes are averaged over them."""
+
+
+def audit(
+    data: Instances | Path | str | Sequence[Path],
+    checks: Checks | None = None,
+    *,
+    groups: Groups | None = None,
+    advance: Advance | None = None,
+) -> Audit:
+    """Everything that an audit finds in `data`: instances, or a file or folder, whose columns are told by what they hold.
+
+    The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
+    each of `n_steps`. Raises InputError for files and models that cannot be used.
+    """
+    instances = data if isinstance(data, Instances) else read_instances([Path(path) for path in _paths(data)])
+    checks, groups = checks or Checks(), groups or group(instances)
+    step = advance or _nobody
+    found: list[Diagnostic] = []
+    for name, family in _FAMILIES.items():
+        step(0, note=name)
+        found += family(instances, groups, checks)
+        step(1)
+    associations = word_associations(instances, groups)
+    found += word_diagnostics(instances, groups, associations)
+    step(1)
+    made = probes(instances, groups, **_chosen(checks), advance=advance)
+    found += diagnostics_of(made.found, instances, groups)
+    return Audit(
+        instances=instances,
+        groups=groups,
+        diagnostics=tuple(sorted(found, key=lambda one: (one.code, one.subject))),
+        probes=made.found,
+        associations=tuple(associations),
+        record=_record(checks, made.left_out),
+    )
+
+
+def n_steps(instances: Instances, groups: Groups, checks: Checks) -> int:
+    """How often `audit` calls `advance`."""
+    return len(_FAMILIES) + 1 + len(planned(instances, groups, **_chosen(checks)))
+
+
+def _features(instances: Instances, groups: Groups, checks: Checks) -> list[Diagnostic]:
+    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0])
+
+
+_FAMILIES: dict[str, Callable[[Instances, Groups, Checks], list[Diagnostic]]] = {
+    "integrity": lambda instances, groups, _: integrity_diagnostics(instances, groups),
+    "single features": _features,
+    "rules of item writing": lambda instances, groups, _: writing_diagnostics(instances, groups),
+}
+"""The families that give diagnostics alone."""
+
+
+def _chosen(checks: Checks) -> dict[str, object]:
+    return {name: getattr(checks, name) for name in ("models", "inputs", "n_folds", "seeds")}
+
+
+def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
+    """What decides the figures, beside the data."""
+    made = asdict(checks) | {"models": [model_name(model) for model in checks.models]}
+    return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
+
+
+def _paths(data: Path | str | Sequence[Path]) -> Sequence[Path | str]:
+    return [data] if isinstance(data, Path | str) else data
+
+
+def _nobody(*_: object, **__: object) -> None:
+    """Where nobody is told of progress."""

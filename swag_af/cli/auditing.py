@@ -1,0 +1,130 @@
+"""The verb `audit`: a dataset read, audited, compared, kept with its page, and held against a gate; or a run audited."""
+
+import shlex
+from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from pathlib import Path
+
+from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text
+from swag_af.auditing.dataset import Checks, audit, n_steps
+from swag_af.auditing.gate import GateResult, decide, read_gate
+from swag_af.auditing.junit import write_junit
+from swag_af.auditing.options import PROBE_MODELS, AuditOptions
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.probes.probe import AnyModel
+from swag_af.auditing.sarif import write_sarif
+from swag_af.auditing.storing import check_out, save_audit, saved_form
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_output
+from swag_af.data.instances.grouping import group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.own import kind_of
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.progress import progress
+from swag_af.filters.registry import make_filter
+
+PAGE = "audit.html"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What the verb found in a dataset."""
+
+    audit: Audit
+    comparison: Comparison | None = None
+    """With the dataset before a repair, where one was named."""
+    gate: GateResult | None = None
+    """What the gate says, where there is one."""
+
+
+def is_of_run(options: AuditOptions) -> bool:
+    """Whether the run itself is audited, before the filtering and after it, and not the questions that it made."""
+    is_run = len(options.data) == 1 and kind_of(options.data[0]) == "run"
+    if is_run and (options.out or options.compare or options.gate or options.junit or options.sarif):
+        return False
+    if not is_run and options.iteration is not None:
+        raise InputError("--iteration: of a run folder alone, and without --out. Leave it out.")
+    return is_run
+
+
+def run_audit(options: AuditOptions) -> Audited:
+    """The verb `audit` of a dataset; everything that the options name is written. Gate and folders are checked first.
+
+    A failed gate is in the result and raises nothing. Raises InputError for whatever cannot be read or used.
+    """
+    gate = read_gate(options.gate) if options.gate else None
+    _check_outputs(options)
+    instances = _read(options, options.data)
+    before = _read(options, [options.compare]) if options.compare else None
+    made = _audited(options, instances)
+    comparison = _compared(options, before, made) if before else None
+    result = decide(gate, made.diagnostics) if gate else None
+    if options.out:
+        saved = saved_form(made)
+        beside = {PAGE: _page(options, made, comparison)}
+        save_audit(saved, options.out, beside | ({COMPARISON: comparison_text(comparison)} if comparison else {}))
+    if options.junit:
+        write_junit(options.junit, made.diagnostics, result)
+    if options.sarif:
+        write_sarif(options.sarif, made.diagnostics, result, data=options.data)
+    return Audited(made, comparison, result)
+
+
+def _check_outputs(options: AuditOptions) -> None:
+    """Raise InputError, before any work, for what cannot be written."""
+    if options.out:
+        check_out(options.out)
+    for path in (options.junit, options.sarif):
+        if path:
+            check_output(path, force=True)
+
+
+def _read(options: AuditOptions, paths: Sequence[Path]) -> Instances:
+    return read_instances(
+        paths,
+        format=options.format,
+        layout=options.layout,
+        kind=options.kind,
+        columns=options.columns,
+        label_base=options.label_base,
+        labels_file=options.labels_file if paths is options.data else None,
+    )
+
+
+def _audited(options: AuditOptions, instances: Instances) -> Audit:
+    """The audit, with its progress."""
+    checks, groups = _checks(options), group(instances)
+    with progress("audit", n_steps(instances, groups, checks), "checks") as advance:
+        return audit(instances, checks, groups=groups, advance=advance)
+
+
+def _compared(options: AuditOptions, before: Instances, after: Audit) -> Comparison:
+    """What became of each check; random cuts are audited with the same checks, and one seed."""
+    once = replace(_checks(options), seeds=[options.seed or 0])
+    old = _audited(options, before)
+    with progress("compare", options.draws, "random removals") as advance:
+        return compare(
+            old, after, lambda cut: audit(cut, once), n_draws=options.draws, seed=options.seed or 0, advance=advance
+        )
+
+
+def _checks(options: AuditOptions) -> Checks:
+    models = [_model(name, options.device) for name in options.names(PROBE_MODELS)]
+    first = options.seed or 0
+    return Checks(models, n_folds=options.folds, seeds=range(first, first + options.seeds))
+
+
+def _model(name: str, device: str) -> AnyModel:
+    """A name that probes know as it is, or a filter that computes on `device`."""
+    if name in PROBE_MODELS:
+        return name
+    made = make_filter(name)
+    if hasattr(made, "device"):
+        made.device = device
+    return made
+
+
+def _page(options: AuditOptions, made: Audit, comparison: Comparison | None) -> str:
+    from swag_af.reporting.audit_page import audit_page
+
+    return audit_page(made, comparison, command=f"swag-af audit {shlex.join(map(str, options.data))}")
