@@ -29,8 +29,8 @@ DRAWS_PER_ENDING = 1.13
 253,873)."""
 
 SECONDS_A_FOLD = 0.3
-"""Seconds that a process spends on each fold of a shard: loading the model, projecting its inputs, and the small batches
-at the end."""
+"""Seconds that a process spends on each fold of a shard: loading the model, projecting its inputs, and the small
+batches at the end."""
 
 SECONDS_TO_BEGIN = 2.0
 """Seconds before the first shard: the models checked, the pool's vocabulary tagged."""
@@ -59,7 +59,8 @@ class Estimate:
 
 
 def training_operations(n_types: int, lm: LMOptions) -> float:
-    """Floating-point operations of learning from one token: a forward pass that projects every input, and twice as much backwards."""
+    """Floating-point operations of learning from one token: a forward pass that projects every input, and twice as
+    much backwards."""
     H = lm.hidden
     return 3 * 2.0 * H * (n_types + H * (6 + 5) * lm.layers)
 

@@ -148,7 +148,8 @@ class GenerateOptions:
     """Processes that sample and score, one thread and one model in memory each. Not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
     live_rows: int | None = None
-    """Endings that a process works on at a time: more are faster up to a point and take memory. Does not change the pool."""
+    """Endings that a process works on at a time: more are faster up to a point and take memory. Does not change the
+    pool."""
     output_precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Arithmetic of the product with the vocabulary; auto is fp32 on a CPU and bf16 on a GPU. bf16 is faster, and
     changes the probabilities slightly (docs/PERFORMANCE.md)."""

@@ -21,7 +21,7 @@ from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
 from swag_af.lm.options import GenerateOptions, Precision
-from swag_af.nn.threads import team, threads
+from swag_af.nn.threads import pair, threads
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ _FILLS = 2
 
 @dataclass(frozen=True)
 class RowsJob:
-    """Making rows, in blocks; the result of a block counts them by the reason why there is none, `""` for those kept."""
+    """Making rows, in blocks; the result counts its rows by the reason why there is none, `""` for those kept."""
 
     options: GenerateOptions
     device: str
@@ -93,7 +93,7 @@ class _Rows:
         """Store every row of the block."""
         made = Counter[str]()
         draft = ShardDraft(self.options.out, block.number, self.tables)
-        with team() if self.is_alone else threads(1):
+        with pair() if self.is_alone else threads(1):
             for i, row in self._rows(block.contexts):
                 made["" if isinstance(row, Row) else row] += 1
                 if isinstance(row, str):

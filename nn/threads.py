@@ -28,10 +28,25 @@ def threads(n: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def team() -> contextlib.AbstractContextManager[None]:
-    """Torch's threads, or fewer where other processes leave fewer cores, one at least, as the last seconds say."""
+ALIKE = 2
+"""Threads that give the bits of one. Torch cuts a tensor into as many pieces as there are threads; where a piece ends
+within a vector register, its last exponentials are rounded otherwise. Halves of our tensors fill whole registers, thirds
+do not."""
+
+
+def team(alike: int = ALIKE) -> contextlib.AbstractContextManager[None]:
+    """Torch's threads, or fewer where other processes leave fewer cores, one at least, as the last seconds say.
+
+    More threads than `alike` stay as they are: with fewer the bits would depend on what else runs.
+    """
     n = torch.get_num_threads()
-    return threads(n if n == 1 else min(n, max(1, round(_LOAD.free_cores()))))
+    return threads(n if not 1 < n <= alike else min(n, max(1, round(_LOAD.free_cores()))))
+
+
+def pair() -> contextlib.AbstractContextManager[None]:
+    """Two of torch's threads, or one where it has one or other processes leave one: never other bits than by one."""
+    n = torch.get_num_threads()
+    return threads(1 if n == 1 or round(_LOAD.free_cores()) < ALIKE else ALIKE)
 
 
 class _Load:

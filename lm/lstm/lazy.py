@@ -29,7 +29,7 @@ from swag_af.lm.lstm.features import Endings, all_features, backward_features
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import FeaturesOptions, Precision
 from swag_af.nn.device import pick_device
-from swag_af.nn.threads import team, threads
+from swag_af.nn.threads import pair, threads
 
 
 def features(options: FeaturesOptions) -> CandidatePool:
@@ -79,7 +79,7 @@ def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -
 
 @dataclass(frozen=True)
 class _FillJob:
-    """Computing and storing the features that were left for later, in blocks; the result of each is its rows' number."""
+    """Computing and storing the features that were left for later, in blocks; the result is how many rows one has."""
 
     path: Path
     lms: Path
@@ -94,7 +94,7 @@ class _FillJob:
         def fill(block: Block) -> int:
             fold, rows = block
             filler.keep_only(fold)
-            with team() if self.pool else threads(1):
+            with pair() if self.pool else threads(1):
                 pool.gather("features", rows)
             return len(rows)
 
@@ -162,7 +162,7 @@ class _TableJob:
         maker = _TableMaker(self.pool or CandidatePool.open(self.path), self.lms)
 
         def table(block: Block) -> np.ndarray:
-            with team() if self.pool else threads(1):
+            with pair() if self.pool else threads(1):
                 return maker.table(*block)
 
         return table
@@ -272,7 +272,7 @@ class _Filler:
         """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
         out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
         folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
-        with team():
+        with pair():
             for fold in np.unique(folds).tolist():
                 mine = np.flatnonzero(folds == fold)
                 mine = mine[np.argsort(rows[mine], kind="stable")]

@@ -23,7 +23,7 @@ _SECONDS_WORTH = 30.0
 
 
 def n_workers(asked: int | None, device: str, n_endings: int, n_types: int, lm: LMOptions) -> int:
-    """Processes for `n_endings` to be sampled and scored: those that are asked for, otherwise as many as torch has threads.
+    """Processes for `n_endings` to be sampled and scored: those asked for, otherwise as many as torch has threads.
 
     Fewer where there is little to do, and one on a GPU, or where torch has one thread (`OMP_NUM_THREADS=1`).
     """

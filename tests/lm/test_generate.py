@@ -166,12 +166,10 @@ def test_there_are_as_many_processes_as_torch_has_threads_where_there_is_much_to
     assert n_workers(None, "cpu", 100 * 1024, 10_000, paper) == 1
 
 
-@pytest.mark.parametrize(
-    "made", [lambda: GenerateOptions(Path("c"), workers=0), lambda: FeaturesOptions(Path("p"), workers=0)]
-)
-def test_no_process_at_all_is_refused(made):
+@pytest.mark.parametrize("options", [GenerateOptions, FeaturesOptions])
+def test_no_process_at_all_is_refused(options):
     with pytest.raises(InputError, match="--workers 0: at least 1"):
-        made()
+        options(Path("input"), workers=0)
 
 
 def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path, lms, tmp_path, monkeypatch):
@@ -324,9 +322,12 @@ def test_an_estimate_counts_draws_that_are_rejected_and_what_every_shard_costs(
 
 def test_an_estimate_knows_how_many_processes_share_the_work(contexts_path, lms, tmp_path, monkeypatch):
     threads = []
-    monkeypatch.setattr(
-        "swag_af.lm.estimate.measure_products", lambda *_: threads.append(torch.get_num_threads()) or 1e6
-    )
+
+    def measured(*_):
+        threads.append(torch.get_num_threads())
+        return 1e6
+
+    monkeypatch.setattr("swag_af.lm.estimate.measure_products", measured)
     options = options_for(contexts_path, lms, tmp_path / "pool", limit=20)
     before = torch.get_num_threads()
     torch.set_num_threads(2)

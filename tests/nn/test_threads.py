@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from swag_af.nn import threads as threads_module
-from swag_af.nn.threads import team, threads
+from swag_af.nn.threads import pair, team, threads
 
 
 def test_threads_are_as_before_after_an_error_too() -> None:
@@ -22,11 +22,17 @@ def test_threads_are_as_before_after_an_error_too() -> None:
 def test_a_team_has_no_more_threads_than_cores_are_free(free: float, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: free)
     with threads(4):
-        with team():
+        with team(alike=8):
             assert torch.get_num_threads() == n
+        with team(alike=2):
+            assert torch.get_num_threads() == 4, "three would give other bits"
+        with pair():
+            assert torch.get_num_threads() == min(n, 2)
         assert torch.get_num_threads() == 4
-    with threads(1), team():
-        assert torch.get_num_threads() == 1, "one thread needs no look"
+    with threads(1):
+        for one in (team(), pair()):
+            with one:
+                assert torch.get_num_threads() == 1
 
 
 def test_the_load_is_that_of_other_processes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
