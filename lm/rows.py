@@ -43,8 +43,8 @@ def blocks_of(
             of_fold.setdefault(context.fold, []).append(position)
     live_rows = options.live_rows or LIVE_TILES[device] * TILE[device]
     n = max(1, _FILLS * live_rows // (1 + options.n_negatives))
-    parts = [mine[at : at + n] for _, mine in sorted(of_fold.items()) for at in range(0, len(mine), n)]
-    return [Block(number, part, [group[position] for position in part]) for part in parts]
+    parts = [part for _, mine in sorted(of_fold.items()) for part in np.array_split(mine, -(-len(mine) // n))]
+    return [Block(number, part.tolist(), [group[position] for position in part]) for part in parts]
 
 
 _FILLS = 2

@@ -30,8 +30,8 @@ def threads(n: int) -> Iterator[None]:
 
 ALIKE = 2
 """Threads that give the bits of one. Torch cuts a tensor into as many pieces as there are threads; where a piece ends
-within a vector register, its last exponentials are rounded otherwise. Halves of our tensors fill whole registers, thirds
-do not."""
+within a vector register, its last exponentials are rounded otherwise. Halves of our tensors fill whole registers,
+thirds do not."""
 
 
 def team(alike: int = ALIKE) -> contextlib.AbstractContextManager[None]:
