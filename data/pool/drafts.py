@@ -44,7 +44,7 @@ class ShardDraft:
 
     def done(self) -> set[int]:
         """The rows that are finished, kept or dropped."""
-        found = (_ROW_FILE.fullmatch(path.name) for path in self.path.iterdir())
+        found = (_ROW_FILE.fullmatch(path.name) for path in self.path.glob("*"))
         return {int(name[1]) for name in found if name}
 
     def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:

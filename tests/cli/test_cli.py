@@ -448,7 +448,7 @@ THREE_FORMS = {
         FilterOptions(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
     ),
     "audit": (
-        "run = 'r'\nfilters = 'cnn'\niteration = 0",
+        "data = ['r']\nfilters = 'cnn'\niteration = 0",
         "audit r --filters cnn --iteration 0",
         AuditOptions((Path("r"),), filters="cnn", iteration=0),
     ),
