@@ -26,6 +26,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
 from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
+from swag_af.judging.verdicts import N_ENDINGS
+from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out, rows_left_out
 from swag_af.verify.options import ServeOptions
@@ -98,7 +100,14 @@ def _site(
         secret,
     )
     closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
-    desk = Desk(store, _rules(run, options), screening, options.lease_minutes * 60, closes_at=closes_at)
+    desk = Desk(
+        store,
+        _rules(run, options),
+        screening,
+        options.lease_minutes * 60,
+        closes_at=closes_at,
+        attention=attention_of(run, store, questions, secret, options),
+    )
     return Site(
         desk,
         run,
@@ -118,6 +127,31 @@ def _site(
         options.min_seconds,
         _paragraphs(options.instructions, "--instructions"),
         _paragraphs(options.consent, "--consent"),
+    )
+
+
+def attention_of(
+    run: Run, store: Store, asked: Sequence[QualificationQuestion], secret: str, options: ServeOptions
+) -> Attention:
+    """How annotators are checked; the checks, none of which is `asked` in the qualification, are kept in the store."""
+    found: list[tuple[int | None, QualificationQuestion]] = []
+    assignment = run.assignment(options.iteration)
+    if options.check_every and options.checks == DRAWN:
+        contexts, taken = run.pool.contexts, {(one.sent1, one.start) for one in asked}
+        left = rows_left_out(store, len(contexts))
+        rows = [row for row in left if (contexts[row].sent1, contexts[row].start) not in taken]
+        found += draw_checks(run, rows, secret, assignment=assignment, seed=options.seed).items()
+    elif options.check_every:
+        n_endings = min(N_ENDINGS, assignment.shape[1])
+        found += ((None, question) for question in read_checks(options.checks, n_endings))
+    keep_checks(store, found)
+    return Attention(
+        tuple(question for _, question in found),
+        options.check_every,
+        options.min_check_share,
+        options.min_checks,
+        options.failed_checks,
+        secret,
     )
 
 
