@@ -25,7 +25,7 @@ from swag_af.verify.overview import overview
 from swag_af.verify.qualification import QualificationQuestion
 from swag_af.verify.schema import checks, events, tasks
 from swag_af.verify.store import open_store
-from swag_af.verify.web.server import attention_of
+from swag_af.verify.web.server import attention_of, rows_to_draw_of
 from swag_af.verify.web.site import Payment
 
 N_ITEMS = 24
@@ -42,7 +42,7 @@ def make_attentive(run: Run, *, limit: int = N_ITEMS, clock: Clock | None = None
     desk = make_desk(run, limit=limit, clock=clock)
     assert run.path is not None
     serve = ServeOptions(run.path, limit=limit, **{"check_every": 4, **options})
-    return replace(desk, attention=attention_of(run, desk.store, (), "a secret", serve))
+    return replace(desk, attention=attention_of(run, desk.store, "a secret", serve))
 
 
 def work(desk: Desk, name: str, n: int, *, attentive: bool = True) -> list[bool]:
@@ -129,6 +129,24 @@ def test_drawn_checks_are_of_contexts_that_are_not_shown_and_depend_on_the_secre
 def test_a_study_that_shows_all_contexts_has_none_to_draw_checks_of(run: Run) -> None:
     with pytest.raises(InputError, match="--checks drawn: needs contexts that are neither shown"):
         make_attentive(run, limit=LARGE)
+
+
+def test_questions_of_the_qualification_and_checks_are_drawn_of_different_contexts(run: Run) -> None:
+    assert run.path is not None
+    store = make_desk(run, limit=N_ITEMS).store
+    halves = []
+    for limit in (N_ITEMS, N_ITEMS + 8):
+        make_desk(run, limit=limit)
+        options = ServeOptions(run.path, limit=limit, check_every=4, qualification="drawn")
+        rows = [set(rows_to_draw_of(run, store, "s", options, of_checks=which)) for which in (False, True)]
+        assert all(rows)
+        assert not rows[0] & rows[1]
+        assert sorted(rows[0] | rows[1]) == rows_left_out(store, LARGE)
+        halves.append(rows)
+    assert halves[1][0] <= halves[0][0]  # no question becomes a check when the limit grows
+    assert halves[1][1] <= halves[0][1]
+    one = ServeOptions(run.path, check_every=4)
+    assert rows_to_draw_of(run, store, "s", one, of_checks=True) == rows_left_out(store, LARGE)
 
 
 def test_a_context_that_was_a_check_is_no_item_for_the_same_person_when_the_limit_grows(run: Run) -> None:

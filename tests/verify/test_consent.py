@@ -228,7 +228,7 @@ def test_an_older_store_goes_on_with_checks_and_consents(old: Run, tmp_path: Pat
     assert (held.is_check, held.begun_at > 0) == (None, True)
     write_text(tmp_path / "consent.txt", "Agreed?")
     options = ServeOptions(old.path, limit=6, check_every=2)
-    desk = replace(desk, attention=attention_of(old, desk.store, (), "secret", options))
+    desk = replace(desk, attention=attention_of(old, desk.store, "secret", options))
     assert isinstance(desk.attention, Attention)
     client = make_client(desk, old, consent=("Agreed?",))
     ann = Browser(client, "ann")

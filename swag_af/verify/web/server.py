@@ -31,7 +31,14 @@ from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_chec
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out, rows_left_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.qualification import DRAWN, N_DRAWN_EACH, QualificationQuestion, draw_questions, read_questions
+from swag_af.verify.qualification import (
+    DRAWN,
+    N_DRAWN_EACH,
+    QualificationQuestion,
+    draw_questions,
+    read_questions,
+    secret_rng,
+)
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
@@ -88,7 +95,7 @@ def _site(
 ) -> Site:
     n_questions = options.qualification_questions
     if options.qualification == DRAWN:
-        questions = draw_questions(run, rows_left_out(store, len(run.pool.contexts)), secret)
+        questions = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
         n_questions = n_questions or N_DRAWN_EACH
     screening = Screening(
         questions,
@@ -106,7 +113,7 @@ def _site(
         screening,
         options.lease_minutes * 60,
         closes_at=closes_at,
-        attention=attention_of(run, store, questions, secret, options),
+        attention=attention_of(run, store, secret, options),
     )
     return Site(
         desk,
@@ -130,16 +137,21 @@ def _site(
     )
 
 
-def attention_of(
-    run: Run, store: Store, asked: Sequence[QualificationQuestion], secret: str, options: ServeOptions
-) -> Attention:
-    """How annotators are checked; the checks, none of which is `asked` in the qualification, are kept in the store."""
+def rows_to_draw_of(run: Run, store: Store, secret: str, options: ServeOptions, *, of_checks: bool) -> list[int]:
+    """The rows that no item shows, for questions or for checks; drawn by the secret where both are made of them."""
+    left = rows_left_out(store, len(run.pool.contexts))
+    if options.qualification != DRAWN or not options.check_every or options.checks != DRAWN:
+        return left
+    is_for_checks = secret_rng(secret, "halves").random(len(run.pool.contexts)) < 0.5  # whatever --limit is later
+    return [row for row in left if is_for_checks[row] == of_checks]
+
+
+def attention_of(run: Run, store: Store, secret: str, options: ServeOptions) -> Attention:
+    """How annotators are checked; the checks are kept in the store."""
     found: list[tuple[int | None, QualificationQuestion]] = []
     assignment = run.assignment(options.iteration)
     if options.check_every and options.checks == DRAWN:
-        contexts, taken = run.pool.contexts, {(one.sent1, one.start) for one in asked}
-        left = rows_left_out(store, len(contexts))
-        rows = [row for row in left if (contexts[row].sent1, contexts[row].start) not in taken]
+        rows = rows_to_draw_of(run, store, secret, options, of_checks=True)
         found += draw_checks(run, rows, secret, assignment=assignment, seed=options.seed).items()
     elif options.check_every:
         n_endings = min(N_ENDINGS, assignment.shape[1])
