@@ -223,8 +223,9 @@ def read_lines(path: Path, *, newline: Literal["", "\n"] = "") -> Iterator[tuple
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The table in the TOML file `path`."""
+    text = read_text(path)
     try:
-        return tomllib.loads(read_text(path))
+        return tomllib.loads(text)
     except RecursionError:
         raise InputError(f"{path}: not valid TOML (nested too deeply). Flatten it.") from None
     except ValueError as error:  # also a number with thousands of digits

@@ -64,6 +64,8 @@ def index_of(
         raise RowError(
             f"has {value!r} under {label}, where a number is due, a letter (A for the first ending), or its text"
         )
+    if not 0 <= number - base < len(options) and str(value).strip() in _stripped(options):
+        return _stripped(options).index(str(value).strip())
     if not 0 <= number - base < len(options):
         raise RowError(f"has {label} {number}, and {len(options)} {what}, which count from {base}")
     return number - base
@@ -121,6 +123,20 @@ def base_of(cells: Cells) -> int:
         if not from_1 and not as_text:
             return 0
     return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
+
+
+def fits_both(cells: Cells) -> bool:
+    """Whether all labels are numbers that may count from 0 as well as from 1: there is no 0, and none is the largest
+    that counting from 1 allows."""
+    n = 0
+    for value, texts, names in cells:
+        if is_unlabelled(value):
+            continue
+        number = None if str(value).strip() in names else integer(value)
+        if number is None or not 1 <= number < len(texts):
+            return False
+        n += 1
+    return n > 0
 
 
 def _stripped(texts: Iterable[str | None]) -> list[str]:

@@ -38,7 +38,7 @@ class Groups:
 
 
 def group(instances: Instances) -> Groups:
-    """The groups that the dataset names; those without a name are together if their texts are the same or nearly so.
+    """The groups that the dataset names, unless it is one for all; those without a name are together if their texts are the same or nearly so.
 
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. No such joining makes a group larger than `MOST_TOGETHER` of the instances:
@@ -46,6 +46,8 @@ def group(instances: Instances) -> Groups:
     be more similar (`STRICTER`). The order of the instances does not matter.
     """
     names = [one.group for one in instances.instances]
+    if len(set(names)) == 1:
+        names = [""] * len(names)  # one name for all parts nothing
     named = _numbered(named_groups(names))
     if all(names):
         return Groups(named, f"{int(named.max()) + 1:,} groups, named by the dataset")

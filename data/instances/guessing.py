@@ -355,11 +355,10 @@ class _Look:
         return "texts" if str(value).strip() in [str(text).strip() for text in texts] else "letters"
 
     def are_classes(self, name: str) -> bool:
-        """Whether the options are the same in all rows, so that they are classes."""
+        """Whether the options are the same in all rows, in one order, so that they are classes."""
         if not name or len(self.rows) < N_CONSTANT or not self.has_options(name):
             return False
-        sets = {frozenset(filter(None, texts_of(row, name))) for row in self.rows if _has_options(row, name)}
-        return len(sets) == 1
+        return len({tuple(texts_of(row, name)) for row in self.rows if _has_options(row, name)}) == 1
 
     def mostly(self, holds: Callable[[Record], bool], *, any_row: bool = False) -> bool:
         """Whether half of the rows, or any, hold something; a RowError says no."""

@@ -66,6 +66,8 @@ class Texts:
     has_order: bool
     """Whether the order of options is that of the dataset; False where it was drawn because gold has a column of its
     own, so that nothing may be said of positions."""
+    has_media: bool = False
+    """Whether anything is shown beside the texts."""
 
     def __len__(self) -> int:
         return len(self.contexts)
@@ -149,6 +151,7 @@ class Instances:
             tuple(option for one in self.instances for option in one.options),
             self.offsets,
             self.has_order,
+            any(one.media for one in self.instances),
         )
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Instances":

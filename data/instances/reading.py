@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import base_of
+from swag_af.data.cells.labels import base_of, fits_both
 from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.errors import InputError
 from swag_af.data.instances import own
@@ -122,6 +122,10 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         advance(1)
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
     notes = list(_notes(name, plan, found, n_unlabelled))
+    if plan.base == 0 and plan.labels_are == "numbers" and fits_both(labels_in(source, plan)):
+        notes.append(
+            f"{name}: its labels could count from 1 as well (no 0, none as large as the options): --label-base 1"
+        )
     return _Part(source.path, plan.kind, found, files, notes, not plan.columns.gold_column, "id_column" in plan.guessed)
 
 

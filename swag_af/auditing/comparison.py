@@ -14,6 +14,7 @@ hundred that a repair left alone, five differ by luck.
 """
 
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -196,9 +197,10 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         lines.append(f"The control: {c.n_draws} cuts of {c.before} to {c.n_after:,} instances, drawn at random.")
     worse = changed(c, "further")
     new = [one for one in worse if one.before.status != "found"]
-    lines += [f"Weaker than before: {change_sentence(one)}" for one in changed(c, "nearer")[:_SAID]]
-    lines += [f"Stronger than before: {change_sentence(one)}" for one in worse if one not in new][:_SAID]
-    lines += [f"New, made by the repair: {change_sentence(one)}" for one in new[:_SAID]]
+    told = {"Weaker than before": changed(c, "nearer"), "Stronger than before": [o for o in worse if o not in new]}
+    for what, changes in (told | {"New, made by the repair": new}).items():
+        lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]
+        lines += [f"{what}: {len(changes) - _SAID:,} checks more."] if len(changes) > _SAID else []
     n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
     if n_left:
         lines.append(f"No change can be told of {n_left:,} checks that had found something before.")
@@ -319,11 +321,12 @@ def _hits(probe: Probe, rows: np.ndarray) -> np.ndarray:
 
 
 def _pairs(old: Sequence[object], new: Sequence[object]) -> np.ndarray:
-    """(n, 2) rows with the same key, in the order of `new`; of equal keys the first on each side."""
-    first_old = {key: row for row, key in reversed(list(enumerate(old)))}
-    first_new = {key: row for row, key in reversed(list(enumerate(new)))}
-    shared = sorted((row, first_old[key]) for key, row in first_new.items() if key in first_old)
-    return np.array([(row_before, row) for row, row_before in shared], np.int64).reshape(-1, 2)
+    """(n, 2) rows with the same key, in the order of `new`; of equal keys the first with the first, and so on."""
+    waiting: dict[object, deque[int]] = {}
+    for row, key in enumerate(old):
+        waiting.setdefault(key, deque()).append(row)
+    shared = [(waiting[key].popleft(), row) for row, key in enumerate(new) if waiting.get(key)]
+    return np.array(shared, np.int64).reshape(-1, 2)
 
 
 def _is_alike(before: Instances, after: Instances, old: int, new: int) -> bool:

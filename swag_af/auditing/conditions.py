@@ -194,6 +194,9 @@ def _cannot(asked: Comparison, figure: float | None, diagnostic: Diagnostic) -> 
         return f"it has no {asked.figure}, so a gate cannot ask for it. Compare its value."
     if asked.beside_chance and diagnostic.chance is None:
         return "it has no chance level, so a gate cannot compare with it. Compare with a number."
+    is_share = diagnostic.unit in ("accuracy", "share") and asked.figure not in ("n", "n_groups")
+    if is_share and not asked.is_percentage and abs(asked.number) > 1:
+        return f"its {asked.figure} is a share, at most 1, and {asked.number:g} is no bound. Write {asked.number:g}%."
     if asked.is_percentage and asked.figure != "effect" and diagnostic.unit in ("count", "z"):
         kind = "standard score" if diagnostic.unit == "z" else "count"
         return f"its value is a {kind}, of which a percentage says nothing. Compare with a number."

@@ -21,6 +21,8 @@ BELOW_CAUSES = (
 PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
 """The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
 SHUFFLED = "AF104"
+FEW = 100
+"""Groups below which an audit says little: an interval of 50 % is then 20 points wide or more."""
 SLIGHT = 0.1
 """The share of what guessing leaves, up to which a gain is called slight."""
 SIGNIFICANT = 0.05
@@ -31,6 +33,7 @@ WITHOUT: Mapping[str, str] = {
     "other-context": "with the context of another question in place of their own",
     "shuffled": "with their words in random order",
     "hypothesis": "from the hypothesis alone, without the premise",
+    "text": "from the text alone, without what is shown with it",
     "premise": "from the premise alone, without the hypothesis",
     "full": "from all that they show",
 }
@@ -46,9 +49,11 @@ def verdict(audit: Audit | SavedAudit) -> str:
     best, n_made = headline(saved), len(tried(saved))
     if best is None:
         return f"Whether these {things} can be {done} from a part of them was not asked: no probe was made."
-    by = f"by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
+    by = f"{how(best)}, by {_by(best)}" + (f", one of {n_made} probes" if n_made > 1 else "")
+    if family_of(best) == "single":
+        by = f"by one feature alone, {best.subject}"
     value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)})"
-    said = f"{value} are {done} rightly {how(best)}, {by}."
+    said = f"{value} are {done} rightly {by}."
     if best.status != "found" or best.chance is None or best.value <= best.chance:
         return f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {said}"
     slight = "A little more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
@@ -56,12 +61,14 @@ def verdict(audit: Audit | SavedAudit) -> str:
 
 
 def headline(saved: SavedAudit) -> Diagnostic | None:
-    """The probe to name first; None where no probe was made.
+    """The probe to name first, or the single feature that is surely better than it; None where there is neither.
 
-    Of those that gain as much over chance as the best, as far as its interval tells, the one with the plainest input.
+    Of probes that gain as much over chance as the best, as far as its interval tells, the one with the plainest input.
     """
-    made = tried(saved)
+    made, feature = tried(saved), _best_feature(saved)
     best = max(made, key=_gain, default=None)
+    if feature and feature.low is not None and (best is None or feature.low > best.value):
+        return feature
     if best is None or best.low is None:
         return best
     alike = [one for one in made if one.status == best.status and one.value >= best.low]
@@ -80,7 +87,7 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 def further(audit: Audit | SavedAudit) -> list[str]:
     """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
     saved = saved_form(audit)
-    sayers = (_feature_line, _below_line, _tier_line, _word_line, _integrity_line)
+    sayers = (_few_line, _feature_line, _below_line, _tier_line, _word_line, _integrity_line)
     counts = saved.about.counts
     made = f"Of {sum(counts.values()):,} checks {counts['found']:,} found something"
     hints = f", {counts['hint']:,} hint at it" if counts["hint"] else ""
@@ -161,10 +168,21 @@ def _strongest(diagnostics: Sequence[Diagnostic]) -> Diagnostic | None:
     return max(diagnostics, key=strength, default=None)
 
 
+def _few_line(saved: SavedAudit) -> list[str]:
+    n = saved.about.n_groups
+    return (
+        [f"With {n:,} groups only large effects can be found, so little is said by what is clear."] if n < FEW else []
+    )
+
+
+def _best_feature(saved: SavedAudit) -> Diagnostic | None:
+    """The single feature that is right most often, of those found above chance."""
+    return _strongest([one for one in found(saved, "single") if one.chance is not None and one.value > one.chance])
+
+
 def _feature_line(saved: SavedAudit) -> list[str]:
-    above = [one for one in found(saved, "single") if one.chance is not None and one.value > one.chance]
-    best = _strongest(above)
-    if best is None:
+    best = _best_feature(saved)
+    if best is None or best == headline(saved):
         return []
     sure = f"95 % interval {between(best)}" if best.low is not None else f"chance {_chance(best)}"
     return [f"One feature alone, {best.subject}, is right in {figure(best.value, best.unit)} ({sure})."]
@@ -184,7 +202,7 @@ def _tier_line(saved: SavedAudit) -> list[str]:
     if not tiers:
         return []
     easy, hard = (figure(tiers[name] / n, "share") for name in ("easy", "hard"))
-    return [f"Question by question, shortcuts settle {easy} and are no help with {hard}."]
+    return [f"Question by question, the probes settle {easy} and are no help with {hard}."]
 
 
 def _word_line(saved: SavedAudit) -> list[str]:

@@ -71,11 +71,16 @@ def run_audit(options: AuditOptions) -> Audited:
 
 
 def _check_outputs(options: AuditOptions) -> None:
-    """Raise InputError, before any work, for what cannot be written."""
+    """Raise InputError, before any work, for what cannot be written, or would replace what is read."""
+    named = [options.compare, options.gate, options.labels_file, options.out]
+    taken = {path.resolve() for path in (*options.data, *named) if path}
     if options.out:
         check_out(options.out)
-    for path in (options.junit, options.sarif):
+    for flag, path in (("--junit", options.junit), ("--sarif", options.sarif)):
         if path:
+            if path.resolve() in taken:
+                raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
+            taken.add(path.resolve())
             check_output(path, force=True)
 
 

@@ -42,9 +42,9 @@ N_WORDS = 12
 N_FINDINGS = 6
 """Findings whose examples are shown."""
 MEANS = {
-    "easy": "shortcuts settle them: by the probes together, gold is clearly the likeliest answer.",
-    "middling": "shortcuts help, and do not settle them.",
-    "hard": "shortcuts are no help: gold is hardly likelier than by guessing, or less likely.",
+    "easy": "the probes settle them: to all of them together, gold is clearly the likeliest answer.",
+    "middling": "the probes help, and do not settle them.",
+    "hard": "the probes are no help: gold is hardly likelier than by guessing, or less so. Another shortcut may be.",
 }
 """What the tiers mean, for people."""
 
@@ -93,7 +93,7 @@ def _tiles(saved: SavedAudit) -> dict[str, str]:
 
 
 def _gauge(best: Diagnostic) -> dict[str, object] | None:
-    """The bar below the verdict: what guessing gets, what is gained by the best probe, what is left."""
+    """The bar below the verdict: what guessing gets, what is gained by the best probe or feature, what is left."""
     if best.chance is None or best.low is None or best.high is None:
         return None
     chance, value = 100 * best.chance, 100 * best.value

@@ -50,7 +50,8 @@ def test_comparisons_are_those_of_whole_thousandths(value: int, chance: int, bou
         (f"chance{sign}{abs(bound) / 1000}", chance + bound),
         ("chance", chance),
     ]:
-        expected = "passed" if compare(value, limit) else "failed"
+        is_no_share = "%" not in text and abs(bound) > 1000 and text != "chance"
+        expected = "passed" if compare(value, limit) and not is_no_share else "failed"
         assert statuses(f"AF101 {comparator} {text}", one) == [expected], text
 
 
@@ -296,3 +297,10 @@ def test_a_failed_gate_names_what_fails() -> None:
     result = decide(parse_gate(["AF101 clear", "AF101 <= 30%", "AF101 <= 90%"]), [diagnostic()])
     with pytest.raises(GateError, match=r"the gate fails: AF101 clear; AF101 <= 30%\. `swag-af explain AF101`"):
         result.check()
+
+
+def test_a_bound_without_its_percent_sign_fails_and_says_so() -> None:
+    one = diagnostic(value=0.2, chance=0.25)
+    assert statuses("AF101 <= 30", one) == ["failed"]
+    (decision,) = decide(parse_gate(["AF101 <= 30"]), [one]).decisions
+    assert "Write 30%." in decision.said

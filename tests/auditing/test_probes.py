@@ -21,7 +21,7 @@ from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.bridge import FilterScorer
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
-from swag_af.auditing.probes.inputs import INPUTS, Source, find_input, input_names, other_rows, read
+from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
 from swag_af.auditing.probes.probe import planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
 from swag_af.auditing.ranking import gold_probabilities, hits
@@ -58,6 +58,12 @@ def make_classes(n: int = 90, seed: int = 0, *, planted: bool = False, n_classes
         said = text(rng) + (f" sign{answer}" if planted else "")
         rows.append(Instance(f"p{i}", text(rng), (said,), answer, group=f"g{i // 2}"))
     return Instances(tuple(rows), "classes", tuple(f"class {i}" for i in range(n_classes)))
+
+
+def shown(instances: Instances) -> Instances:
+    """Texts that stand alone, each with an image."""
+    rows = [replace(one, context="", media=f"image {i}") for i, one in enumerate(instances.instances)]
+    return replace(instances, instances=tuple(rows))
 
 
 def with_splits(instances: Instances, *names: str) -> Instances:
@@ -180,9 +186,9 @@ def test_labels_of_held_out_questions_change_no_score(model: str, name: str) -> 
 
 
 @pytest.mark.parametrize("model", ["tfidf", "fasttext"])
-@pytest.mark.parametrize("name", list(INPUTS["classes"]))
+@pytest.mark.parametrize("name", ["hypothesis", "text", "premise", "shuffled", "full"])
 def test_classes_of_held_out_texts_change_no_score(model: str, name: str) -> None:
-    made = make_classes(80, n_classes=2)
+    made = shown(make_classes(80, n_classes=2)) if name == "text" else make_classes(80, n_classes=2)
     rows = [replace(one, split="test" if i % 4 == 0 else "train") for i, one in enumerate(made.instances)]
     turned = [replace(one, answer=1 - one.answer) if one.split == "test" else one for one in rows]
     before = probe(replace(made, instances=tuple(rows)), name, model, folds="split")
@@ -216,9 +222,9 @@ def test_order_of_rows_and_options_changes_no_bit_of_choices(model: str, name: s
     assert one == two
 
 
-@pytest.mark.parametrize("name", list(INPUTS["classes"]))
+@pytest.mark.parametrize("name", ["hypothesis", "text", "premise", "shuffled", "full"])
 def test_order_of_rows_changes_no_bit_of_classes(name: str) -> None:
-    instances = make_classes(40)
+    instances = shown(make_classes(40)) if name == "text" else make_classes(40)
     other = permuted(instances, 3)
     one, two = (by_id(probe(given, name), given) for given in (instances, other))
     assert one == two
@@ -571,14 +577,14 @@ def test_labels_balanced_within_groups_are_below_chance_with_random_folds_only()
     """As in NLVR2: each sentence stands twice with each label."""
     rng = np.random.default_rng(0)
     rows = [
-        Instance(f"{i}-{k}", "", (sentence,), k % 2, group=f"s{i}")
+        Instance(f"{i}-{k}", "", (sentence,), k % 2, group=f"s{i}", media=f"image {k}")
         for i, sentence in enumerate(text(rng) for _ in range(100))
         for k in range(4)
     ]
     instances = Instances(tuple(rows), "classes", ("False", "True"))
     made = diagnostics(instances, models=["tfidf"])
-    assert made["AF105", "hypothesis, tfidf"].status == "clear"
-    one = made["AF107", "hypothesis, tfidf, random folds"]
+    assert made["AF105", "text, tfidf"].status == "clear"
+    one = made["AF107", "text, tfidf, random folds"]
     assert one.status == "found"
     assert one.high < -0.1
     assert "by group" in one.said
@@ -650,12 +656,13 @@ def test_text_only_nlvr2_is_at_chance_by_image_set_and_far_below_with_random_fol
             (row["sentence"],),
             int(row["label"] == "True"),
             group="-".join(row["identifier"].split("-")[:2]),
+            media="-".join(row["identifier"].split("-")[:3]),
         )
         for row in lines("nlvr2/dev.json")
     ]
     instances = Instances(tuple(rows), "classes", ("False", "True"))
-    assert 0.49 < probe(instances, "hypothesis").hits.mean() < 0.53
-    assert 0.23 < probe(instances, "hypothesis", folds="random").hits.mean() < 0.28
+    assert 0.49 < probe(instances, "text").hits.mean() < 0.53
+    assert 0.23 < probe(instances, "text", folds="random").hits.mean() < 0.28
 
 
 def test_random_folds_part_groups_and_leave_the_others_where_they_are() -> None:
@@ -682,3 +689,11 @@ def test_a_model_of_classes_that_knows_nothing_is_not_below_chance() -> None:
     (premise,) = [one for one in found if one.code == "AF106"]
     assert premise.high < premise.chance
     assert premise.status == "clear"
+
+
+def test_a_text_that_stands_alone_is_the_task_itself() -> None:
+    alone = [replace(one, context="") for one in make_classes(40, planted=True).instances]
+    made = Instances(tuple(alone), "classes", ("class 0", "class 1", "class 2"))
+    assert input_names(made.texts) == ("shuffled", "full")
+    assert not [one for one in diagnostics(made, models=["tfidf"]) if one[0] == "AF105"]
+    assert input_names(shown(made).texts) == ("text", "shuffled")

@@ -80,7 +80,7 @@ def test_features_words_tiers_and_faults_have_a_sentence_each() -> None:
     )
     lines = further(made)
     assert lines[0].startswith("One feature alone, longest, is right in 44.0 %")
-    assert any(line.startswith("Question by question, shortcuts settle") for line in lines)
+    assert any(line.startswith("Question by question, the probes settle") for line in lines)
     assert 'The most telling words: "never" (gold).' in lines
     assert any(line.startswith("Faults in the data itself: ") for line in lines)
     assert lines[-1] == "Of 5 checks 4 found something, 1 clear."
@@ -115,3 +115,10 @@ def test_figures_have_their_unit(value: float, unit: str, said: str) -> None:
 def test_an_interval_names_its_unit_once() -> None:
     one = Diagnostic("AF101", "a", "clear", 0.5, "accuracy", "", low=0.4, high=0.6)
     assert between(one) == "40.0 to 60.0 %"
+
+
+def test_a_feature_that_is_surely_better_than_every_probe_is_the_headline() -> None:
+    made = audit(DATA, [probe(DATA, 0.3)], features={"in most other contexts": 0.6})
+    assert "60.0 % of the questions" in verdict(made)
+    assert "by one feature alone, in most other contexts" in verdict(made)
+    assert not any(line.startswith("One feature alone") for line in further(made))

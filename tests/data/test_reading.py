@@ -530,3 +530,36 @@ def test_real_datasets_are_read_without_a_flag(path: str, kind: str, n: int) -> 
     assert (made.kind, len(made)) == (kind, n)
     assert all(one.options and all(option.strip() for option in one.options) for one in made.instances)
     assert all(one.context.strip() for one in made.instances) == (path != "nlvr2/dev.json")
+
+
+def test_labels_that_could_count_from_1_too_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    rows = [
+        {"question": f"q{i}", "choices": [f"a{i}", f"b{i}", f"c{i}", f"d{i}"], "label": 1 + i % 3} for i in range(9)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert any("--label-base 1" in note for note in read_instances([path]).notes)
+    rows[0]["label"] = 0
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert not any("--label-base 1" in note for note in read_instances([path]).notes)
+
+
+def test_options_in_another_order_in_each_row_are_options(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    orders = [["0", "1", "2", "3"], ["2", "0", "3", "1"], ["3", "2", "1", "0"]]
+    rows = [{"question": f"how many {i}?", "options": orders[i % 3], "answer": orders[i % 3][0]} for i in range(12)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_instances([path], label_base="0").kind == "choices"
+
+
+def test_a_number_that_is_the_text_of_an_option_is_that_option(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    rows = [{"question": "q", "choices": ["red", "blue"], "answer": "blue"}] * 3
+    rows.append({"question": "how many", "choices": ["170", "12"], "answer": "170"})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_instances([path]).answers.tolist() == [1, 1, 1, 0]
+
+
+def test_one_group_for_all_is_no_group() -> None:
+    rows = [Instance(f"q{i}", f"context {i} of its own", ("a", "b"), 0, group="all") for i in range(5)]
+    assert group(Instances(tuple(rows), "choices")).n == 5

@@ -21,6 +21,7 @@ CODES = {
     "other-context": "AF103",
     "shuffled": "AF104",
     "hypothesis": "AF105",
+    "text": "AF105",
     "premise": "AF106",
     "full": "AF110",
 }

@@ -5,7 +5,8 @@ choices    options           the option alone
            other-context     the same behind the context of a row of another group
            shuffled          context, start and option, the words of each in a random order
            full              context, start and option: the task itself, for reference
-classes    hypothesis        the text that is classified, alone
+classes    hypothesis        the text that is classified, alone, where something stands before it
+           text              the same, where something else is shown with it, such as an image
            premise           what stands before it, alone
            shuffled, full    both, as above
 """
@@ -17,6 +18,9 @@ import numpy as np
 from swag_af.auditing.probes.words import Tokens
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Kind, Texts
+
+FULL = "full"
+"""What reads all texts: no artifact by itself, unless something else is shown with them."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,18 @@ class Input:
     is_other: bool = False
     """Whether the context is that of another row."""
     is_shuffled: bool = False
+    shown_with: bool = False
+    """Whether it lacks what is shown with the texts, and no text."""
 
     def applies(self, texts: Texts) -> bool:
         """Whether `texts` have what it reads, and it is not the same as reading less."""
         has_context, has_start = any(texts.contexts), any(texts.starts)
         if self.is_shuffled:
             return True
+        if texts.kind == "classes" and not has_context:
+            return self.shown_with if texts.has_media else self.name == FULL
+        if self.shown_with:
+            return False
         return (has_context or not self.context) and (has_start or self.context or not self.start)
 
 
@@ -57,6 +67,7 @@ INPUTS: dict[Kind, dict[str, Input]] = {
         one.name: one
         for one in (
             Input("hypothesis", "the text that is classified, alone", context=False, start=False),
+            Input("text", "the text alone, without what is shown with it", context=False, start=False, shown_with=True),
             Input("premise", "the premise alone", start=False, option=False),
             Input("shuffled", "premise and text with their words shuffled", is_shuffled=True),
             Input("full", "premise and text"),
@@ -65,7 +76,7 @@ INPUTS: dict[Kind, dict[str, Input]] = {
 }
 """By kind of instances, then by name."""
 
-MAIN = ("options", "second-sentence", "hypothesis")
+MAIN = ("options", "second-sentence", "hypothesis", "text")
 """Where artifacts are looked for first: what models beside tf-idf read unless they are told."""
 
 

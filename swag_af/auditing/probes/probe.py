@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -25,6 +26,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import REGISTRY
@@ -62,7 +64,7 @@ class Probes:
 
 
 def probe(
-    instances: Instances,
+    data: Instances | Path | str,
     input: str = "options",
     model: AnyModel = TFIDF,
     *,
@@ -71,12 +73,13 @@ def probe(
     n_folds: int = 5,
     seed: int = 0,
 ) -> Probe:
-    """What `model` finds in one `input` of `instances` (the names: `inputs`), cross-validated over whole groups.
+    """What `model` finds in one `input` of `data`, instances or a file (the names: `inputs`), by folds of whole groups.
 
     `folds` `random` parts groups (`folds.parted`); `split` fits on the published training split and scores the
     validation split, or the test split where there is none. `groups` are those of `group` when not given. Raises
     InputError for an input that the instances have not, an unknown model, one group, or no such splits.
     """
+    instances = data if isinstance(data, Instances) else read_instances([Path(data)])
     task = Task(input, model, folds, n_folds, seed)
     if folds == "split":
         pairs = split_pairs(instances)
