@@ -17,9 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.probe import DEFAULT_MODELS, probes
-from swag_af.data.instances.grouping import group
+from swag_af.auditing.dataset import audit
+from swag_af.auditing.probes.probe import DEFAULT_MODELS
 from swag_af.data.instances.instances import Instance, Instances
 
 N_WORDS = 50_000
@@ -46,12 +45,6 @@ def questions(n: int, *, seed: int = 0) -> Instances:
         for i in range(n)
     ]
     return Instances(tuple(rows), "choices", name="generated")
-
-
-def audit(instances: Instances, models: Sequence[str]) -> None:
-    """What is measured."""
-    groups = group(instances)
-    diagnostics_of(probes(instances, groups, models=models).found, instances, groups)
 
 
 def measured(n: int, models: Sequence[str]) -> dict[str, float]:

@@ -12,13 +12,20 @@ sends blocks, and yields results in order. Jobs and callers stay as they are.
 
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cached_property
+from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
+
+from swag_af.data.errors import InputError
 
 Part = tuple[int, int]
 """`(i, n)`: this run is number `i`, counted from 0, of `n` that share the work."""
@@ -49,9 +56,10 @@ def run_blocks(
 ) -> Iterator[Iterator[ResultT]]:
     """The results of this run's share of `blocks`, in order, computed as they are taken.
 
-    With more than one of `workers`, that many processes are started by spawn, so a script that calls this needs the
-    usual `if __name__ == "__main__":`. They are gone when the `with` block is left, and end when this process is
-    killed. An error in a block is raised where its result is taken.
+    With more than one of `workers`, that many processes are started, which import what the job needs and not the
+    caller's script. They are gone when the `with` block is left, at once where an error or a signal leaves it, and end
+    when this process is killed. An error in a block is raised where its result is taken, and InputError where a process
+    ended by itself, for want of memory for example.
     """
     mine = share(blocks, part)
     if workers == 1 or len(mine) < 2:
@@ -64,11 +72,25 @@ def run_blocks(
 @contextmanager
 def _in_processes(job: Job[BlockT, ResultT], blocks: Sequence[BlockT], workers: int) -> Iterator[Iterator[ResultT]]:
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the libraries in use
-    executor = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(job,))
+    ends, held = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(job, ends))
     try:
         yield _in_order(executor, blocks, _BLOCKS_AHEAD * workers)
+    except BaseException as error:
+        held.close()  # blocks being worked on are not waited for
+        if isinstance(error, BrokenProcessPool):
+            raise InputError(_ENDED) from None
+        raise
     finally:
         executor.shutdown(cancel_futures=True)
+        held.close()
+        ends.close()
+
+
+_ENDED = (
+    "a process that did part of the work ended before it was done, perhaps for want of memory. Run the command again "
+    "with fewer --workers."
+)
 
 
 _BLOCKS_AHEAD = 4
@@ -78,11 +100,26 @@ _BLOCKS_AHEAD = 4
 def _in_order(executor: ProcessPoolExecutor, blocks: Iterable[BlockT], n_ahead: int) -> Iterator[Any]:
     sent: deque[Future[Any]] = deque()
     for block in blocks:
-        sent.append(executor.submit(_do, block))
+        with _without_script():
+            sent.append(executor.submit(_do, block))
         if len(sent) > n_ahead:
             yield sent.popleft().result()
     while sent:
         yield sent.popleft().result()
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Processes that are started inside know no script of the caller.
+
+    They would run it anew, and one without `if __name__ == "__main__":` would do its work again in each of them.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 class _Worker(Generic[BlockT, ResultT]):
@@ -100,16 +137,16 @@ _WORKERS: list[_Worker[Any, Any]] = []
 """The one worker of a worker process; empty in all other processes."""
 
 
-def _start(job: Job[Any, Any]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _start(job: Job[Any, Any], ends: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the parent means it
+    threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
     _WORKERS[:] = [_Worker(job)]
 
 
-def _end_with_parent() -> None:
-    """A killed parent cannot stop its processes, and they would wait for work forever."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+def _end_with_parent(ends: Connection) -> None:
+    """A killed parent cannot stop its processes, and they would wait for work forever: its end of the pipe is closed
+    when it lets go of them, and when it is gone."""
+    ends.poll(None)
     os._exit(1)
 
 

@@ -13,6 +13,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, Network, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter
 from swag_af.filters.sequences import Sequences
+from swag_af.nn.threads import ALIKE
 
 
 @dataclass(kw_only=True)
@@ -27,6 +28,11 @@ class MLPFilter(NeuralFilter):
     name: ClassVar[str] = "mlp"
     requires: ClassVar[tuple[str, ...]] = ("features",)
     reads_words: ClassVar[bool] = False
+
+    @property
+    def threads_alike(self) -> int:
+        """One where half a layer's outputs may not fill whole vectors."""
+        return threads_alike(self.width)
 
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """A `PerplexityMLP` that standardises by the fitted candidates."""
@@ -79,6 +85,11 @@ class EnsembleFilter(NeuralFilter):
     name: ClassVar[str] = "ensemble"
     requires: ClassVar[tuple[str, ...]] = ("features", "tags")
 
+    @property
+    def threads_alike(self) -> int:
+        """As of the MLP, for both widths."""
+        return threads_alike(self.width, self.mlp_width)
+
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """An `Ensemble` of the four."""
         members = {
@@ -89,6 +100,14 @@ class EnsembleFilter(NeuralFilter):
         }
         return Ensemble(members, self.width)
 
+
+def threads_alike(*widths: int) -> int:
+    """How many threads give the bits of one in layers of SELU units (`swag_af.nn.threads`)."""
+    return ALIKE if all(width % (2 * _VECTOR) == 0 for width in widths) else 1
+
+
+_VECTOR = 16
+"""Numbers that the widest register holds (AVX-512)."""
 
 N_COMMON_WORDS = 100
 """Words that the POS LSTM reads as they are (Zellers et al. 2018, 3.4)."""

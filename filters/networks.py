@@ -14,6 +14,7 @@ from torch import nn
 from swag_af.filters.sequences import Batch
 from swag_af.nn.products import linear
 from swag_af.nn.recurrent import lstm_max_pool
+from swag_af.nn.threads import threads
 from swag_af.nn.windows import window_max_pool
 
 WORD_SIZE = 100
@@ -152,8 +153,11 @@ class PosLSTM(Network):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Orthogonal blocks and a forget bias of 1, as AllenNLP's augmented LSTM (released code)."""
-        with torch.no_grad():
+        """Orthogonal blocks and a forget bias of 1, as AllenNLP's augmented LSTM (released code).
+
+        On one thread: LAPACK's bits depend on their number.
+        """
+        with torch.no_grad(), threads(1):
             for weights in (self.input, self.recurrent):
                 for block in weights.split(self.HIDDEN, dim=2):
                     for direction in block:

@@ -3,8 +3,9 @@
 Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` sequences. A fit never sees the rows
 that will be re-assigned: it stops early on a slice of its own rows, whole groups such as videos. All randomness
 comes from `rng`; torch's global generator is as it was when a call returns. On a CPU the same rng gives the same bits
-(same machine, same number of threads). On a GPU gradients are those of bf16 products; losses, weights and scores are
-fp32 everywhere.
+(same machine, same number of threads; one and two give the same). Where other processes use the cores a fit has fewer
+threads, as far as that changes no bit (`threads_alike`). On a GPU gradients are those of bf16 products; losses,
+weights and scores are fp32 everywhere.
 """
 
 from abc import ABC, abstractmethod
@@ -21,6 +22,7 @@ from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
 from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.threads import ALIKE, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
@@ -50,6 +52,11 @@ class NeuralFilter(ABC):
     requires: ClassVar[tuple[str, ...]] = ()
     reads_words: ClassVar[bool] = True
 
+    @property
+    def threads_alike(self) -> int:
+        """Threads up to which a fit and its scores have the same bits, whatever their number."""
+        return ALIKE
+
     @abstractmethod
     def make_network(self, view: View, sequences: Sequences) -> Network:
         """A fresh network for the pool and the sequences of `view`."""
@@ -67,7 +74,7 @@ class NeuralFilter(ABC):
         sequences = self._read(view)
         device = pick_device(self.device)
         train, stop = stopping_split(view, self.stopping_share, rng=rng)
-        with seeded(int(rng.integers(2**63 - 1)), device):
+        with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
             self._train(network, sequences, n_assigned, train, stop, rng)
         self._network = network
@@ -80,7 +87,8 @@ class NeuralFilter(ABC):
         """(n, m) float32 logits of every head by name, the deciding one last."""
         if self._network is None:
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
-        logits = _score(self._network, self._read(view), pick_device(self.device))
+        with team(self.threads_alike):
+            logits = _score(self._network, self._read(view), pick_device(self.device))
         return {name or self.name: values.reshape(view.shape) for name, values in logits.items()}
 
     def _read(self, view: View) -> Sequences:

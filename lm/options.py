@@ -144,8 +144,12 @@ class GenerateOptions:
     shard: str | None = None
     """I/N, with I from 1 to N: make every N-th shard only, from the I-th. Let N processes share a folder, or put their
     shards/ into one afterwards; whoever finds all shards made joins them."""
+    workers: int | None = None
+    """Processes that sample and score, one thread and one model in memory each. Not given: as many as torch has threads
+    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
     live_rows: int | None = None
-    """Endings worked on at a time: more are faster up to a point and take memory. Does not change the pool."""
+    """Endings that a process works on at a time: more are faster up to a point and take memory. Does not change the
+    pool."""
     output_precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Arithmetic of the product with the vocabulary; auto is fp32 on a CPU and bf16 on a GPU. bf16 is faster, and
     changes the probabilities slightly (docs/PERFORMANCE.md)."""
@@ -163,7 +167,7 @@ class GenerateOptions:
     """The same seed, models and device give the same pool."""
 
     def __post_init__(self) -> None:
-        optional = ("limit", "shard_rows", "live_rows")
+        optional = ("limit", "shard_rows", "workers", "live_rows")
         whole = ("n_negatives", "min_tokens", "max_draws", *(n for n in optional if getattr(self, n) is not None))
         check_faults(
             [
@@ -204,3 +208,10 @@ class FeaturesOptions:
     """The pool folder."""
     lms: Path | None = None
     """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""
+    workers: int | None = None
+    """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
+    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the values."""
+
+    def __post_init__(self) -> None:
+        check_faults([(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")])
+        check_numbers(self)

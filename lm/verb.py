@@ -25,27 +25,23 @@ from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
     FEATURES,
     SHARDS,
-    check_finite,
     finish_pool,
     pad,
     read_shard_entry,
-    smallest_uint,
 )
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
-from swag_af.data.scale import share
+from swag_af.data.scale import run_blocks, share
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.lstm.candidates import (
-    Row,
-)
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
+from swag_af.lm.rows import Block, RowsJob, blocks_of, row_tables
 from swag_af.nn.device import pick_device
 
 MOST_SHARDS = 64
@@ -75,7 +71,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
-    _Maker(job, vocabulary).make_shards()
+    _make_missing(job, vocabulary)
     entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
     made = [entry for entry in entries if entry is not None]
     if len(made) == len(entries):
@@ -212,108 +208,78 @@ def _is_complete(path: Path, plan: dict[str, Any]) -> bool:
     return bool(manifest["complete"])
 
 
-class _Maker:
-    """Makes the shards of a job, one after another."""
+def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
+    """Make the shards that are this run's to make and are not there yet."""
+    options = job.options
+    groups = dict(share(list(enumerate(job.groups)), options.part))
+    drafts: dict[int, ShardDraft] = {}
+    blocks: dict[int, list[Block]] = {}
+    n_done = 0
+    for number, group in groups.items():
+        if read_shard_entry(options.out, number) is not None:
+            shutil.rmtree(draft_path(options.out, number), ignore_errors=True)
+            n_done += len(group)
+        else:
+            drafts[number] = ShardDraft(options.out, number, row_tables(options, vocabulary))
+            settled = drafts[number].done()
+            blocks[number] = blocks_of(number, group, settled, options, job.device)
+            n_done += len(settled)
+    todo = [block for mine in blocks.values() for block in mine]
+    rows_job = RowsJob(options, job.device, job.precision, job.every_context)
+    with (
+        progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance,
+        run_blocks(rows_job, todo, workers=workers_of(job, todo, len(vocabulary))) as made,
+    ):
+        tally = _Tally(advance, 1 + options.n_negatives)
+        for number, draft in drafts.items():
+            for _ in blocks[number]:
+                tally.add(next(made))
+            draft.finish(groups[number], _start_tables(job, groups[number], vocabulary), tally.of_shard())
 
-    def __init__(self, job: Job, vocabulary: Vocabulary):
-        options = job.options
-        self.job = job
-        self.out = options.out
-        self.vocabulary = vocabulary
-        self.generator = LSTMGenerator(
-            options.lms,
-            job.every_context,
-            options.min_tokens,
-            options.max_tokens,
-            options.max_draws,
-            options.live_rows,
-            job.device,
-            job.precision,
-        )
-        self.widest_start = max(len(tokenize(context.start)) for context in job.contexts)
-        K, L = 1 + options.n_negatives, options.max_tokens
-        self.row_tables = {
-            "tokens": np.zeros((K, L), vocabulary.id_dtype),
-            "lengths": np.zeros(K, smallest_uint(L)),
-            "features": np.zeros((K, len(FEATURES)), np.float32),
-        }
 
-    def make_shards(self) -> None:
-        """Those that are this process's to make and are not there yet."""
-        groups = dict(share(list(enumerate(self.job.groups)), self.job.options.part))
-        done = {number for number in groups if read_shard_entry(self.out, number) is not None}
-        n_done = sum(len(groups[number]) for number in done)
-        with progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance:
-            tally = _Tally(advance)
-            for number, group in groups.items():
-                if number in done:
-                    shutil.rmtree(draft_path(self.out, number), ignore_errors=True)
-                else:
-                    self._make_shard(number, group, tally)
+def workers_of(job: Job, blocks: Sequence[Block], n_types: int) -> int:
+    """Processes that make `blocks`, given the token types of the models."""
+    n_endings = (1 + job.options.n_negatives) * sum(len(block.contexts) for block in blocks)
+    return n_workers(job.options.workers, job.device, n_endings, n_types, lm_options(job.options))
 
-    def _make_shard(self, number: int, group: list[Context], tally: "_Tally") -> None:
-        draft = ShardDraft(self.out, number, len(group), self.row_tables)
-        settled = draft.done()
-        tally.begin_shard(n_settled=len(settled))
-        todo = [position for position in range(len(group)) if position not in settled]
-        contexts, options = [group[position] for position in todo], self.job.options
-        lazy = options.features == "lazy"
-        for i, made in self.generator.rows(contexts, options.n_negatives, seed=options.seed, lazy=lazy):
-            if isinstance(made, str):
-                draft.drop(todo[i], made)
-                tally.dropped()
-            else:
-                rejected = asdict(made.rejected)
-                draft.keep(todo[i], self._tables(made), n_draws=made.n_draws, rejected=rejected)
-                tally.kept(made)
-        dtype = self.vocabulary.id_dtype
-        starts, lengths = pad((self.vocabulary.ids(tokenize(c.start)) for c in group), dtype, width=self.widest_start)
-        counts = np.full(len(group), 1 + options.n_negatives, np.uint32)
-        more = {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts}
-        draft.finish(group, more, tally.of_shard())
 
-    def _tables(self, row: Row) -> dict[str, np.ndarray]:
-        known = np.delete(row.features, BACKWARD, axis=1) if self.job.options.features == "lazy" else row.features
-        check_finite(known[None], f"{self.job.options.lms}")
-        made = {"tokens": row.tokens, "lengths": row.lengths, "features": row.features}
-        return {name: made[name].astype(pattern.dtype) for name, pattern in self.row_tables.items()}
+def _start_tables(job: Job, group: list[Context], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
+    """The tables of a shard that have one entry for each of its contexts."""
+    widest = max(len(tokenize(context.start)) for context in job.contexts)
+    starts, lengths = pad((vocabulary.ids(tokenize(c.start)) for c in group), vocabulary.id_dtype, width=widest)
+    counts = np.full(len(group), 1 + job.options.n_negatives, np.uint32)
+    return {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts}
 
 
 class _Tally:
     """Counts what is made, for the bar and for each shard's `timing.json`."""
 
-    def __init__(self, advance: Advance):
+    def __init__(self, advance: Advance, n_candidates: int):
         self.advance = advance
-        self.started = time.perf_counter()
-        self.n_endings = self.n_dropped = 0
-        self.begin_shard(n_settled=0)
+        self.n_candidates = n_candidates
+        self.started = self.shard_began = time.perf_counter()
+        self.made = Counter[str]()
+        self.before = Counter[str]()
 
-    def begin_shard(self, *, n_settled: int) -> None:
-        self.before = time.perf_counter(), self.n_endings, self.n_dropped
-        if n_settled:
-            self.advance(n_settled)
-
-    def kept(self, row: Row) -> None:
-        self.n_endings += len(row.lengths)
-        self._show()
-
-    def dropped(self) -> None:
-        self.n_dropped += 1
-        self._show()
+    def add(self, made: Counter[str]) -> None:
+        """What became of the contexts of one block."""
+        self.made += made
+        n_kept = self.made[""]
+        rate = n_kept * self.n_candidates / (time.perf_counter() - self.started)
+        note = f"{rate:,.0f} endings/s, {self.made.total() - n_kept} contexts dropped"
+        self.advance(made.total(), note=note)
 
     def of_shard(self) -> dict[str, float]:
-        started, n_endings, n_dropped = self.before
-        seconds, made = time.perf_counter() - started, self.n_endings - n_endings
+        """Of what was added since the last shard."""
+        now, made = time.perf_counter(), self.made - self.before
+        seconds, n_endings = now - self.shard_began, made[""] * self.n_candidates
+        self.shard_began, self.before = now, self.made.copy()
         return {
             "seconds": round(seconds, 3),
-            "n_endings": made,
-            "endings_per_second": round(made / seconds, 1),
-            "n_dropped": self.n_dropped - n_dropped,
+            "n_endings": n_endings,
+            "endings_per_second": round(n_endings / seconds, 1),
+            "n_dropped": made.total() - made[""],
         }
-
-    def _show(self) -> None:
-        rate = self.n_endings / (time.perf_counter() - self.started)
-        self.advance(1, note=f"{rate:,.0f} endings/s, {self.n_dropped} contexts dropped")
 
 
 def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan: dict[str, Any]) -> None:
@@ -337,7 +303,7 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
         "drops": dict(drops),
         "lms": {fold: read_manifest(fold_path(options.lms, int(fold)), "lm-fold") for fold in plan["lms"]},
         "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),
-        "made_by": {"verb": "generate", "options": asdict(replace(options, shard=None, live_rows=None))},
+        "made_by": {"verb": "generate", "options": asdict(replace(options, shard=None, live_rows=None, workers=None))},
     }
     if options.features == "lazy":
         made["lazy_features"] = [FEATURES[column] for column in BACKWARD]

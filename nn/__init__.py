@@ -3,7 +3,7 @@
 Reading order (each file imports only those named before it):
 
     device     where networks compute, in which precision, from which seed
-    threads    items shared by threads of one core each
+    threads    how many threads share a product
     training   epochs until the held-out loss stops falling
     products   matrix products at the speed of the processor
     gradients  pieces of the language model with gradients by hand

@@ -18,8 +18,8 @@ and prints nothing but progress on the terminal:
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
-The verb `filter` is `run_filter`, because `filter` is Python's own; `filter_pool` is the algorithm alone, as `audit(data)`
-is of `run_audit`.
+The verb `filter` is `run_filter`, because `filter` is Python's own; `filter_pool` is the algorithm alone, and so is
+`audit(data)` of `run_audit`.
 
 Reading order (each folder imports only those named before it):
 
@@ -172,9 +172,9 @@ __all__ = [
     "make_generator",
     "open_run",
     "pool",
-    "release",
     "probe",
     "read_instances",
+    "release",
     "report",
     "run_audit",
     "run_filter",

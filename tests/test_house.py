@@ -178,7 +178,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_threads_that_wait_give_their_core_away_in_python_too() -> None:
-    """Read when torch loads OpenMP; with its default, a fit beside other work takes twenty times as long."""
+    """Read when torch loads OpenMP; with its default, waiting threads spin for long beside other work."""
     code = "import os, swag_af; print(os.environ['GOMP_SPINCOUNT'])"
     clean = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
     for given, expected in (({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7")):

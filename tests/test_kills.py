@@ -19,7 +19,7 @@ import pytest
 from conftest import make_contexts_of, make_pool
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import audit
+from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.verbs import verify_agreement
@@ -248,7 +248,7 @@ CASES = {
     "tag-in-context": Case("texts", lambda root: tag(TagOptions(root / "texts", "rules", in_context=True))),
     "train-tagger": Case("treebank.conllu", train_tagger, most=8),
     "filter": Case("pool", lambda root: run_filter(filter_options(root)), most=12),
-    "audit": Case(RUN, lambda root: audit(AuditOptions(root / "run", filters="hash", seed=5))),
+    "audit": Case(RUN, lambda root: audit_of_run(AuditOptions((root / "run",), filters="hash", seed=5))),
     "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),

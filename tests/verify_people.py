@@ -100,7 +100,8 @@ class Browser:
 
     def begin(self) -> "Browser":
         """Read the instructions, and begin."""
-        self.page = self.client.post("/start", data={"token": self.hidden("token")}).text
+        fields = {name: self.hidden(name) for name in ("token", "text")}
+        self.page = self.client.post("/start", data=fields).text
         return self
 
     def hidden(self, name: str) -> str:

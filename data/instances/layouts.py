@@ -17,8 +17,9 @@ from typing import Any
 from swag_af.data.cells.values import split_context
 from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Kind
-from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.instances.options import InstanceColumns, LayoutName
 from swag_af.data.sources import Record
+
 
 def _as_it_is(record: Record) -> Record:
     return record

@@ -177,7 +177,7 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     ids, more = _ids(found, any(not part.ids_guessed for part in parts))
     numbers = {label: i for i, label in enumerate(classes)}
     instances = (
-        Instance(id, one.context, one.options, _answer(one, numbers), one.start, one.group, one.split, one.where, one.media)
+        Instance(id, one.context, one.options, _answer(one, numbers), *one[4:])
         for id, one in zip(ids, found, strict=True)
     )
     return Instances(

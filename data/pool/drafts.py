@@ -30,21 +30,21 @@ def draft_path(folder: Path, number: int) -> Path:
 
 
 class ShardDraft:
-    """Rows `0` to `n_rows - 1` of shard `number` of the pool in `folder`; `row_tables` are those of one row, as a
-    pattern."""
+    """The rows of shard `number` of the pool in `folder`; `row_tables` are those of one row, as a pattern.
 
-    def __init__(self, folder: Path, number: int, n_rows: int, row_tables: Mapping[str, np.ndarray]):
+    Several processes may add rows, each its own.
+    """
+
+    def __init__(self, folder: Path, number: int, row_tables: Mapping[str, np.ndarray]):
         self.folder = folder
         self.number = number
-        self.n_rows = n_rows
         self.pattern = dict(row_tables)
         self.path = draft_path(folder, number)
-        self.path.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
 
     def done(self) -> set[int]:
         """The rows that are finished, kept or dropped."""
-        found = (_ROW_FILE.fullmatch(path.name) for path in self.path.iterdir())
+        found = (_ROW_FILE.fullmatch(path.name) for path in self.path.glob("*"))
         return {int(name[1]) for name in found if name}
 
     def keep(self, row: int, tables: Mapping[str, np.ndarray], *, n_draws: int, rejected: Mapping[str, int]) -> None:
@@ -66,7 +66,7 @@ class ShardDraft:
         Memory does not grow with the number of rows.
         """
         reasons = {int(path.stem): read_text(path) for path in sorted(self.path.glob("*.dropped"))}
-        kept = [row for row in range(self.n_rows) if row not in reasons]
+        kept = [row for row in range(len(contexts)) if row not in reasons]
         tables = {name: self._empty(name, len(kept)) for name in self.pattern}
         n_draws, rejected = self._fill(tables, kept)
         entry = write_shard(

@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     checkpoints  the folder of models
     train        the verb `train-lm`
     reader       one direction, reading many rows at once
+    workers      how many processes sample and score
     sampling     distinct endings from the full softmax
     features     five perplexities and three lengths
     candidates   the rows of a pool

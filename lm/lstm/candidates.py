@@ -1,8 +1,8 @@
 """The rows of a pool: endings and features for the contexts of one fold, from that fold's language model."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forwa
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
-from swag_af.nn.threads import by_threads, n_workers
 
 DRAWN_OUT = "too_few_distinct_endings"
 READ = "read_by_its_model"
@@ -29,14 +28,6 @@ class Readers:
 
     forward: Reader
     backward: Reader
-    twins: list["Readers"] = field(default_factory=list, repr=False)
-
-    def crew(self) -> list["Readers"]:
-        """These and their twins, which are made once, as many as there are threads worth starting just now."""
-        n_twins = n_workers(self.forward.device) - 1
-        missing = range(len(self.twins), n_twins)
-        self.twins.extend(Readers(self.forward.twin(), self.backward.twin()) for _ in missing)
-        return [self, *self.twins[:n_twins]]
 
 
 def load_readers(lms: Path, fold: int, *, device: str, precision: Precision) -> Readers:
@@ -134,28 +125,8 @@ def make_rows(
 ) -> Iterator[tuple[int, Row | None]]:
     """Yield, for every task and as it is done, its position and its row; None when it gave too few endings.
 
-    With `lazy` the columns of the backward model are left NaN. Tasks may be shared by threads, which work on about
-    `live_rows` endings together.
+    With `lazy` the columns of the backward model are left NaN. About `live_rows` endings are worked on together.
     """
-    crew = readers.crew()
-    own_rows = None if live_rows is None else max(1, live_rows // len(crew))
-
-    def work_of(own: Readers) -> Callable[[Iterator[Task]], Iterator[tuple[int, Row | None]]]:
-        return lambda some: _make_some(own, some, rules, types, lazy=lazy, live_rows=own_rows)
-
-    return by_threads([work_of(own) for own in crew], tasks)
-
-
-def _make_some(
-    readers: Readers,
-    tasks: Iterator[Task],
-    rules: Sampling,
-    types: Types,
-    *,
-    lazy: bool,
-    live_rows: int | None = None,
-) -> Iterator[tuple[int, Row | None]]:
-    """`make_rows` of one thread."""
     taken: list[Task] = []
 
     def prompts() -> Iterator[Prompt]:

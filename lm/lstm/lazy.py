@@ -6,9 +6,10 @@ such table; `features` adds it.
 """
 
 import os
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,17 +18,18 @@ from swag_af.data.files import MANIFEST, read_manifest, write_array
 from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.progress import Advance, progress
+from swag_af.data.progress import progress
 from swag_af.data.records import LazyPlan, parse_record
+from swag_af.data.scale import run_blocks
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, trained_folds
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, options_of, trained_folds
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
-from swag_af.lm.lstm.reader import Reader
+from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import FeaturesOptions, Precision
 from swag_af.nn.device import pick_device
-from swag_af.nn.threads import by_threads
+from swag_af.nn.threads import pair, threads
 
 
 def features(options: FeaturesOptions) -> CandidatePool:
@@ -38,14 +40,68 @@ def features(options: FeaturesOptions) -> CandidatePool:
     """
     pool = CandidatePool.open(options.pool)
     if "features" not in pool.tables:
-        return _add_features(pool, options.lms)
+        return _add_features(pool, options)
     pool = with_features(pool, options.lms)
     missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
-    with progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance:
-        for rows in np.array_split(missing, max(1, len(missing) // 16)):
-            pool.gather("features", rows)
-            advance(len(rows))
+    filler = pool.filler
+    if not len(missing) or not isinstance(filler, _Filler):
+        return pool
+    blocks = _blocks(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
+    workers = _workers(options, filler.lms, filler.device, len(missing) * pool.n_candidates)
+    with (
+        progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance,
+        run_blocks(_FillJob(options.pool, filler.lms, pool), blocks, workers=workers) as done,
+    ):
+        for n_rows in done:
+            advance(n_rows)
     return pool
+
+
+Block = tuple[int, np.ndarray]
+"""A fold, and rows of the pool that its model reads."""
+
+_BLOCK_ROWS = 16
+
+
+def _blocks(rows: np.ndarray, folds: np.ndarray) -> list[Block]:
+    """`rows` (n,) in blocks of one of `folds` (n,) each, fold by fold."""
+    blocks = []
+    for fold in np.unique(folds).tolist():
+        mine = rows[folds == fold]
+        blocks += [(fold, part) for part in np.array_split(mine, -(-len(mine) // _BLOCK_ROWS))]
+    return blocks
+
+
+def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -> int:
+    lm = options_of(read_manifest(lms, "lm"), lms)
+    return n_workers(options.workers, device, n_endings, len(open_vocabulary(lms)), lm)
+
+
+@dataclass(frozen=True)
+class _FillJob:
+    """Computing and storing the features that were left for later, in blocks; the result is how many rows one has."""
+
+    path: Path
+    lms: Path
+    pool: CandidatePool | None = None
+    """The pool, where this process has opened it; another process opens it again, and works on one thread."""
+
+    def open(self) -> Callable[[Block], int]:
+        pool = self.pool or with_features(CandidatePool.open(self.path), self.lms)
+        filler = pool.filler
+        assert isinstance(filler, _Filler)
+
+        def fill(block: Block) -> int:
+            fold, rows = block
+            filler.keep_only(fold)
+            with pair() if self.pool else threads(1):
+                pool.gather("features", rows)
+            return len(rows)
+
+        return fill
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _FillJob, (self.path, self.lms)
 
 
 def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool:
@@ -59,8 +115,9 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
     return pool
 
 
-def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
+def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePool:
     """Write a features table into every shard, then the manifest that lists it."""
+    lms = options.lms
     assert pool.path is not None
     clear_pool(pool.path)
     if lms is None:
@@ -68,13 +125,21 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
             f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
         )
     pool.check_tables()
-    readable, maker = _readable(pool, lms), _TableMaker(pool, lms)
-    with progress("features", len(pool), "contexts") as advance:
-        first = 0
-        for entry in pool.manifest["shards"]:
-            rows = np.arange(first, first + entry["n_rows"])
-            first += entry["n_rows"]
-            table = maker.table(rows, readable.folds[rows], advance)
+    readable = _readable(pool, lms)
+    ends = np.cumsum([entry["n_rows"] for entry in pool.manifest["shards"]])
+    shards = [(rows, _blocks(rows, readable.folds[rows])) for rows in np.split(np.arange(len(pool)), ends[:-1])]
+    blocks = [block for _, mine in shards for block in mine]
+    workers = _workers(options, lms, pick_device("auto").type, len(pool) * pool.n_candidates)
+    with (
+        progress("features", len(pool), "contexts") as advance,
+        run_blocks(_TableJob(pool.path, lms, pool), blocks, workers=workers) as made,
+    ):
+        for entry, (rows, mine) in zip(pool.manifest["shards"], shards, strict=True):
+            table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
+            for _, some in mine:
+                table[some - rows[0]] = next(made)
+                advance(len(some))
+            check_finite(table, str(lms), rows=rows)
             write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
     made_by = {
         "lms": str(lms),
@@ -85,12 +150,30 @@ def _add_features(pool: CandidatePool, lms: Path | None) -> CandidatePool:
     return pool.with_table("features", {"features_by": made_by})
 
 
-_READ_AT_ONCE = 16
-"""Rows that a thread reads together."""
+@dataclass(frozen=True)
+class _TableJob:
+    """Computing the features of a pool of texts, in blocks."""
+
+    path: Path
+    lms: Path
+    pool: CandidatePool | None = None
+    """The pool, where this process has opened it; another process opens it again, and works on one thread."""
+
+    def open(self) -> Callable[[Block], np.ndarray]:
+        maker = _TableMaker(self.pool or CandidatePool.open(self.path), self.lms)
+
+        def table(block: Block) -> np.ndarray:
+            with pair() if self.pool else threads(1):
+                return maker.table(*block)
+
+        return table
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _TableJob, (self.path, self.lms)
 
 
 class _TableMaker:
-    """Computes the whole features table of a pool of texts."""
+    """Computes features of all candidates of a pool of texts."""
 
     def __init__(self, pool: CandidatePool, lms: Path):
         self.pool = pool
@@ -101,28 +184,23 @@ class _TableMaker:
         self.ids = ids
         """(V,) of the models, by those of the pool."""
         self.device = pick_device("auto").type
+        self.readers: dict[int, Readers] = {}
 
-    def table(self, rows: np.ndarray, folds: np.ndarray, advance: Advance) -> np.ndarray:
-        """(n, K, F) float32 for `rows` (n,) of the pool, each read by the model of its entry in `folds` (n,)."""
+    def table(self, fold: int, rows: np.ndarray) -> np.ndarray:
+        """(n, K, F) float32 for `rows` (n,) of the pool, read by the model of `fold`."""
         table = np.zeros((len(rows), self.pool.n_candidates, len(FEATURES)), np.float32)
-        for fold in np.unique(folds).tolist():
-            precision: Precision = "bf16" if self.device == "cuda" else "fp32"
-            readers = load_readers(self.lms, fold, device=self.device, precision=precision)
-            mine = np.flatnonzero(folds == fold)
-            parts = np.array_split(mine, -(-len(mine) // _READ_AT_ONCE))
-            for i, values in by_threads([partial(self._read, own, rows) for own in readers.crew()], parts):
-                table[i, : len(values)] = values
-                advance(1)
-        check_finite(table, str(self.lms), rows=rows)
+        readers = self._readers(fold)
+        texts = [self._texts(row) for row in rows.tolist()]
+        for i, values in all_features(readers.forward, readers.backward, texts):
+            table[i, : len(values)] = values
         return table
 
-    def _read(
-        self, readers: Readers, rows: np.ndarray, parts: Iterator[np.ndarray]
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        for part in parts:
-            texts = [self._texts(int(rows[i])) for i in part]
-            for item, values in all_features(readers.forward, readers.backward, texts):
-                yield int(part[item]), values
+    def _readers(self, fold: int) -> Readers:
+        if fold not in self.readers:
+            self.readers.clear()
+            precision: Precision = "bf16" if self.device == "cuda" else "fp32"
+            self.readers[fold] = load_readers(self.lms, fold, device=self.device, precision=precision)
+        return self.readers[fold]
 
     def _texts(self, row: int) -> tuple[list[int], list[int], Endings]:
         pool, known = self.pool, self.known
@@ -195,34 +273,20 @@ class _Filler:
         """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
         out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
         folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
-        for fold in np.unique(folds).tolist():
-            mine = np.flatnonzero(folds == fold)
-            mine = mine[np.argsort(rows[mine], kind="stable")]
-            items = np.split(mine, np.flatnonzero(np.diff(rows[mine])) + 1)  # positions, one array a row
-
-            works = [partial(self._read, pool, own.backward, rows, columns) for own in self._readers(fold).crew()]
-            for item, values in by_threads(works, items):
-                out[item] = values
+        with pair():
+            for fold in np.unique(folds).tolist():
+                mine = np.flatnonzero(folds == fold)
+                mine = mine[np.argsort(rows[mine], kind="stable")]
+                items = np.split(mine, np.flatnonzero(np.diff(rows[mine])) + 1)  # positions, one array a row
+                texts = (self._endings(pool, int(rows[item[0]]), columns[item]) for item in items)
+                for i, values in backward_features(self._readers(fold).backward, texts):
+                    out[items[i]] = values
         return out
 
-    def _read(
-        self,
-        pool: CandidatePool,
-        reader: Reader,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        items: Iterator[np.ndarray],
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Each of `items`, positions that share a row, and the features of the candidates there."""
-        taken: list[np.ndarray] = []
-
-        def endings() -> Iterator[Endings]:
-            for item in items:
-                taken.append(item)
-                yield self._endings(pool, int(rows[item[0]]), columns[item])
-
-        for i, values in backward_features(reader, endings()):
-            yield taken[i], values
+    def keep_only(self, fold: int) -> None:
+        """Forget the models of other folds, for whoever works fold by fold."""
+        for other in self.readers.keys() - {fold}:
+            del self.readers[other]
 
     def _endings(self, pool: CandidatePool, row: int, columns: np.ndarray) -> Endings:
         context, here = pool.contexts[row], np.array([row])

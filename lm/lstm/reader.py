@@ -9,7 +9,6 @@ Letters: `n` nodes, `D` rows, `M` rows of a tile, `H` hidden units, `V` token ty
 blocks.
 """
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Self
@@ -75,13 +74,6 @@ class Reader:
         n_kept = min(self.output.n_types, _PROJECTIONS[self.device.type])
         self.is_known = torch.zeros(n_kept, dtype=torch.bool, device=self.device)
         self.projections = torch.empty(n_kept + 8 * self.tile, 6 * hidden, device=self.device)
-
-    def twin(self) -> "Reader":
-        """Another of the same model, for another thread: it shares the weights and has projections of its own."""
-        made = copy.copy(self)
-        made.is_known = torch.zeros_like(self.is_known)
-        made.projections = torch.empty_like(self.projections)
-        return made
 
     def no_state(self, n: int) -> FlatState:
         """Of `n` rows that have read nothing."""

@@ -32,7 +32,7 @@ from swag_af.data.run import Run, filter_manifest, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.prepare import prepare
-from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
+from swag_af.filters.registry import DEFAULT_AUDIT, make_filter
 
 
 @dataclass(frozen=True, slots=True)

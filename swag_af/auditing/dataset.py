@@ -6,9 +6,10 @@ Nothing is written here: `swag_af.auditing.storing` keeps an audit; the command 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
@@ -44,7 +45,7 @@ def audit(
     groups: Groups | None = None,
     advance: Advance | None = None,
 ) -> Audit:
-    """Everything that an audit finds in `data`: instances, or a file or folder, whose columns are told by what they hold.
+    """Everything that an audit finds in `data`: instances, or a file or folder, whose columns are guessed.
 
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
     each of `n_steps`. Raises InputError for files and models that cannot be used.
@@ -89,13 +90,13 @@ _FAMILIES: dict[str, Callable[[Instances, Groups, Checks], list[Diagnostic]]] = 
 """The families that give diagnostics alone."""
 
 
-def _chosen(checks: Checks) -> dict[str, object]:
-    return {name: getattr(checks, name) for name in ("models", "inputs", "n_folds", "seeds")}
+def _chosen(checks: Checks) -> dict[str, Any]:
+    return {"models": checks.models, "inputs": checks.inputs, "n_folds": checks.n_folds, "seeds": checks.seeds}
 
 
 def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
     """What decides the figures, beside the data."""
-    made = asdict(checks) | {"models": [model_name(model) for model in checks.models]}
+    made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
     return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
 
 

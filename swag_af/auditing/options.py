@@ -10,7 +10,6 @@ from swag_af.data.errors import check_faults, check_numbers
 from swag_af.data.instances.options import InstanceColumns, LayoutName
 from swag_af.filters.registry import parse_names
 
-
 AUTO = "auto"
 """Filters that depend on what is audited."""
 PROBE_MODELS = ("tfidf", "fasttext")
@@ -27,12 +26,12 @@ class AuditOptions:
     whole groups; single features; words; rules of item writing; duplicates, labels and damaged text. Every finding has
     a code, `swag-af explain CODE` tells about it. --out keeps all of it, with a page and a score for each question.
 
-    Filters: tfidf, a logistic regression on words, and fasttext are the default. Any filter may be added (ngrams, chars,
-    cnn, bow, poslstm, transformer[MODEL]) or a model of your own, package.module:Class.
+    Filters: tfidf (a logistic regression on words) and fasttext are the default. Any filter may be named (ngrams,
+    chars, cnn, bow, poslstm, transformer[MODEL]), or a model of your own, package.module:Class.
 
-    A run folder of `swag-af filter`, without --out: how well filters that took no part in the filtering find gold before
-    and after it (by default ngrams, chars, fasttext), kept in the run folder for the curve and the report. mlp and
-    ensemble need a pool with features there, poslstm and ensemble one with tags.
+    A run folder of `swag-af filter`, without --out: how well filters that took no part in the filtering find gold
+    before and after it (by default ngrams, chars and fasttext), kept in the run folder for the curve and the report.
+    There mlp and ensemble need a pool with features, poslstm and ensemble one with tags.
 
     Try:
       swag-af audit questions.jsonl

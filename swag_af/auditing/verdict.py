@@ -51,7 +51,7 @@ def verdict(audit: Audit | SavedAudit) -> str:
     said = f"{value} are {done} rightly {how(best)}, {by}."
     if best.status != "found" or best.chance is None or best.value <= best.chance:
         return f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {said}"
-    slight = "Hardly more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
+    slight = "A little more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
     return f"{slight}{said} Guessing gets {_chance(best)}."
 
 

@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     layout     help, folded between words
     following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report
+    auditing   the verb `audit` of a dataset
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`

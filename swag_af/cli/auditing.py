@@ -1,8 +1,8 @@
-"""The verb `audit`: a dataset read, audited, compared, kept with its page, and held against a gate; or a run audited."""
+"""The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
 import shlex
-from dataclasses import dataclass, replace
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text

@@ -18,7 +18,15 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.text import audit_lines, audited_lines, drop_reasons, estimate_lines, perplexity_rows, run_lines, table
+from swag_af.reporting.text import (
+    audit_lines,
+    audited_lines,
+    drop_reasons,
+    estimate_lines,
+    perplexity_rows,
+    run_lines,
+    table,
+)
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 

@@ -54,7 +54,7 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
     lines = [
         f"{e.n_contexts:,} contexts in {e.n_shards} shards",
         f"disk    {e.disk_bytes / 1e9:.2f} GB",
-        f"memory  about {e.memory_bytes / 1e9:.1f} GB, at any number of contexts",
+        f"memory  about {e.memory_bytes / 1e9:.1f} GB{_of_workers(e.workers)}, at any number of contexts",
         f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / e.n_contexts:.2g} s a context",
     ]
     if e.seconds_for_lazy_features:
@@ -64,6 +64,10 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
         lines.append(f"        and about {duration(e.seconds_to_train)} first, to train the models of folds {folds}")
     rate = f"{e.products_per_second / 1e9:,.0f} GFLOP/s"
     return [*lines, "", f"From the operations that it takes and the {rate} just measured here. Nothing was written."]
+
+
+def _of_workers(n: int) -> str:
+    return "" if n == 1 else f" in {n} processes (--workers)"
 
 
 def duration(seconds: float) -> str:

@@ -8,6 +8,8 @@ Reading order (each file or folder imports only those named before it):
     backup         all answers in one file: the verb `verify backup`
     items          the items: which are open, and which comes next
     qualification  questions with known answers
+    checks         such questions among the items
+    consent        which text an annotator accepted, and when
     desk           hands out items, and takes answers
     presentation   an item as an annotator sees it: sentences, endings shuffled
     overview       progress in numbers

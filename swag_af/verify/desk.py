@@ -14,6 +14,8 @@ from sqlalchemy import Connection, Row, delete, func, insert, or_, select, updat
 
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import Rating
+from swag_af.verify.checks import Attention, check_of, counts_as_work, due_check, passes, scores
+from swag_af.verify.consent import AcceptedText, keep_consent
 from swag_af.verify.items import Rules, next_item, settle
 from swag_af.verify.qualification import QualificationQuestion, secret_rng, share_right
 from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
@@ -74,11 +76,23 @@ class Desk:
     """The lease of annotators who have answered no item yet, and who may be made up."""
     closes_at: float | None = None
     """From when on no new item is handed out, in seconds since 1970; None for never."""
+    attention: Attention = field(default_factory=Attention)
 
-    def admit(self, annotator: str, study: str | None = None, submission: str | None = None) -> None:
-        """Record that `annotator` has begun; a second call changes only the platform's ids, where they are given."""
+    def admit(
+        self,
+        annotator: str,
+        study: str | None = None,
+        submission: str | None = None,
+        *,
+        accepted: AcceptedText | None = None,
+    ) -> None:
+        """Record that `annotator` has begun, and accepted this text; a second call changes only the platform's ids and
+        what was accepted, where they are given.
+        """
         ids = {"study": study, "submission": submission}
         with writing(self.store.engine) as connection:
+            if accepted is not None:
+                keep_consent(connection, annotator, accepted, self.clock())
             if _annotator(connection, annotator) is None:
                 state = "new" if self.screening.questions else "active"
                 values = {"id": annotator, "state": state, "paused": False, "exempt": False, "begun_at": self.clock()}
@@ -105,11 +119,14 @@ class Desk:
             if held is not None:
                 return self._claimed(connection, held, session, now)
             most = self.screening.most_items
-            if self._is_closed(connection, now) or (most is not None and _n_answered(connection, annotator) >= most):
+            if self._is_closed(connection, now) or (most is not None and _n_done(connection, annotator) >= most):
                 return None
             item = next_item(connection, annotator, now)
             if item is None:
                 return None
+            check = due_check(connection, annotator, self.attention)
+            if check is not None:
+                return self._handed(connection, check.id, None, annotator, session, now, is_check=True)
             return self._handed(connection, item.id, item.row, annotator, session, now)
 
     def task(self, task: str, annotator: str, session: str) -> Row[Any] | None:
@@ -123,7 +140,7 @@ class Desk:
         answered = (
             select(tasks)
             .where(tasks.c.annotator == annotator, tasks.c.session == session)
-            .where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
+            .where(tasks.c.answered_at.is_not(None), counts_as_work())
             .order_by(tasks.c.begun_at.desc(), tasks.c.id)
         )
         with self.store.engine.connect() as connection:
@@ -139,9 +156,9 @@ class Desk:
             return connection.scalar(select(func.count()).where(items.c.round == 0)) or 0
 
     def n_answered(self, annotator: str) -> int:
-        """Items of the run that `annotator` has answered."""
+        """Items that `annotator` has answered, checks among them: to the annotator, and for the pay, they are items."""
         with self.store.engine.connect() as connection:
-            return _n_answered(connection, annotator)
+            return _n_done(connection, annotator)
 
     def keep_draft(self, task: str, annotator: str, session: str, draft: dict[str, Any]) -> bool:
         """Keep the draft of a task, and renew its lease if the annotator may go on; False if it is answered already."""
@@ -169,7 +186,8 @@ class Desk:
                 raise InputError("There is no such task for you.")
             if found.revision != revision:
                 return False
-            if known.paused or known.state not in (("new",) if found.row is None else ("active",)):
+            is_question = found.row is None and not found.is_check
+            if known.paused or known.state != ("new" if is_question else "active"):
                 raise InputError("Answers are not taken from you at the moment.")
             now = self.clock()
             connection.execute(
@@ -185,12 +203,13 @@ class Desk:
                     draft=None,
                 )
             )
-            if found.row is None:
+            if is_question:
                 self._mark(connection, annotator)
+            elif found.is_check:
+                self._mark_check(connection, known, found, answer)
             else:
                 shut_out = self._screen(connection, known)
-                for item in _answered_items(connection, annotator) if shut_out else [found.item]:
-                    settle(connection, item, self.rules)
+                self._settle(connection, _answered_items(connection, annotator) if shut_out else [found.item])
             return True
 
     def pause_all(self, paused: bool, who: str = "admin") -> None:
@@ -218,8 +237,7 @@ class Desk:
         with writing(self.store.engine) as connection:
             self._log(connection, who, "requalify" if qualified else "dequalify", annotator)
             self._set_state(connection, annotator, "active" if qualified else "dequalified", exempt=qualified)
-            for item in _answered_items(connection, annotator):
-                settle(connection, item, self.rules)
+            self._settle(connection, _answered_items(connection, annotator))
 
     def undo(self, annotator: str, who: str = "admin") -> bool:
         """Undo the admin's dequalification of `annotator`: all is as it was before; False if there is none to undo."""
@@ -229,9 +247,12 @@ class Desk:
                 return False
             self._log(connection, who, "undo", annotator)
             connection.execute(update(annotators).where(annotators.c.id == annotator).values(last.before))
-            for item in _answered_items(connection, annotator):
-                settle(connection, item, self.rules)
+            self._settle(connection, _answered_items(connection, annotator))
             return True
+
+    def _settle(self, connection: Connection, changed: Sequence[str]) -> None:
+        for item in changed:
+            settle(connection, item, self.rules)
 
     def _is_closed(self, connection: Connection, now: float) -> bool:
         """Whether no new item is handed out, because of a pause or because the time is over."""
@@ -258,7 +279,15 @@ class Desk:
         return None
 
     def _handed(
-        self, connection: Connection, item: str, row: int | None, annotator: str, session: str, now: float
+        self,
+        connection: Connection,
+        item: str,
+        row: int | None,
+        annotator: str,
+        session: str,
+        now: float,
+        *,
+        is_check: bool = False,
     ) -> Row[Any]:
         """A new lease of `item`; a lease of it that ran out is renewed."""
         old = connection.execute(
@@ -277,6 +306,7 @@ class Desk:
                 begun_at=now,
                 expires_at=self._lease_end(connection, annotator, now, now),
                 revision=0,
+                is_check=is_check,
             )
         )
         return connection.execute(select(tasks).where(tasks.c.id == task)).one()
@@ -324,6 +354,21 @@ class Desk:
         self._set_state(connection, known.id, "dequalified")
         return True
 
+    def _mark_check(self, connection: Connection, known: Row[Any], task: Row[Any], answer: Answer) -> None:
+        """Record whether a check was passed; who failed it, and too many, is paused or dequalified if that is asked."""
+        passed = passes(check_of(connection, task.item), answer.ratings, answer.best, answer.second)
+        connection.execute(update(tasks).where(tasks.c.id == task.id).values(passed=passed))
+        if passed or known.exempt or not self.attention.flags(*scores(connection, known.id)[known.id]):
+            return
+        if self.attention.action == "pause":
+            self._log(connection, "attention checks", "pause", known.id)
+            connection.execute(update(annotators).where(annotators.c.id == known.id).values(paused=True))
+            _let_go(connection, known.id)
+        elif self.attention.action == "dequalify":
+            self._log(connection, "attention checks", "screen", known.id)
+            self._set_state(connection, known.id, "dequalified")
+            self._settle(connection, _answered_items(connection, known.id))
+
     def _set_state(self, connection: Connection, annotator: str, state: str, **values: bool) -> None:
         connection.execute(update(annotators).where(annotators.c.id == annotator).values(state=state, **values))
         if state != "active":
@@ -362,10 +407,10 @@ def _own(task: str, annotator: str, session: str) -> Any:
 
 
 def _held(connection: Connection, annotator: str, now: float) -> Row[Any] | None:
-    """This annotator's unanswered item, if its lease has not run out."""
+    """This annotator's unanswered item or check, if its lease has not run out."""
     return connection.execute(
         select(tasks)
-        .where(tasks.c.annotator == annotator, tasks.c.answered_at.is_(None), tasks.c.row.is_not(None))
+        .where(tasks.c.annotator == annotator, tasks.c.answered_at.is_(None), counts_as_work())
         .where(tasks.c.expires_at > now)
         .order_by(tasks.c.begun_at)
         .limit(1)
@@ -380,6 +425,14 @@ def _let_go(connection: Connection, annotator: str) -> None:
 
 def _n_answered(connection: Connection, annotator: str) -> int:
     return gold_counts(connection, annotator)[0]
+
+
+def _n_done(connection: Connection, annotator: str) -> int:
+    """Items and checks that `annotator` answered."""
+    done = select(func.count()).where(
+        tasks.c.annotator == annotator, counts_as_work(), tasks.c.answered_at.is_not(None)
+    )
+    return connection.scalar(done) or 0
 
 
 def _answered_items(connection: Connection, annotator: str) -> Sequence[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
-from swag_af.verify.schema import annotators, items, settings, tasks, writing
+from swag_af.verify.schema import annotators, checks, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
 DISAGREEMENT, BEGUN, REFILLED, UNTOUCHED = range(4)
@@ -101,9 +101,12 @@ def _first_open(connection: Connection, annotator: str, condition: Any, fewest: 
         tasks.c.annotator == annotator,
         or_(tasks.c.item != items.c.id, tasks.c.answered_at.is_not(None)),
     )
+    checked = exists().where(
+        checks.c.row == items.c.row, tasks.c.item == checks.c.id, tasks.c.annotator == annotator
+    )  # where --limit has grown
     return connection.execute(
         select(items)
-        .where(items.c.is_open, condition, ~seen)
+        .where(items.c.is_open, condition, ~seen, ~checked)
         .order_by(*order if fewest is None else (fewest, *order))
         .limit(1)
     ).one_or_none()

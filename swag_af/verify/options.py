@@ -49,10 +49,23 @@ class ServeOptions:
     """Who puts gold among the best two less often loses the qualification (Zellers et al. 2018, A.5)."""
     min_gold_items: int = 10
     """Items after which that is looked at (Zellers et al. 2018, A.5)."""
+    check_every: int = 0
+    """Among every so many items of a person one is an attention check, whose answer is known; none when 0. They look
+    like items, are paid like them, and become no verdicts."""
+    checks: str = "drawn"
+    """Where checks come from: drawn for items of contexts that --limit leaves out, with the words of two endings
+    shuffled by a secret of this verification; or FILE.jsonl of questions as for --qualification."""
+    min_check_share: float = 0.6
+    """Who passes a smaller share of the checks is flagged on the admin page."""
+    min_checks: int = 3
+    """Checks after which that is looked at."""
+    failed_checks: Literal["flag", "pause", "dequalify"] = "flag"
+    """What is done with who is flagged, at the check that was failed: nothing more; pause them until the admin resumes;
+    or dequalify them, so that no answer of theirs counts."""
     instructions: Path | None = None
     """A text file that stands above our instructions, its paragraphs separated by blank lines."""
     consent: Path | None = None
-    """A text file that people must agree to before they begin; whoever has begun has agreed."""
+    """A text file that people must agree to before they begin, and once more when it or --instructions change."""
     completion_url: str | None = None
     """Where the last page leads: the completion link of a crowd platform."""
     completion_code: str | None = None
@@ -101,6 +114,7 @@ class ServeOptions:
             "completion_items",
             "items_per_annotator",
             "min_gold_items",
+            "min_checks",
             "requests_per_minute",
             "connections_per_client",
         )
@@ -116,7 +130,11 @@ class ServeOptions:
                 ),
                 *(
                     (not 0 <= getattr(self, name) <= 1, f"--{name.replace('_', '-')}: from 0 to 1")
-                    for name in ("qualification_share", "min_gold_share")
+                    for name in ("qualification_share", "min_gold_share", "min_check_share")
+                ),
+                (
+                    self.check_every < 0 or self.check_every == 1,
+                    f"--check-every {self.check_every}: 0 for none, or at least 2",
                 ),
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),

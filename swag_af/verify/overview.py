@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
+from swag_af.verify.checks import scores
+from swag_af.verify.consent import last_consents
 from swag_af.verify.items import DISAGREEMENT
 from swag_af.verify.schema import annotators, events, items, tasks
 from swag_af.verify.store import Store
@@ -43,6 +45,18 @@ class AnnotatorLine:
     submission: str | None = None
     can_undo: bool = False
     """Whether the last change was that the admin dequalified them."""
+    n_checks: int = 0
+    """Attention checks answered, which `n` does not count."""
+    n_passed: int = 0
+    accepted: str | None = None
+    """The hash of the text that they accepted last ..."""
+    accepted_at: float | None = None
+    """... and when."""
+
+    @property
+    def n_done(self) -> int:
+        """Items and checks answered: the work that is paid."""
+        return self.n + self.n_checks
 
     @property
     def gold_share(self) -> float | None:
@@ -162,6 +176,8 @@ def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
         latest = select(func.max(events.c.id)).where(events.c.annotator.is_not(None)).group_by(events.c.annotator)
         undoable = select(events.c.annotator).where(events.c.id.in_(latest), events.c.action == "dequalify")
         can_undo = set(connection.scalars(undoable))
+        checked = scores(connection)
+    accepted = last_consents(store)
     lines = [
         AnnotatorLine(
             one.id,
@@ -177,6 +193,8 @@ def _lines(store: Store, min_seconds: float) -> Sequence[AnnotatorLine]:
             one.study,
             one.submission,
             one.id in can_undo,
+            *checked.get(one.id, (0, 0)),
+            *((accepted[one.id].sha256, accepted[one.id].at) if one.id in accepted else (None, None)),
         )
         for one in people
     ]

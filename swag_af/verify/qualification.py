@@ -52,9 +52,9 @@ def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
     if name is None or name == DRAWN:
         return ()
     if name == BUILTIN:
-        return tuple(_question_of(record, BUILTIN) for record in _BUILTIN)
+        return tuple(parse_question(record, BUILTIN) for record in _BUILTIN)
     path = Path(name)
-    questions = [_question_of(record, f"{path}, line {number}") for number, record in read_jsonl(path)]
+    questions = [parse_question(record, f"{path}, line {number}") for number, record in read_jsonl(path)]
     if not questions:
         raise InputError(f"{path}: no question in it. Write one a line, or leave --qualification away.")
     if len({question.id for question in questions}) < len(questions):
@@ -75,7 +75,7 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[Qualific
         others = [other for other in order if contexts[other].video != contexts[row].video][:5]
         golds = [run.pool.text(other, 0) for other in others]
         if len(golds) == 5:
-            endings = (run.pool.text(row, 0), *golds[:3], *(_shuffled(text, rng) for text in golds[3:]))
+            endings = (run.pool.text(row, 0), *golds[:3], *(shuffled(text, rng) for text in golds[3:]))
             ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
             made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,))
             questions[made.id] = made
@@ -87,7 +87,7 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[Qualific
     return tuple(questions.values())
 
 
-def _shuffled(text: str, rng: np.random.Generator) -> str:
+def shuffled(text: str, rng: np.random.Generator) -> str:
     """The words of `text` in another order, with as few neighbours left together as twenty tries give."""
     words = text.split()
     orders = [rng.permutation(len(words)).tolist() for _ in range(20)]
@@ -109,7 +109,8 @@ def share_right(question: QualificationQuestion, ratings: Sequence[str], best: i
     return sum(checks), len(checks)
 
 
-def _question_of(record: Mapping[str, Any], where: str) -> QualificationQuestion:
+def parse_question(record: Mapping[str, Any], where: str) -> QualificationQuestion:
+    """The question in a JSON object; InputError says what is wrong with it."""
     given = parse_record(record, _Record, where, "Mend or remove it.", error=InputError)
     endings = tuple(given["endings"])
     ratings = tuple(given.get("ratings") or [None] * len(endings))

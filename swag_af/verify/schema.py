@@ -1,8 +1,9 @@
 """The tables of a verification, and their database engine: SQLite in WAL mode, or PostgreSQL by URL.
 
 `settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
-to one annotator, which becomes the answer. `events` is the log of what the admin changed, and `ended_sessions` are the
-browsers that were logged out. The comments explain the columns; later files fill them.
+to one annotator, which becomes the answer. `checks` are the attention checks, `consents` say who accepted which of the
+`texts`, and when. `events` is the log of what the admin changed, and `ended_sessions` are the browsers that were logged
+out. The comments explain the columns; later files fill them. Stores of older releases get what they lack (`upgrade`).
 """
 
 from collections.abc import Iterator
@@ -76,8 +77,8 @@ tasks = Table(
     "tasks",
     metadata,
     Column("id", String(32), primary_key=True),  # not to be guessed
-    Column("item", String(32), nullable=False),  # an item's id, or that of a qualification question
-    Column("row", Integer),  # none for the qualification
+    Column("item", String(32), nullable=False),  # the id of an item, a qualification question, or a check
+    Column("row", Integer),  # none for these two
     Column("annotator", String(64), nullable=False),
     Column("session", String(32), nullable=False),  # only the browser that holds it sees the answer again
     Column("begun_at", Float, nullable=False),
@@ -89,9 +90,35 @@ tasks = Table(
     Column("best", Integer),
     Column("second", Integer),
     Column("seconds", Float),
+    Column("is_check", Boolean),  # an attention check, which has no row; null for others
+    Column("passed", Boolean),  # of a check that was answered
     UniqueConstraint("item", "annotator"),
     Index("tasks_of_an_annotator", "annotator", "row"),
     Index("tasks_of_a_row", "row"),
+)
+
+checks = Table(
+    "checks",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("row", Integer),  # the context it was made of; none for those from a file
+    Column("question", JSON, nullable=False),  # kept, so that it can be shown whatever the next start is given
+)
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("sha256", String(64), primary_key=True),
+    Column("content", JSON, nullable=False),  # consent and instructions: lists of paragraphs
+)
+
+consents = Table(
+    "consents",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("annotator", String(64), nullable=False, index=True),
+    Column("sha256", String(64), nullable=False),  # of the text that was accepted
+    Column("at", Float, nullable=False),
 )
 
 events = Table(

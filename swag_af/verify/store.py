@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta
-from sqlalchemy import Connection, Engine, Row, delete, insert, inspect, make_url, select
+from sqlalchemy import Connection, Engine, delete, insert, inspect, make_url, select
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
@@ -36,6 +36,9 @@ from swag_af.verify.schema import (
 
 FOLDER = "verification"
 
+VERDICT = (tasks.c.row, tasks.c.annotator, tasks.c.ratings, tasks.c.best, tasks.c.second, tasks.c.seconds)
+"""The columns of a task that make a verdict; stores of older releases have them all."""
+
 
 @dataclass(frozen=True)
 class Store:
@@ -48,7 +51,7 @@ class Store:
     def verdicts(self, include_dequalified: bool = False) -> list[Verdict]:
         """Every answer, by row, round and annotator; those of dequalified annotators only when asked for."""
         query = (
-            select(tasks, items.c.columns, items.c.round)
+            select(*VERDICT, items.c.columns, items.c.round)
             .join(items, items.c.id == tasks.c.item)
             .join(annotators, annotators.c.id == tasks.c.annotator)
             .where(tasks.c.answered_at.is_not(None))
@@ -148,7 +151,7 @@ def _keep_private(path: Path) -> None:
                 one.chmod(0o600)
 
 
-def verdict_of(answer: Row[Any]) -> Verdict:
+def verdict_of(answer: Any) -> Verdict:
     """The verdict of a row of `tasks`, joined with the columns and the round of its item."""
     item = Item(answer.row, tuple(answer.columns), answer.round)
     return Verdict(item, answer.annotator, tuple(answer.ratings), answer.best, answer.second, answer.seconds)

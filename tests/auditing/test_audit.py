@@ -13,7 +13,7 @@ from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.auditing.audit import AuditPlan, audit, audit_columns, audit_pool, audit_run, due_iterations
+from swag_af.auditing.audit import AuditPlan, audit_columns, audit_of_run, audit_pool, audit_run, due_iterations
 from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.summary import audit_rows
@@ -344,19 +344,19 @@ def test_a_default_audit_filter_without_its_package_is_left_out_with_a_note_and_
 
 def test_the_verb_finds_what_the_run_found_and_adds_no_second_line(straight: Run) -> None:
     before = (straight.path / AUDITS).read_bytes()
-    _, found = audit(AuditOptions(straight.path, "hash", iteration=4))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=4))
     assert found[0] in read_audits(straight.path).findings
     assert (straight.path / AUDITS).read_bytes() == before
 
 
 def test_the_verb_keeps_what_it_finds_in_order(straight: Run) -> None:
-    audit(AuditOptions(straight.path, "hash", iteration=3))
-    audit(AuditOptions(straight.path, "hash", iteration=3, folds=2, seed=9))
+    audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=3))
+    audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=3, folds=2, seed=9))
     assert [i for i, name in keys(straight.path) if name == "hash"] == [0, 2, 3, 3, 4, 6]
 
 
 def test_the_verb_audits_before_and_after_unless_told_an_iteration(straight: Run) -> None:
-    _, found = audit(AuditOptions(straight.path, "hash"))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash"))
     assert [f.iteration for f in found] == [0, 6]
 
 
@@ -367,30 +367,30 @@ def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_
     monkeypatch.setattr(
         "swag_af.auditing.audit.audit_pool", lambda *a, **k: made.append(k["seed"]) or audit_pool(*a, **k)
     )
-    _, found = audit(AuditOptions(straight.path, "hash", seeds=3))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash", seeds=3))
     assert [(f.iteration, f.seed) for f in found] == [(0, 5), (0, 6), (0, 7), (6, 5), (6, 6), (6, 7)]
     assert made == [6, 7, 6, 7]
     assert len({f.hits for f in found}) == 6
-    audit(AuditOptions(straight.path, "hash", seeds=3))
+    audit_of_run(AuditOptions((straight.path,), filters="hash", seeds=3))
     assert len(made) == 4
 
 
 @pytest.mark.parametrize("iteration", [-1, 7])
 def test_the_verb_refuses_an_iteration_that_never_was(straight: Run, iteration: int) -> None:
     with pytest.raises(InputError, match="0 to 6"):
-        audit(AuditOptions(straight.path, "hash", iteration=iteration))
+        audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=iteration))
 
 
 def test_the_verb_raises_where_a_long_run_would_go_on(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:NotFinite")
     with pytest.raises(InputError, match="finite"):
-        audit(AuditOptions(straight.path, "hash", iteration=5))
+        audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=5))
 
 
 @pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}, {"seeds": 0}])
 def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> None:
     with pytest.raises(InputError, match="--"):
-        AuditOptions(Path("run"), **wrong)
+        AuditOptions((Path("run"),), **wrong)
 
 
 def test_a_run_in_memory_is_audited_and_nothing_is_written(pool: CandidatePool) -> None:
@@ -413,7 +413,7 @@ def test_a_filter_that_took_part_is_marked(straight: Run) -> None:
 
 def test_two_filters_in_brackets_are_kept_as_two_by_the_verb(straight: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:HashOf")
-    _, found = audit(AuditOptions(straight.path, filters="hash[one],hash[two]", iteration=6))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash[one],hash[two]", iteration=6))
     assert [f.filter for f in found] == ["hash[one]", "hash[two]"]
     assert {name for _, name in keys(straight.path)} >= {"hash[one]", "hash[two]"}
 
@@ -424,7 +424,7 @@ def test_what_was_found_already_is_told_by_who_can_no_longer_find_it(
     whole = (straight.path / AUDITS).read_bytes()
     monkeypatch.setitem(registry.FILTERS, "hash", "test_audit:Packageless")
     audit_run(straight, AuditPlan([0, 2, 4, 6], ["feature", "hash"], seeds=[SIX.seed]), forgiving=True)
-    _, found = audit(AuditOptions(straight.path, filters="hash"))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash"))
     assert [(f.iteration, f.filter) for f in found] == [(0, "hash"), (6, "hash")]
     assert (straight.path / AUDITS).read_bytes() == whole
 
@@ -435,7 +435,7 @@ def test_the_verb_checks_every_filter_that_is_new_before_any_fit(
     whole = (straight.path / AUDITS).read_bytes()
     monkeypatch.setitem(registry.FILTERS, "new", "test_audit:Watched")
     with pytest.raises(InputError, match="no filter 'nonsense'"):
-        audit(AuditOptions(straight.path, filters="new,nonsense"))
+        audit_of_run(AuditOptions((straight.path,), filters="new,nonsense"))
     assert (straight.path / AUDITS).read_bytes() == whole
 
 
@@ -516,7 +516,7 @@ def test_older_files_have_no_hits_and_are_read(straight: Run) -> None:
 
 
 def test_seeds_are_brought_together_as_their_mean(straight: Run) -> None:
-    _, found = audit(AuditOptions(straight.path, "hash", iteration=6, seeds=4))
+    _, found = audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=6, seeds=4))
     ((mean, n_seeds),) = over_seeds(found)
     assert n_seeds == 4
     assert mean.accuracy == pytest.approx(np.mean([f.accuracy for f in found]))

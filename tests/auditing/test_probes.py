@@ -20,7 +20,7 @@ from swag_af.auditing.interval import interval
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.bridge import FilterScorer
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.folds import sort, split_pairs
+from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import INPUTS, Source, find_input, input_names, other_rows, read
 from swag_af.auditing.probes.probe import planned, probe, probes
 from swag_af.auditing.probes.words import Tokens, merged, ngram_counts, words
@@ -656,3 +656,14 @@ def test_text_only_nlvr2_is_at_chance_by_image_set_and_far_below_with_random_fol
     instances = Instances(tuple(rows), "classes", ("False", "True"))
     assert 0.49 < probe(instances, "hypothesis").hits.mean() < 0.53
     assert 0.23 < probe(instances, "hypothesis", folds="random").hits.mean() < 0.28
+
+
+def test_random_folds_part_groups_and_leave_the_others_where_they_are() -> None:
+    groups = np.array([0, 1, 1, 2, 3, 3, 3, 4, 5, 6])
+    folds = deal_folds(groups, 3, rng=np.random.default_rng(0))
+    made = parted(folds, groups, rng=np.random.default_rng(1))
+    alone = np.isin(groups, [0, 2, 4, 5, 6])
+    assert np.array_equal(made[alone], folds[alone])
+    assert sorted(made.tolist()) == sorted(folds.tolist())
+    some = [parted(folds, groups, rng=np.random.default_rng(seed))[4:7] for seed in range(10)]
+    assert any(len(set(one.tolist())) > 1 for one in some)

@@ -62,7 +62,7 @@ def test_words_in_random_order_and_all_words_are_no_headline() -> None:
 def test_a_gain_that_is_real_and_slight_is_called_slight() -> None:
     data = questions(4000, 2)
     said = verdict(audit(data, [probe(data, 0.53)]))
-    assert said.startswith("Hardly more than by guessing: 53.0 % of the questions")
+    assert said.startswith("A little more than by guessing: 53.0 % of the questions")
 
 
 def test_below_chance_is_told() -> None:

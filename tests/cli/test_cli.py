@@ -448,9 +448,9 @@ THREE_FORMS = {
         FilterOptions(Path("p"), schedule="mlp:3,bow:2", af=AFOptions(iterations=9, rule="released", until=0.05)),
     ),
     "audit": (
-        "run = 'r'\nfilters = 'cnn'\niteration = 0",
+        "data = ['r']\nfilters = 'cnn'\niteration = 0",
         "audit r --filters cnn --iteration 0",
-        AuditOptions(Path("r"), filters="cnn", iteration=0),
+        AuditOptions((Path("r"),), filters="cnn", iteration=0),
     ),
     "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", ReportOptions(Path("r"), out=Path("x.html"))),
     "release": ("run = 'r'\niteration = 4", "release r --iteration 4", ReleaseOptions(Path("r"), iteration=4)),

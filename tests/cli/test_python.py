@@ -13,7 +13,7 @@ from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.options import LMOptions
 
 FUNCTIONS = {
-    verb: "run_filter" if verb == "filter" else verb.replace("-", "_")
+    verb: f"run_{verb}" if verb in ("audit", "filter") else verb.replace("-", "_")
     for verb in VERBS
     if verb not in ("demo", "explain", "show") and not verb.startswith("verify ")
 }
@@ -50,7 +50,7 @@ def test_the_verbs_make_a_dataset_and_print_nothing(
     options = swag_af.AFOptions(iterations=2, n_negatives=3)
     made = swag_af.run_filter(swag_af.FilterOptions(pool, run, "hash:2", audit="none", af=options))
     assert made.n_finished == 2
-    _, findings = swag_af.audit(swag_af.AuditOptions(run, "feature", folds=2))
+    _, findings = swag_af.audit_of_run(swag_af.AuditOptions((run,), filters="feature", folds=2))
     assert [finding.iteration for finding in findings] == [0, 2]
     assert swag_af.report(swag_af.ReportOptions(run)) == run / "report.html"
     dataset = swag_af.release(swag_af.ReleaseOptions(run, tmp_path / "dataset", audit="none"))

@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,3 +97,46 @@ def test_blocks_that_nobody_takes_are_not_waited_for() -> None:
     with run_blocks(Squares(), range(100_000), workers=2) as results:
         assert next(results) == (0, 0)
     assert not multiprocessing.active_children()
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Waits for so many seconds; ends its process where they are negative."""
+
+    def open(self) -> Callable[[float], float]:
+        return self._wait
+
+    def _wait(self, seconds: float) -> float:
+        if seconds < 0:
+            os._exit(3)
+        time.sleep(seconds)
+        return seconds
+
+
+def test_whoever_leaves_by_an_error_waits_for_no_block() -> None:
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), run_blocks(Waits(), [0.0, 120.0], workers=2) as results:
+        next(results)
+        raise KeyboardInterrupt
+    assert time.monotonic() - started < 60
+    assert not multiprocessing.active_children()
+
+
+def test_a_process_that_ends_by_itself_is_one_line() -> None:
+    with pytest.raises(InputError, match="fewer --workers"), run_blocks(Waits(), [0.0, -1.0], workers=2) as results:
+        list(results)
+    assert not multiprocessing.active_children()
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "from test_scale import Squares\n"
+        "from swag_af.data.scale import run_blocks\n"
+        "print('once')\n"
+        "with run_blocks(Squares(), [1, 2, 3], workers=2) as results:\n"
+        "    print(list(results))\n"
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    command = [sys.executable, str(tmp_path / "script.py")]
+    made = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True)
+    assert made.stdout.splitlines() == ["once", "[(1, 1), (2, 4), (3, 9)]"]

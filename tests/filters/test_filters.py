@@ -1,5 +1,6 @@
 """The filters: their contract, what each can and cannot learn, and the fast gradients against slow twins."""
 
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from slow.pools import slow_lstm_max_pool, slow_window_max_pool
 
 import swag_af.filters
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
@@ -22,6 +25,7 @@ from swag_af.filters.contract import Filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
 from swag_af.filters.sequences import sequences_of
+from swag_af.nn import threads as threads_module
 from swag_af.nn.device import mixed_precision
 from swag_af.nn.recurrent import lstm_max_pool
 from swag_af.nn.training import batch_size
@@ -32,6 +36,21 @@ SETTINGS = dict.fromkeys(("mlp", "bow", "cnn", "poslstm"), SMALL) | {"ensemble":
 N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
 CHANCE = 1 / N_COLUMNS
 FOUR_SIGMA = 4 * np.sqrt(CHANCE * (1 - CHANCE) / N_TEST)
+
+
+@pytest.fixture(scope="module")
+def broad_pool():
+    """300 rows of 24 candidates and 1,100 word types: so much that torch shares the work among its threads."""
+    rng = np.random.default_rng(0)
+    words = [a + b + c for a in "bdfgkmnprstvz" for b in "aeiou" for c in ("n", "rt", "lk", "sh", "v")]
+
+    def phrase(n):
+        return " ".join(rng.choice(words, n))
+
+    contexts = [Context(phrase(9), phrase(3), f"{phrase(9)} g{i}.", video=f"v{i}") for i in range(300)]
+    negatives = [[f"{phrase(9)} n{k}." for k in range(23)] for _ in contexts]
+    features = [rng.normal(size=(24, 8)).astype(np.float32) for _ in contexts]
+    return CandidatePool.from_texts(contexts, negatives, features=features, tagger="rules")
 
 
 # ------------------------------------------------------------------------------------------- the contract
@@ -228,6 +247,54 @@ def test_the_same_rng_gives_the_same_bits_and_torch_is_left_as_it_was(plain_pool
         scores.append(filter.score(test))
         assert torch.equal(torch.get_rng_state(), before)
     assert np.array_equal(scores[0], scores[1])
+
+
+BROAD = SETTINGS | {"mlp": SMALL, "ensemble": SMALL | {"width": 512, "mlp_width": 512}, "chars": {}, "ngrams": {}}
+
+
+@pytest.mark.parametrize("name", sorted(BROAD))
+def test_two_threads_give_the_bits_of_one(name, broad_pool, monkeypatch):
+    monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: 8.0)
+    rows, columns = np.arange(300), np.tile(np.arange(10), (300, 1))
+    scores = []
+    for n in (1, 2):
+        one = make_filter(name, **BROAD[name])
+        with threads_module.threads(n):
+            one.fit(broad_pool.view(rows[:260], columns[:260]), rng=np.random.default_rng(3))
+            scores.append(one.score(broad_pool.view(rows, columns)).tobytes())
+    assert scores[0] == scores[1]
+
+
+def test_a_run_has_the_same_bytes_whoever_else_uses_the_cores(broad_pool, monkeypatch):
+    """Others come and go: a fit on two threads is followed by one on one, as the load says."""
+    runs, used = [], []
+    forward = PosLSTM.forward
+    monkeypatch.setattr(PosLSTM, "forward", lambda *given: used.append(torch.get_num_threads()) or forward(*given))
+    schedule = [(make_filter("poslstm", max_epochs=1), 3)]
+    for free in ([2.0], [2.0, 1.1, 0.2, 1.6]):
+        load = itertools.cycle(free)
+        monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda load=load: next(load))
+        with threads_module.threads(2):
+            runs.append(filter_pool(broad_pool, schedule, AFOptions(seed=1)))
+        assert set(used) == ({2} if len(free) == 1 else {1, 2})
+        used.clear()
+    assert runs[0].log == runs[1].log
+    np.testing.assert_array_equal(runs[0].assignment(), runs[1].assignment())
+
+
+def test_a_filter_whose_bits_would_change_keeps_its_threads(broad_pool, monkeypatch):
+    monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: 0.0)
+    used = []
+    forward = PerplexityMLP.forward
+    monkeypatch.setattr(
+        PerplexityMLP, "forward", lambda *given: used.append(torch.get_num_threads()) or forward(*given)
+    )
+    view = broad_pool.view(np.arange(20), np.tile(np.arange(10), (20, 1)))
+    for width, n, kept in ((64, 2, 1), (100, 2, 2), (64, 3, 3)):
+        with threads_module.threads(n):
+            make_filter("mlp", width=width, max_epochs=1, device="cpu").fit(view, rng=np.random.default_rng(0))
+        assert set(used) == {kept}
+        used.clear()
 
 
 def test_small_train_sides_get_small_batches_and_a_stopping_slice():

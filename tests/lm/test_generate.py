@@ -22,15 +22,18 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.estimate import estimate, token_operations
+from swag_af.lm.estimate import estimate
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.lazy import features, with_features
 from swag_af.lm.lstm.sampling import Sampling
-from swag_af.lm.options import FeaturesOptions, GenerateOptions
+from swag_af.lm.lstm.workers import n_workers, token_operations
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions
+from swag_af.lm.rows import blocks_of
 from swag_af.lm.verb import generate, make_shards, prepare
+from swag_af.reporting.text import estimate_lines
 
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
@@ -85,10 +88,11 @@ def test_generate_killed_at_any_moment_resumes_to_the_same_bytes(contexts_path, 
     script = (
         "import sys; from pathlib import Path; from swag_af.lm.verb import generate; "
         "from swag_af.lm.options import GenerateOptions; "
-        "generate(GenerateOptions(*map(Path, sys.argv[1:]), n_negatives=40, limit=24, shard_rows=8))"
+        "generate(GenerateOptions(*map(Path, sys.argv[2:]), n_negatives=40, limit=24, shard_rows=8, "
+        "workers=int(sys.argv[1])))"
     )
-    command = [sys.executable, "-c", script, str(contexts_path), str(lms), str(out)]
-    for n_files in (5, 20):
+    for n_files, workers in ((5, "1"), (20, "2")):
+        command = [sys.executable, "-c", script, workers, str(contexts_path), str(lms), str(out)]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
         while n_arrays(out / "shards") < n_files and process.poll() is None:
             time.sleep(0.002)
@@ -125,6 +129,47 @@ def test_processes_that_share_the_shards_make_the_same_pool(contexts_path, lms, 
     assert make_shards(replace(shared, shard="1/2")) == (3, 3)
     assert CandidatePool.open(shared.out).identity == whole.identity
     assert pool_bytes(tmp_path / "one") == pool_bytes(tmp_path / "two")
+
+
+def test_processes_make_the_bytes_of_one(contexts_path, lms, tmp_path):
+    for workers in (1, 2):
+        settings = {"features": "lazy", "workers": workers, "live_rows": 16}  # blocks of two contexts
+        whole = generate(options_for(contexts_path, lms, tmp_path / f"{workers}", **settings))
+        assert whole.missing_features().all()
+    assert pool_bytes(tmp_path / "1") == pool_bytes(tmp_path / "2")
+    for workers in (1, 2):
+        features(FeaturesOptions(tmp_path / f"{workers}", workers=workers))
+    assert not CandidatePool.open(tmp_path / "2").missing_features().any()
+    assert pool_bytes(tmp_path / "1") == pool_bytes(tmp_path / "2")
+
+
+def test_blocks_hold_every_context_that_is_missing_once_and_one_fold_each(contexts_path, lms, tmp_path):
+    job = prepare(options_for(contexts_path, lms, tmp_path / "pool", limit=30, shard_rows=30, live_rows=24))
+    (group,) = job.groups
+    blocks = blocks_of(0, group, {0, 7}, job.options, "cpu")
+    assert sorted(i for block in blocks for i in block.positions) == [i for i in range(30) if i not in (0, 7)]
+    for block in blocks:
+        assert [group[i] for i in block.positions] == block.contexts
+        assert len({context.fold for context in block.contexts}) == 1
+    assert max(len(block.contexts) for block in blocks) == 3  # twice 24 endings of 16 a context
+
+
+def test_there_are_as_many_processes_as_torch_has_threads_where_there_is_much_to_do(monkeypatch):
+    paper, small = LMOptions(), LMOptions(hidden=96)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    assert n_workers(None, "cpu", 100 * 1024, 10_000, paper) == 8
+    assert n_workers(None, "cpu", 12 * 1024, 10_000, paper) == 1 < n_workers(None, "cpu", 20 * 1024, 10_000, paper) < 8
+    assert n_workers(None, "cpu", 600 * 64, 1_200, small) == 1, "the demo starts none"
+    assert n_workers(None, "cuda", 10**6 * 1024, 10_000, paper) == 1
+    assert n_workers(3, "cpu", 1, 10_000, paper) == n_workers(3, "cuda", 1, 10_000, paper) == 3
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert n_workers(None, "cpu", 100 * 1024, 10_000, paper) == 1
+
+
+@pytest.mark.parametrize("options", [GenerateOptions, FeaturesOptions])
+def test_no_process_at_all_is_refused(options):
+    with pytest.raises(InputError, match="--workers 0: at least 1"):
+        options(Path("input"), workers=0)
 
 
 def test_shards_made_on_two_machines_are_joined_by_generate_itself(contexts_path, lms, tmp_path, monkeypatch):
@@ -275,6 +320,26 @@ def test_an_estimate_counts_draws_that_are_rejected_and_what_every_shard_costs(
     assert estimate(replace(options, features="lazy", shard_rows=20)).seconds_to_generate < seconds["fast"] - 1
 
 
+def test_an_estimate_knows_how_many_processes_share_the_work(contexts_path, lms, tmp_path, monkeypatch):
+    threads = []
+
+    def measured(*_):
+        threads.append(torch.get_num_threads())
+        return 1e6
+
+    monkeypatch.setattr("swag_af.lm.estimate.measure_products", measured)
+    options = options_for(contexts_path, lms, tmp_path / "pool", limit=20)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    alone, shared = (estimate(replace(options, workers=n)) for n in (1, 2))
+    torch.set_num_threads(before)
+    assert (alone.workers, shared.workers) == (1, 2)
+    assert threads == [2, 1], "a process has one thread"
+    assert shared.products_per_second == 2 * alone.products_per_second
+    assert shared.memory_bytes == 2 * alone.memory_bytes
+    assert "in 2 processes (--workers)" in "\n".join(estimate_lines(shared))
+
+
 def test_an_estimate_counts_the_training_that_is_still_to_be_done(contexts_path, tmp_path):
     made = estimate(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool"))
     assert made.folds_to_train == (0, 1)
@@ -296,35 +361,39 @@ def test_models_of_other_contexts_are_refused(contexts_path, lms, tmp_path):
         generate(options_for(tmp_path / "other.jsonl", lms, tmp_path / "pool"))
 
 
-def exhaust(monkeypatch, which) -> None:
-    """Contexts at the positions that `which` picks give too few endings."""
-    make_rows = generator_module.make_rows
+def exhaust(monkeypatch, options, which) -> None:
+    """Contexts at the places in their shards that `which` picks give too few endings."""
+    rows = generator_module.LSTMGenerator.rows
+    picked = {context.id for group in prepare(options).groups for i, context in enumerate(group) if which(i)}
 
-    def made(*arguments, **settings):
-        for position, row in make_rows(*arguments, **settings):
-            yield position, None if which(position) else row
+    def made(self, contexts, *arguments, **settings):
+        for position, row in rows(self, contexts, *arguments, **settings):
+            yield position, "too_few_distinct_endings" if contexts[position].id in picked else row
 
-    monkeypatch.setattr(generator_module, "make_rows", made)
+    monkeypatch.setattr(generator_module.LSTMGenerator, "rows", made)
 
 
 def test_contexts_without_enough_endings_are_dropped_and_counted(contexts_path, lms, tmp_path, monkeypatch):
-    exhaust(monkeypatch, lambda position: position == 1)
-    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    exhaust(monkeypatch, options, lambda place: place == 1)
+    pool = generate(options)
     assert len(pool) == 7
     assert pool.manifest["drops"] == {"too_few_distinct_endings": 3}
 
 
 def test_a_shard_whose_every_row_is_dropped_stays_empty(contexts_path, lms, tmp_path, monkeypatch):
-    exhaust(monkeypatch, lambda position: position < 2)
-    pool = generate(options_for(contexts_path, lms, tmp_path / "pool"))
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    exhaust(monkeypatch, options, lambda place: place < 2)
+    pool = generate(options)
     assert [entry["n_rows"] for entry in pool.manifest["shards"]] == [2, 2, 0]
     assert np.isfinite(pool.gather("features", np.arange(4))).all()
 
 
 def test_a_pool_without_any_row_is_refused(contexts_path, lms, tmp_path, monkeypatch):
-    exhaust(monkeypatch, lambda position: True)
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    exhaust(monkeypatch, options, lambda place: True)
     with pytest.raises(ExhaustedError, match="10 too_few_distinct_endings"):
-        generate(options_for(contexts_path, lms, tmp_path / "pool"))
+        generate(options)
 
 
 @pytest.mark.parametrize(
@@ -369,6 +438,9 @@ def test_a_pool_of_texts_gets_the_features_that_generate_would_give(contexts_pat
         np.testing.assert_allclose(got[row, : 3 + row], expected[row, : 3 + row], rtol=1e-4)
         assert (got[row, 3 + row :] == 0).all()
     assert features(FeaturesOptions(tmp_path / "mine", lms)).identity == with_table.identity
+    CandidatePool.from_texts(made.contexts, texts).save(tmp_path / "again")
+    features(FeaturesOptions(tmp_path / "again", lms, workers=2))
+    assert pool_bytes(tmp_path / "again") == pool_bytes(tmp_path / "mine")
 
 
 def test_no_negative_holds_a_type_that_no_gold_holds_or_is_cut_off(contexts_path, lms, tmp_path):

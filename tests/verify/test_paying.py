@@ -254,7 +254,7 @@ def test_people_agree_before_they_begin(run: Run) -> None:
     refused = client.post("/start", data={"token": ann.hidden("token")})
     assert refused.status_code == 400
     assert desk.state_of("ann") is None
-    client.post("/start", data={"token": ann.hidden("token"), "consent": "yes"})
+    client.post("/start", data={"token": ann.hidden("token"), "text": ann.hidden("text"), "consent": "yes"})
     assert desk.state_of("ann") == "active"
     assert "Your answers are published." not in client.get("/start").text
 

@@ -61,6 +61,17 @@ def deal_folds(groups: np.ndarray, n_folds: int, *, rng: np.random.Generator) ->
     return deal(groups, min(n_folds, n_groups), rng=rng)
 
 
+def parted(folds: np.ndarray, groups: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
+    """(N,) `folds` (N,) with those of the rows that share a group exchanged at random: single rows are dealt.
+
+    A row that is a group of its own keeps its fold, so that what differs is due to the groups, not to other folds.
+    """
+    shared = np.flatnonzero(np.bincount(groups)[groups] > 1)
+    made = folds.copy()
+    made[shared] = rng.permutation(folds[shared])
+    return made
+
+
 def split_pairs(instances: Instances) -> list[tuple[str, str]]:
     """The published splits that a model can be fitted on and then score: `("train", "validation")`, validation first.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import FilterScorer
-from swag_af.auditing.probes.folds import deal_folds, sort, split_pairs
+from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import ByEntry, FastTextModel, Model, OfStrings, Scorer, Tfidf, answers_of
 from swag_af.auditing.ranking import gold_probabilities, hits
@@ -73,7 +73,7 @@ def probe(
 ) -> Probe:
     """What `model` finds in one `input` of `instances` (the names: `inputs`), cross-validated over whole groups.
 
-    `folds` `random` deals single instances instead; `split` fits on the published training split and scores the
+    `folds` `random` parts groups (`folds.parted`); `split` fits on the published training split and scores the
     validation split, or the test split where there is none. `groups` are those of `group` when not given. Raises
     InputError for an input that the instances have not, an unknown model, one group, or no such splits.
     """
@@ -233,9 +233,10 @@ class _Bench:
         if task.folds == "split":
             splits = self.sorted.instances.splits()
             return [(splits[task.fitted_on], splits[task.scored_on])]
-        alone = task.folds == "random"
-        groups = np.arange(len(self.given)) if alone else self.sorted.groups
-        folds = deal_folds(groups, task.n_folds, rng=_rng(task.seed, "folds", task.folds))
+        rng = _rng(task.seed, "folds", "group")
+        folds = deal_folds(self.sorted.groups, task.n_folds, rng=rng)
+        if task.folds == "random":
+            folds = parted(folds, self.sorted.groups, rng=rng)
         return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(int(folds.max()) + 1)]
 
 

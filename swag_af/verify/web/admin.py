@@ -17,6 +17,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from swag_af.data.context import display
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
+from swag_af.verify.consent import all_consents
 from swag_af.verify.overview import overview
 from swag_af.verify.web.security import ADMIN, ID_PATTERN, LIFETIME_SECONDS, RateLimit, Session, Signer, same
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
@@ -29,9 +30,9 @@ TRIES_PER_MINUTE = 10
 
 PEOPLE_COLUMNS = (
     *("annotator", "study", "submission", "state", "items", "gold_share", "median_seconds", "too_fast"),
-    *("outcome", "code", "begun_at", "last_at"),
+    *("outcome", "code", "begun_at", "last_at", "checks", "checks_passed", "flagged", "accepted", "accepted_at"),
 )
-"""The columns of annotators.csv; times are seconds since 1970."""
+"""The columns of annotators.csv; times are seconds since 1970. `items` counts checks too: both are paid."""
 
 router = APIRouter(prefix="/admin")
 """The routes of the admin."""
@@ -166,6 +167,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         agreement=agreement_rows(measured) if measured else [],
         distribution=distribution_rows(measured) if measured else [],
         screening=desk.screening,
+        attention=desk.attention,
         rules=desk.rules,
         ago=lambda at: _ago(desk.clock() - at),
     )
@@ -208,12 +210,22 @@ def export_people(site: SiteDep) -> Response:
     writer = csv.writer(file)
     writer.writerow(PEOPLE_COLUMNS)
     for one in overview(site.desk.store, site.desk.clock(), site.min_seconds).annotators:
-        outcome, _, code = site.outcome(one.annotator, one.state, one.n)
+        outcome, _, code = site.outcome(one.annotator, one.state, one.n_done)
         ids = one.study, one.submission
-        figures = one.n, one.gold_share, one.median_seconds, one.n_fast
-        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, one.begun_at, one.last_at))
+        figures = one.n_done, one.gold_share, one.median_seconds, one.n_fast
+        flagged = int(site.desk.attention.flags(one.n_checks, one.n_passed))
+        last = one.begun_at, one.last_at, one.n_checks, one.n_passed, flagged, one.accepted, one.accepted_at
+        writer.writerow((one.annotator, *ids, one.state, *figures, outcome, code, *last))
     headers = {"content-disposition": 'attachment; filename="annotators.csv"'}
     return Response(file.getvalue(), media_type="text/csv", headers=headers)
+
+
+@router.get("/consents.jsonl", dependencies=[Depends(check_reading)])
+def export_consents(site: SiteDep) -> Response:
+    """Who accepted which text, and when; the text stands there in full."""
+    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in all_consents(site.desk.store))
+    headers = {"content-disposition": 'attachment; filename="consents.jsonl"'}
+    return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
 
 
 @router.get("/verdicts.jsonl", dependencies=[Depends(check_reading)])

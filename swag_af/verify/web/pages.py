@@ -17,10 +17,11 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.judging.verdicts import MEANINGS, RATINGS
+from swag_af.verify.checks import check_of
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
 from swag_af.verify.schema import items
-from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, Session
+from swag_af.verify.web.security import ANNOTATOR, ID_PATTERN, LIFETIME_SECONDS, Session
 from swag_af.verify.web.site import FieldsDep, Site, SiteDep, page, set_cookie
 
 ID_PARAMETERS = ("annotator", "PROLIFIC_PID", "workerId")
@@ -58,10 +59,16 @@ class Visit:
 
 async def visit_of(request: Request, site: SiteDep) -> Visit:
     """The visit that the cookie of this request proves; 401 if it has none, or an expired one."""
-    session = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
+    session = _session_of(request, site)
     if session is None:
         raise HTTPException(401, "Please come in by the link that you were given.")
     return Visit(site, session)
+
+
+def _session_of(request: Request, site: Site) -> Session | None:
+    """The session of the cookie; None if there is none, it has expired, or it was signed out."""
+    session = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
+    return None if session is None or site.desk.store.has_ended(session.number) else session
 
 
 async def posting_visit_of(fields: FieldsDep, visit: Annotated[Visit, Depends(visit_of)]) -> Visit:
@@ -95,7 +102,7 @@ def come_in(request: Request, site: SiteDep, annotator: str, key: str = "") -> R
         raise HTTPException(400, "This link carries no id that can be used. Copy it again, all of it.")
     if site.invited_only and not site.signer.accepts_invitation(annotator, key):
         raise HTTPException(403, "This link is not an invitation to this study. Copy it again, all of it.")
-    known = site.signer.unseal(request.cookies.get(ANNOTATOR), ANNOTATOR)
+    known = _session_of(request, site)
     session = known if known is not None and known.who == annotator else Session.new(annotator)
     kept = {name: _platform_id(request, of) for name, of in PLATFORM_PARAMETERS.items()}
     query = urlencode({name: value for name, value in kept.items() if value})
@@ -130,6 +137,7 @@ def start(request: Request, visit: VisitDep) -> Response:
         "start.html",
         token=visit.form_token,
         begun=begun,
+        accepted=visit.site.has_accepted(who),
         n_questions=n_questions,
         platform=platform,
         who=who,
@@ -140,20 +148,33 @@ def start(request: Request, visit: VisitDep) -> Response:
 
 @router.post("/start")
 def begin(visit: PostingDep, fields: FieldsDep) -> Response:
-    """The instructions were read."""
-    agreed = not visit.site.consent or fields.get("consent") == "yes"
-    if not agreed and visit.desk.state_of(visit.session.who) is None:
+    """The instructions were read, and the text agreed to; shown again where it has changed in the meantime."""
+    site, who = visit.site, visit.session.who
+    accepted = site.has_accepted(who)
+    if not accepted and site.consent and fields.get("consent") != "yes":
         raise HTTPException(400, "You can begin once you have agreed. Go back, and mark that you agree.")
-    ids = (fields.get(name, "") for name in PLATFORM_PARAMETERS)
-    visit.desk.admit(visit.session.who, *(value if ID_PATTERN.fullmatch(value) else None for value in ids))
+    if not accepted and fields.get("text", "") != site.text.sha256:
+        return RedirectResponse("/start", 303)
+    ids = [value if ID_PATTERN.fullmatch(value := fields.get(name, "")) else None for name in PLATFORM_PARAMETERS]
+    visit.desk.admit(who, *ids, accepted=None if accepted else site.text)
     return RedirectResponse("/item", 303)
+
+
+@router.post("/leave")
+def leave(visit: PostingDep) -> Response:
+    """Sign out: the cookie, and any copy of it, counts no more."""
+    visit.desk.store.end_session(visit.session.number, now := visit.desk.clock(), now + LIFETIME_SECONDS[ANNOTATOR])
+    text = "Your answers are kept. To go on, come in by your link again; the item that you were at begins anew."
+    response = page("message.html", title="You are signed out", text=text, onward=False)
+    response.delete_cookie(ANNOTATOR)
+    return response
 
 
 @router.get("/item")
 def next_item(visit: VisitDep, kept: str = "") -> Response:
     """The next item, or where the annotator goes instead."""
     state = visit.desk.state_of(visit.session.who)
-    if state is None:
+    if state is None or (state in ("new", "active") and not visit.site.has_accepted(visit.session.who)):
         return RedirectResponse("/start", 303)
     if state == "paused":
         text = "Your work is paused for the moment. Look in again later."
@@ -211,27 +232,36 @@ def done(visit: VisitDep) -> Response:
         return RedirectResponse("/item", 303)
     back = desk.before(who, session, None) if state == "active" else None
     outcome, url, code = visit.site.outcome(who, state, n)
-    return page("done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code, who=who)
+    return page(
+        "done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code, who=who, token=visit.form_token
+    )
 
 
 def _task_of(visit: Visit, number: str) -> Row[Any]:
     """The task with this number, if this session may look at it; 404 otherwise."""
     known = TASK_PATTERN.fullmatch(number) is not None
     task = visit.desk.task(number, visit.session.who, visit.session.number) if known else None
-    if task is None or (task.row is None and task.answered_at is not None):
+    if task is None or (_is_question(task) and task.answered_at is not None):
         raise HTTPException(404, "There is no such page here. An item goes to the browser that opened it last.")
     return task
+
+
+def _is_question(task: Row[Any]) -> bool:
+    """Whether the task is a question of the qualification."""
+    return task.row is None and not task.is_check
 
 
 def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
     """The context and the endings of a task as this annotator sees them."""
     desk, seed, who = visit.desk, visit.site.seed, visit.session.who
-    if task.row is None:
+    if _is_question(task):
         known = {question.id: question for question in desk.screening.questions_for(who)}
         if task.item not in known:
             raise HTTPException(404, "There is no such page for you.")
         return shown_question(known[task.item], secret=visit.site.signer.secret, annotator=who)
     with desk.store.engine.connect() as connection:
+        if task.is_check:
+            return shown_question(check_of(connection, task.item), secret=visit.site.signer.secret, annotator=who)
         columns = connection.scalars(select(items.c.columns).where(items.c.id == task.item)).one()
     return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who)
 
@@ -246,7 +276,7 @@ def _task_page(
     status: int = 200,
 ) -> Response:
     """The form of a task, filled with `draft`, or with what is kept of it."""
-    shown, is_item = _shown_of(visit, task), task.row is not None
+    shown, is_item = _shown_of(visit, task), not _is_question(task)
     return page(
         "work.html",
         status,
@@ -267,7 +297,7 @@ def _task_page(
 def _progress_of(visit: Visit, task: Row[Any]) -> tuple[str, int, int | None]:
     """What is counted, how many of it are done, and of how many, if that is known."""
     screening = visit.desk.screening
-    if task.row is None:
+    if _is_question(task):
         ids = [question.id for question in screening.questions_for(visit.session.who)]
         return "Trial question", ids.index(task.item), len(ids)
     return "Item", visit.desk.n_answered(visit.session.who), screening.most_items

@@ -26,10 +26,19 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
 from swag_af.data.pool.folder import TEXT_TABLES
 from swag_af.data.run import Run, open_run
+from swag_af.judging.verdicts import N_ENDINGS
+from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import Rules, lay_out, rows_left_out
 from swag_af.verify.options import ServeOptions
-from swag_af.verify.qualification import DRAWN, N_DRAWN_EACH, QualificationQuestion, draw_questions, read_questions
+from swag_af.verify.qualification import (
+    DRAWN,
+    N_DRAWN_EACH,
+    QualificationQuestion,
+    draw_questions,
+    read_questions,
+    secret_rng,
+)
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
 from swag_af.verify.web.connections import BACKLOG, limit_log, limited_protocol
@@ -86,7 +95,7 @@ def _site(
 ) -> Site:
     n_questions = options.qualification_questions
     if options.qualification == DRAWN:
-        questions = draw_questions(run, rows_left_out(store, len(run.pool.contexts)), secret)
+        questions = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
         n_questions = n_questions or N_DRAWN_EACH
     screening = Screening(
         questions,
@@ -98,7 +107,14 @@ def _site(
         secret,
     )
     closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
-    desk = Desk(store, _rules(run, options), screening, options.lease_minutes * 60, closes_at=closes_at)
+    desk = Desk(
+        store,
+        _rules(run, options),
+        screening,
+        options.lease_minutes * 60,
+        closes_at=closes_at,
+        attention=attention_of(run, store, secret, options),
+    )
     return Site(
         desk,
         run,
@@ -118,6 +134,36 @@ def _site(
         options.min_seconds,
         _paragraphs(options.instructions, "--instructions"),
         _paragraphs(options.consent, "--consent"),
+    )
+
+
+def rows_to_draw_of(run: Run, store: Store, secret: str, options: ServeOptions, *, of_checks: bool) -> list[int]:
+    """The rows that no item shows, for questions or for checks; drawn by the secret where both are made of them."""
+    left = rows_left_out(store, len(run.pool.contexts))
+    if options.qualification != DRAWN or not options.check_every or options.checks != DRAWN:
+        return left
+    is_for_checks = secret_rng(secret, "halves").random(len(run.pool.contexts)) < 0.5  # whatever --limit is later
+    return [row for row in left if is_for_checks[row] == of_checks]
+
+
+def attention_of(run: Run, store: Store, secret: str, options: ServeOptions) -> Attention:
+    """How annotators are checked; the checks are kept in the store."""
+    found: list[tuple[int | None, QualificationQuestion]] = []
+    assignment = run.assignment(options.iteration)
+    if options.check_every and options.checks == DRAWN:
+        rows = rows_to_draw_of(run, store, secret, options, of_checks=True)
+        found += draw_checks(run, rows, secret, assignment=assignment, seed=options.seed).items()
+    elif options.check_every:
+        n_endings = min(N_ENDINGS, assignment.shape[1])
+        found += ((None, question) for question in read_checks(options.checks, n_endings))
+    keep_checks(store, found)
+    return Attention(
+        tuple(question for _, question in found),
+        options.check_every,
+        options.min_check_share,
+        options.min_checks,
+        options.failed_checks,
+        secret,
     )
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from swag_af.data.run import Run
+from swag_af.verify.consent import AcceptedText, has_accepted
 from swag_af.verify.desk import Desk
 from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
 
@@ -55,6 +56,15 @@ class Site:
     """Paragraphs above our instructions."""
     consent: tuple[str, ...] = ()
     """Paragraphs that people must agree to before they begin."""
+
+    @property
+    def text(self) -> AcceptedText:
+        """What people accept before they begin."""
+        return AcceptedText(self.instructions, self.consent)
+
+    def has_accepted(self, annotator: str) -> bool:
+        """Whether `annotator` has accepted the text as it is now."""
+        return has_accepted(self.desk.store, annotator, self.text)
 
     def outcome(self, annotator: str, state: str, n: int) -> tuple[str, str | None, str | None]:
         """`(outcome, url, code)` for who has answered `n` items and gets no more: what the last page and exports say.

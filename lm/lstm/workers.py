@@ -1,0 +1,58 @@
+"""How many processes sample and score side by side, and what each of them takes."""
+
+import torch
+
+from swag_af.lm.lstm.reader import LIVE_TILES, TILE
+from swag_af.lm.options import LMOptions
+
+SECONDS_A_TOKEN = {"cpu": 7e-6, "cuda": 0.0}
+"""Core seconds a token takes beside its products: drawing, sorting, copying. Next to nothing at the paper's size, most
+of the time with a small model; on a GPU not measured."""
+
+_TOKENS_AN_ENDING = 45
+"""Drawn and scored, forwards and backwards, its context's share included."""
+
+_OPERATIONS_A_SECOND = 2e11
+"""Of one core with AVX-512; half of that with AVX2 alone. Good enough to tell seconds of work from minutes."""
+
+SECONDS_TO_START = 3.0
+"""Until a process has imported what it needs."""
+
+_SECONDS_WORTH = 30.0
+"""Core seconds of work that are worth a process."""
+
+
+def n_workers(asked: int | None, device: str, n_endings: int, n_types: int, lm: LMOptions) -> int:
+    """Processes for `n_endings` to be sampled and scored: those asked for, otherwise as many as torch has threads.
+
+    Fewer where there is little to do, and one on a GPU, or where torch has one thread (`OMP_NUM_THREADS=1`).
+    """
+    if asked is not None:
+        return asked
+    if device != "cpu":
+        return 1
+    a_token = token_operations(n_types, lm) / _OPERATIONS_A_SECOND + SECONDS_A_TOKEN[device]
+    seconds = n_endings * _TOKENS_AN_ENDING * a_token
+    return max(1, min(torch.get_num_threads(), int(seconds / _SECONDS_WORTH)))
+
+
+def token_operations(n_types: int, lm: LMOptions) -> float:
+    """Floating-point operations of sampling or scoring one token: one direction and the output layer.
+
+    The first layer's input is projected once for each token type that is read at a time, which costs next to nothing.
+    """
+    H = lm.hidden
+    return 2.0 * H * (n_types + H * (5 + 11 * (lm.layers - 1)))
+
+
+def worker_bytes(n_types: int, lm: LMOptions, device: str, live_rows: int | None) -> float:
+    """Memory of one process: Python and torch, a model as loaded and as laid out, what the first layer makes of the
+    frequent types, the states of two engines, and two tiles of distributions."""
+    H, tile = lm.hidden, TILE[device]
+    weights = 4.0 * (n_types * H + 2 * lm.layers * 11 * H * H)
+    states = 4.0 * (live_rows or LIVE_TILES[device] * tile) * 2 * lm.layers * H
+    return _BASE_BYTES + 2.5 * weights + 2 * 3 * states + 2 * 2 * 4.0 * tile * n_types
+
+
+_BASE_BYTES = 450e6
+"""Python, torch and the contexts."""

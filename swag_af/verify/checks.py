@@ -1,0 +1,177 @@
+"""Attention checks: questions with known answers among the items, which nobody can tell from them.
+
+One in every block of `--check-every` tasks of a person is a check, at a place drawn by a secret. Those that are drawn
+are items of contexts that are not shown otherwise, in which words of two endings are shuffled; `--checks` may name a
+file instead. What was answered never becomes a verdict.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sqlalchemy import Connection, insert, select
+
+from swag_af.data.errors import InputError
+from swag_af.data.run import Run
+from swag_af.judging.verdicts import Item, Rating, make_items
+from swag_af.verify.qualification import (
+    DRAWN,
+    QualificationQuestion,
+    parse_question,
+    read_questions,
+    secret_rng,
+    shuffled,
+)
+from swag_af.verify.schema import checks, tasks, writing
+from swag_af.verify.store import Store
+
+N_CHECKS = 200
+"""Checks that are drawn; nobody gets one twice."""
+
+N_NONSENSE = 2
+"""Endings of a check whose words are shuffled."""
+
+FEWEST_WORDS = 5
+"""Words of an ending that is shuffled: of fewer, another order may be as good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """How annotators are checked in the course of their work."""
+
+    questions: tuple[QualificationQuestion, ...] = ()
+    every: int = 0
+    """One of so many tasks of a person is a check; 0 for none."""
+    min_share: float = 0.6
+    """Who passes a smaller share of the checks is flagged ..."""
+    min_checks: int = 3
+    """... once there are so many."""
+    action: Literal["flag", "pause", "dequalify"] = "flag"
+    secret: str = ""
+    """Draws where in the work of a person checks stand, and which."""
+
+    def flags(self, n: int, n_passed: int) -> bool:
+        """Whether `n_passed` of `n` checks are too few."""
+        return n >= self.min_checks and n_passed / max(1, n) < self.min_share
+
+    def place(self, annotator: str, block: int) -> int:
+        """Where in this block of `every` tasks, from 0, the check of this annotator stands."""
+        return int(secret_rng(self.secret, f"check {block} of {annotator}").integers(self.every))
+
+    def order(self, annotator: str) -> Iterator[QualificationQuestion]:
+        """The checks in the order in which this annotator gets them."""
+        order = secret_rng(self.secret, f"checks of {annotator}").permutation(len(self.questions))
+        return (self.questions[i] for i in order)
+
+
+def passes(question: QualificationQuestion, ratings: Sequence[str], best: int, second: int) -> bool:
+    """Whether an answer shows attention.
+
+    It does unless an ending known to be unlikely or gibberish is called likely, one known to be likely is called
+    gibberish, or the best or the second best is a wrong one. Unlikely and gibberish are told apart by taste.
+    """
+    wrong = {"likely": "gibberish", "unlikely": "likely", "gibberish": "likely"}
+    is_wrong = any(known and given == wrong[known] for given, known in zip(ratings, question.ratings, strict=True))
+    return not is_wrong and best in question.best and (not question.second or second in question.second)
+
+
+def read_checks(path: str, n_endings: int) -> tuple[QualificationQuestion, ...]:
+    """The checks in a file like that of `--qualification`; each must have the `n_endings` of an item."""
+    questions = read_questions(path)
+    other = [i for i, question in enumerate(questions, start=1) if len(question.endings) != n_endings]
+    if other:
+        raise InputError(
+            f"--checks {path}: {len(other)} questions (first: number {other[0]}) have not the {n_endings} endings of "
+            "an item, so that they would be known at once. Give each as many."
+        )
+    return questions
+
+
+def draw_checks(
+    run: Run, rows: Sequence[int], secret: str, *, assignment: np.ndarray, seed: int
+) -> dict[int, QualificationQuestion]:
+    """Checks of contexts that are not shown as items, by row: gold and negatives of `assignment` (N, A) as in an item,
+    but for the shuffled words of two negatives.
+
+    Which, and how the words are shuffled, depends on the secret. Known are the shuffled two: they are not likely, and
+    neither the best nor the second best. What is as likely as gold remains open.
+    """
+    rng, made = secret_rng(secret, "checks"), make_items(assignment, seed=seed)
+    found: dict[int, QualificationQuestion] = {}
+    for row in rng.permutation(rows).tolist():
+        question = _spoilt(run, made[row], rng)
+        if question is not None:
+            found[row] = question
+        if len(found) == N_CHECKS:
+            break
+    if not found:
+        raise InputError(
+            f"--checks {DRAWN}: needs contexts that are neither shown as items nor asked in the qualification, with "
+            f"{N_NONSENSE} negatives of {FEWEST_WORDS} words or more. Leave some out with --limit, or name a file."
+        )
+    return found
+
+
+def _spoilt(run: Run, item: Item, rng: np.random.Generator) -> QualificationQuestion | None:
+    """The item with shuffled words in two of its negatives; None if they are too short, or nothing else is left."""
+    endings = [run.pool.text(item.row, column) for column in item.columns]
+    long = [i for i, text in enumerate(endings) if i and len(text.split()) >= FEWEST_WORDS]
+    if len(long) < N_NONSENSE or len(endings) < N_NONSENSE + 2:
+        return None
+    nonsense = set(rng.permutation(long)[:N_NONSENSE].tolist())
+    shown = tuple(shuffled(text, rng) if i in nonsense else text for i, text in enumerate(endings))
+    ratings: tuple[Rating | None, ...] = tuple("gibberish" if i in nonsense else None for i in range(len(endings)))
+    others = tuple(i for i in range(len(endings)) if i not in nonsense)
+    context = run.pool.contexts[item.row]
+    return QualificationQuestion(context.sent1, context.start, shown, ratings, others, others)
+
+
+def keep_checks(store: Store, questions: Iterable[tuple[int | None, QualificationQuestion]]) -> None:
+    """Keep the checks in the store, each with the row that it was made of."""
+    lines = {one.id: {"id": one.id, "row": row, "question": asdict(one)} for row, one in questions}
+    with writing(store.engine) as connection:
+        known = set(connection.scalars(select(checks.c.id)))
+        if new := [line for line in lines.values() if line["id"] not in known]:
+            connection.execute(insert(checks), new)
+
+
+def check_of(connection: Connection, id: str) -> QualificationQuestion:
+    """The check with this id."""
+    record = connection.scalars(select(checks.c.question).where(checks.c.id == id)).one()
+    return parse_question(record, f"check {id}")
+
+
+def due_check(connection: Connection, annotator: str, attention: Attention) -> QualificationQuestion | None:
+    """The check that `annotator` gets now in place of an item, if any."""
+    if not attention.every or not attention.questions:
+        return None
+    mine = (
+        select(tasks.c.item, tasks.c.row, tasks.c.is_check)
+        .where(tasks.c.annotator == annotator, tasks.c.answered_at.is_not(None))
+        .order_by(tasks.c.answered_at.desc(), tasks.c.begun_at.desc())
+    )
+    answered = connection.execute(mine).all()
+    done = [one for one in answered if one.row is not None or one.is_check]
+    block, n_of_block = divmod(len(done), attention.every)
+    is_due = n_of_block >= attention.place(annotator, block) and not any(one.is_check for one in done[:n_of_block])
+    known = {one.item for one in answered}  # in the qualification, too
+    return next((one for one in attention.order(annotator) if one.id not in known), None) if is_due else None
+
+
+def counts_as_work() -> Any:
+    """The condition that a task is an item of the run or a check, and no question of the qualification."""
+    return tasks.c.row.is_not(None) | tasks.c.is_check.is_(True)
+
+
+def scores(connection: Connection, annotator: str | None = None) -> dict[str, tuple[int, int]]:
+    """`(n, n_passed)` of each annotator with checks, or of one: checks answered, and those of them passed."""
+    answered = select(tasks.c.annotator, tasks.c.passed).where(tasks.c.passed.is_not(None))
+    n, n_passed = Counter[str](), Counter[str]()
+    for name, passed in connection.execute(
+        answered if annotator is None else answered.where(tasks.c.annotator == annotator)
+    ):
+        n[name] += 1
+        n_passed[name] += passed
+    return {name: (n[name], n_passed[name]) for name in n}
