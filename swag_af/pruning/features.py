@@ -77,7 +77,7 @@ class FastTextVectors:
 
         joined = reading.tokens.joined(reading.pieces)
         texts = [joined.text(i) for i in range(len(reading.pieces))]
-        return word_vectors(texts, seed=seed).vectors(texts)
+        return word_vectors(texts, rng=np.random.default_rng((seed, *b"vectors"))).vectors(texts)
 
 
 @dataclass
