@@ -14,14 +14,32 @@ BY_CONSTRUCTION = (
     "It had a part in choosing the rows, or reads what chose them, so it falls by construction (regression to the "
     "mean): no proof that less is given away."
 )
+SAME_WORDS = (
+    "It reads the same words as what chose the rows, so its fall is no independent witness; models of another kind and "
+    "single features tell more."
+)
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
 
 
 def took_part(options: PruneOptions, inputs: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
     """The names of the probes that chose the rows, or that read the same words by another model of the same kind."""
-    kin = {"tfidf-svd": ["tfidf"], "fasttext": ["fasttext"]}
-    chose = list(models) if options.by == "probes" else kin.get(options.features, [])
+    chose = list(models) if options.by == "probes" else _ALIKE.get(options.features, [])
     return tuple(f"{one}, {model}" for one in inputs for model in chose)
+
+
+_ALIKE = {"tfidf-svd": ["tfidf"], "fasttext": ["fasttext"]}
+"""The models of probes that read what these features are made of, in the same way."""
+_BAGS = ("tfidf", "fasttext", "ngrams", "bow")
+"""The models that see which words and pairs of words there are, and nothing else."""
+
+
+def note_on(subject: str, took: Sequence[str]) -> str:
+    """What must be said of a probe's fall, a blank before it; `took` are the names of those that took part."""
+    input, _, model = subject.partition(", ")
+    words_chose = any(name.partition(", ")[0] == input and name.partition(", ")[2] in _BAGS for name in took)
+    if subject in took:
+        return f" {BY_CONSTRUCTION}"
+    return f" {SAME_WORDS}" if words_chose and model in _BAGS else ""
 
 
 def made(comparison: Comparison) -> list[Change]:
@@ -44,14 +62,14 @@ def made_lines(comparison: Comparison, took: Sequence[str]) -> list[str]:
     found = made(comparison)
     if not found:
         return ["Nothing fell below chance by the pruning."]
-    return [f"{change_sentence(one)} {BELOW}{f' {BY_CONSTRUCTION}' if one.subject in took else ''}" for one in found]
+    return [f"{change_sentence(one)} {BELOW}{note_on(one.subject, took)}" for one in found]
 
 
 def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:
     """A sentence for each probe by group, before and after; those that took part last, and marked."""
     probes = [one for one in comparison.changes if one.code in _PROBES]
     order = sorted(probes, key=lambda one: one.subject in took)
-    return [f"{change_sentence(one)}{f' {BY_CONSTRUCTION}' if one.subject in took else ''}" for one in order]
+    return [f"{change_sentence(one)}{note_on(one.subject, took)}" for one in order]
 
 
 _PROBES = ("AF101", "AF102", "AF105")

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judged import make_run
 
 from swag_af.auditing.comparison import Change, Control, Side
 from swag_af.cli.pruning import pruned_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl
+from swag_af.data.instances.reading import read_instances
+from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
-from swag_af.pruning.agreement import by_difficulty
-from swag_af.pruning.artifacts import is_made
+from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
+from swag_af.pruning.artifacts import is_made, note_on, took_part
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.verb import prune
 
@@ -267,3 +270,39 @@ def test_agreement_is_compared_where_it_is_known() -> None:
     assert found.rank_correlation > 0.8
     nobody = by_difficulty(np.full(8, np.nan), predictability, kept, np.arange(8), of="votes")
     assert nobody is None
+
+
+def test_verdicts_on_a_run_are_agreement_on_its_rows(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    items = make_items(run.assignment(), seed=0)[::2]
+    half = [(item, one, int(one == "b" and item.row % 4 == 0)) for item in items for one in "ab"]
+    said = [Verdict(item, one, ("likely",) * 6, best, 2) for item, one, best in half]
+    write_verdicts(tmp_path / "verdicts.jsonl", said, run.pool.identity)
+    found = agreement_in_verdicts(run.path, tmp_path / "verdicts.jsonl", read_instances([run.path]))
+    expected = [0.5 if row % 4 == 0 else 1.0 if row % 2 == 0 else np.nan for row in range(len(run.pool))]
+    assert np.array_equal(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [(0.6, 0.6), ("1", 1.0), (["a", "a", "b", ""], 2 / 3), ({"x": "a", "y": "b"}, 0.5), ('["a", "b", "b"]', 2 / 3)],
+)
+def test_agreement_is_a_number_or_the_share_of_the_commonest_label(cell: Any, expected: float, tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", [row | {"said": cell} for row in records(5)] + records(3, seed=1))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write(path, [row | {"id": f"r{i}"} for i, row in enumerate(rows)])
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found[:5].tolist() == pytest.approx([expected] * 5)
+    assert np.isnan(found[5:]).all()
+
+
+def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_path: Path) -> None:
+    took = took_part(options(data, tmp_path), ["options"], ["tfidf"])
+    assert took == ("options, tfidf",)
+    assert "by construction" in note_on("options, tfidf", took)
+    assert "same words" in note_on("options, fasttext", took)
+    assert not note_on("options, chars", took)
+    assert not note_on("hypothesis, fasttext", took)
+    assert not note_on("longest", took)
+    assert not took_part(options(data, tmp_path, features="encoder[x]"), ["options"], ["tfidf"])
+    assert took_part(options(data, tmp_path, by="probes"), ["options"], ["chars"]) == ("options, chars",)
