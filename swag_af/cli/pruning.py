@@ -38,10 +38,22 @@ def _above(pruned: Pruned) -> str:
     first = about.rounds[0] if about.rounds else None
     if first is None:
         return "Too few instances to measure predictability, so nothing was removed."
+    wrong = about.options["by"] == "aflite" and about.chance >= _TWO
     return (
-        f"Predictability {about.threshold:g} or more: {first.n_above:,} at first; with answers drawn at random "
-        f"{about.n_above_by_luck:,}, which is luck"
+        f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
+        f"{f'; as surely wrong: {first.n_wrong:,}' if wrong else ''}; with answers drawn at random "
+        f"{about.n_above_by_luck:,}, which is luck{_ALL_LUCK if is_luck(first.n_above, about.n_above_by_luck) else '.'}"
     )
+
+
+_TWO = 0.499
+"""The chance of two answers, where as many are surely wrong as surely right if nothing is found."""
+_ALL_LUCK = ". No more than luck can be told, so what was removed is as good as random: keep the data as it is."
+
+
+def is_luck(n_above: int, by_luck: int) -> bool:
+    """Whether so many above the threshold are no more than `by_luck`, two standard errors of both counts allowed."""
+    return n_above - by_luck <= 2 * (n_above + by_luck) ** 0.5
 
 
 def _other(pruned: Pruned) -> Sequence[str]:

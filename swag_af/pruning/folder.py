@@ -39,6 +39,8 @@ class RoundRecord:
     """Instances before it."""
     n_above: Count
     """How many were predictable enough to go."""
+    n_wrong: Count
+    """How many are as surely predicted wrongly: predictability up to 1 - threshold."""
     n_removed: Count
     lowest: float | None
     """The least predictable that went."""
@@ -52,6 +54,8 @@ class About:
     of: str
     """choices or classes."""
     n: Count
+    chance: float
+    """How often a guess that knows no texts is right."""
     n_kept: Count
     n_groups: Count
     groups: str
@@ -143,7 +147,8 @@ def round_record(one: Round, threshold: float) -> RoundRecord:
     """A round in numbers."""
     gone = one.predictability[np.isin(one.rows, one.removed)]
     lowest = round(float(gone.min()), 6) if len(gone) else None
-    return RoundRecord(len(one.rows), int((one.predictability >= threshold).sum()), len(gone), lowest)
+    n_wrong = int((one.predictability <= 1 - threshold).sum())
+    return RoundRecord(len(one.rows), one.n_above, n_wrong, len(gone), lowest)
 
 
 def rows_of(instances: Instances, rounds: Sequence[Round], given: np.ndarray) -> list[PrunedRow]:

@@ -26,6 +26,7 @@ from swag_af.data.files import (
     check_same,
     read_array,
     read_json,
+    remove_leftovers,
     sha256_file,
     sha256_json,
     write_array,
@@ -75,6 +76,7 @@ def prune(options: PruneOptions) -> Pruned:
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
     else:
         _make(options, instances, identity, agreement)
+    shutil.rmtree(options.out / WORK, ignore_errors=True)
     pruned = open_pruned(options.out)
     if options.write:
         kept = [row for row, one in enumerate(pruned.rows) if one.kept]
@@ -140,7 +142,6 @@ def _make(
     points = work.curve(rounds)
     about = work.about(rounds, comparison, work.agreement(agreement, rows))
     write_pruned(options.out, about, rows, points, identity)
-    shutil.rmtree(options.out / WORK)
 
 
 @dataclass
@@ -168,6 +169,8 @@ class _Work:
 
     def begin(self, identity: Mapping[str, Any]) -> None:
         """The folder, empty or with what a killed run with the same options left."""
+        remove_leftovers(self.options.out)
+        remove_leftovers(self.folder)
         begun = self.folder / "begun.json"
         if begun.exists():
             check_same(read_json(begun), identity, begun, "--out")
@@ -277,6 +280,7 @@ class _Work:
             name=data.name,
             of=data.kind,
             n=len(data),
+            chance=round(float(data.chance.mean()), 6),
             n_kept=len(left_after(rounds, len(data), len(rounds))),
             n_groups=self.groups.n,
             groups=self.groups.said,

@@ -13,9 +13,9 @@ import pytest
 from judged import make_run
 
 from swag_af.auditing.comparison import Change, Control, Side
-from swag_af.cli.pruning import pruned_lines
+from swag_af.cli.pruning import is_luck, pruned_lines
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl
+from swag_af.data.files import HOST, read_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
@@ -148,6 +148,28 @@ def test_rounds_and_points_that_stand_are_not_measured_again(
 def test_a_finished_folder_is_read(data: Path, straight: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb, "_make", break_after(0, lambda: None))
     assert prune(options(data, straight, agreement_column="votes")) == verb.open_pruned(straight)
+
+
+def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: Path) -> None:
+    asked = options(data, tmp_path / "out", agreement_column="votes")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(verb.shutil, "rmtree", break_after(0, lambda: None))
+        with pytest.raises(KilledError):
+            prune(asked)  # killed when all is written, and work still there
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+    (asked.out / "prune.json").rename(tmp_path / "prune.json")
+    (asked.out / "work").mkdir()
+    (asked.out / f".curve.png.{HOST}.999999999.tmp").write_text("half a picture")
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+
+
+@pytest.mark.parametrize(
+    ("n", "by_luck", "expected"), [(224, 248, True), (142, 3, False), (81, 24, False), (0, 0, True)]
+)
+def test_no_more_than_luck_is_called_luck(n: int, by_luck: int, expected: bool) -> None:
+    assert is_luck(n, by_luck) is expected
 
 
 @pytest.mark.parametrize("by", ["aflite", "probes"])
