@@ -39,10 +39,11 @@ def _above(pruned: Pruned) -> str:
     if first is None:
         return "Too few instances to measure predictability, so nothing was removed."
     wrong = about.options["by"] == "aflite" and about.chance >= _TWO
+    luck = max(about.n_above_by_luck, first.n_wrong if wrong else 0)
     return (
         f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
         f"{f'; as surely wrong: {first.n_wrong:,}' if wrong else ''}; with answers drawn at random "
-        f"{about.n_above_by_luck:,}, which is luck{_ALL_LUCK if is_luck(first.n_above, about.n_above_by_luck) else '.'}"
+        f"{about.n_above_by_luck:,}, which is luck{_ALL_LUCK if is_luck(first.n_above, luck) else '.'}"
     )
 
 
