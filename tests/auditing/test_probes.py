@@ -667,3 +667,18 @@ def test_random_folds_part_groups_and_leave_the_others_where_they_are() -> None:
     assert sorted(made.tolist()) == sorted(folds.tolist())
     some = [parted(folds, groups, rng=np.random.default_rng(seed))[4:7] for seed in range(10)]
     assert any(len(set(one.tolist())) > 1 for one in some)
+
+
+def test_a_model_of_classes_that_knows_nothing_is_not_below_chance() -> None:
+    """It names all classes, and so is right less often than who always names the largest."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice(3, 3_000, p=[0.5, 0.3, 0.2])
+    rows = [Instance(f"p{i}", text(rng), (text(rng),), int(label)) for i, label in enumerate(labels)]
+    made = Instances(tuple(rows), "classes", ("a", "b", "c"))
+    scores = rng.normal(size=(3_000, 3))
+    hit, sure = hits(scores.ravel(), made), np.full(3_000, 1 / 3)
+    named = Probe("premise", "tfidf", "group", np.arange(3_000), hit, sure, scores.ravel(), 5, 0)
+    found = diagnostics_of([named], made, Groups(np.arange(3_000), ""))
+    (premise,) = [one for one in found if one.code == "AF106"]
+    assert premise.high < premise.chance
+    assert premise.status == "clear"

@@ -57,10 +57,34 @@ def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
     found = of_accuracy(code, one.name, one.hits, chance, numbers, said="")
-    side = 0 if found.status == "clear" else 1 if one.hits.mean() > chance.mean() else -1
+    side = _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
     said = f"{_sentence(one, found, known.said)} {verdict}"
     return replace(found, status=status, said=said, examples=examples(one, instances, below=side < 0))
+
+
+def _side(found: Diagnostic, one: Probe, instances: Instances) -> int:
+    """1 above chance, -1 below it, 0 if they cannot be told apart.
+
+    Chance for classes is the share of the largest. A model that knows nothing and names all classes is below that and
+    has not learnt anything the wrong way round, so below chance is only what is below that model too.
+    """
+    assert found.low is not None
+    assert found.high is not None
+    assert found.chance is not None
+    if found.low > found.chance:
+        return 1
+    return -1 if found.high < min(found.chance, _by_its_own_shares(one, instances)) else 0
+
+
+def _by_its_own_shares(one: Probe, instances: Instances) -> float:
+    """How often a guess is right that names each class as often as the model does; 1 for choices."""
+    if instances.kind == "choices":
+        return 1.0
+    n_classes = len(instances.classes)
+    named = one.scores.reshape(-1, n_classes).argmax(axis=1)  # (n,)
+    shares = [np.bincount(labels, minlength=n_classes) / len(named) for labels in (named, instances.answers[one.rows])]
+    return float(shares[0] @ shares[1])
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
