@@ -82,24 +82,45 @@ def train(
     return FastText(model, dict(zip(found, vectors, strict=True)))
 
 
+def word_vectors(texts: Sequence[str], *, rng: np.random.Generator, dim: int = 100, epochs: int = 5) -> FastText:
+    """fastText's skip-gram vectors of words and their parts, fitted on `texts` without labels, on one thread.
+
+    The package's own settings (Bojanowski et al. 2017), but words count that occur twice, and parts of words are hashed
+    into 100,000 vectors. The order of the texts is drawn from `rng`; the package takes no seed here. What `train` says
+    of equal models and of threads holds.
+    """
+    lines = [f"{_line(text)}\n" for text in texts]
+    with _file_of([lines[i] for i in rng.permutation(len(lines))]) as path, _blank_memory():
+        model = import_fasttext().train_unsupervised(
+            path, dim=dim, epoch=epochs, minCount=2, bucket=100_000, thread=1, verbose=0
+        )
+    return FastText(model, {})
+
+
 def _trained(settings: FastTextSettings, lines: list[str], *, seed: int) -> Any:
-    fasttext = import_fasttext()
+    with _file_of(lines) as path, _blank_memory():
+        return import_fasttext().train_supervised(
+            path,
+            dim=settings.dim,
+            epoch=settings.epochs,
+            lr=settings.learning_rate,
+            wordNgrams=settings.longest,
+            bucket=settings.n_buckets,
+            label=_PREFIX,
+            seed=seed,
+            thread=1,
+            verbose=0,
+        )
+
+
+@contextlib.contextmanager
+def _file_of(lines: Sequence[str]) -> Iterator[str]:
+    """A file with these lines, while it lasts."""
+    import_fasttext()  # before anything is written
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "train.txt"
         path.write_text("".join(lines), encoding="utf-8", newline="\n")
-        with _blank_memory():
-            return fasttext.train_supervised(
-                str(path),
-                dim=settings.dim,
-                epoch=settings.epochs,
-                lr=settings.learning_rate,
-                wordNgrams=settings.longest,
-                bucket=settings.n_buckets,
-                label=_PREFIX,
-                seed=seed,
-                thread=1,
-                verbose=0,
-            )
+        yield str(path)
 
 
 @dataclass(kw_only=True)

@@ -218,14 +218,44 @@ def _score(network: Any, tokenizer: Any, candidates: list[dict[str, list[int]]],
     return out
 
 
-def _load_config(model: str) -> Any:
-    """The model's configuration; InputError when it cannot be had or its kind has no multiple-choice head."""
+@torch.inference_mode()
+def mean_vectors(model: str, texts: list[str], *, max_length: int = 128, device: str = "auto") -> np.ndarray:
+    """(t, D) float32 the last layer of a pretrained encoder, averaged over the tokens of each of t texts.
+
+    As sentence encoders pool (Reimers and Gurevych 2019). Raises InputError when package or model is missing.
+    """
+    config = _read_config(model)
+    tokenizer = _load_tokenizer(model, config, max_length)
+    with _readable(model):
+        encoder = _import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
+    encoder = encoder.to(pick_device(device)).eval()
+    encoded = tokenizer([text or " " for text in texts], truncation=True)
+    names = [name for name in encoded if name in (*tokenizer.model_input_names, "attention_mask")]
+    out = np.empty((len(texts), config.hidden_size), np.float32)
+    order = np.argsort([-len(ids) for ids in encoded["input_ids"]], kind="stable")  # little is padded
+    for at in range(0, len(order), SCORED_AT_ONCE):
+        index = order[at : at + SCORED_AT_ONCE]
+        batch = [{name: encoded[name][i] for name in names} for i in index]
+        inputs = {name: table.to(encoder.device) for name, table in tokenizer.pad(batch, return_tensors="pt").items()}
+        states = encoder(**inputs).last_hidden_state  # (b, T, D)
+        mask = inputs["attention_mask"][:, :, None].to(states.dtype)
+        out[index] = ((states * mask).sum(dim=1) / mask.sum(dim=1)).cpu().numpy()
+    return out
+
+
+def _read_config(model: str) -> Any:
+    """The model's configuration; InputError when it cannot be had."""
     transformers = _import_transformers()
     with _readable(model):
         if Path(model).is_dir() and not (Path(model) / "config.json").exists():
             raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
-        config = transformers.AutoConfig.from_pretrained(model)
-    if type(config) not in transformers.AutoModelForMultipleChoice._model_mapping:
+        return transformers.AutoConfig.from_pretrained(model)
+
+
+def _load_config(model: str) -> Any:
+    """The model's configuration; InputError when it cannot be had or its kind has no multiple-choice head."""
+    config = _read_config(model)
+    if type(config) not in _import_transformers().AutoModelForMultipleChoice._model_mapping:
         raise InputError(
             f"{model}: a {config.model_type} has no multiple-choice head in transformers. Take an encoder like "
             "bert, roberta, deberta-v2 or electra."

@@ -31,6 +31,7 @@ Reading order (each folder imports only those named before it):
     auditing   how well filters that took no part still find gold
     judging    what people say of endings, and how far they agree
     reporting  a run told to people: curve, tables, page
+    pruning    instances that are solved without the task, removed beside a control
     releasing  a run to a dataset
     verify     people judge the endings of a run
     cli        the command line

@@ -26,9 +26,10 @@ BELOW = {
     "auditing": {"data", "filters"},
     "judging": {"data"},
     "reporting": {"data", "lm", "filters", "auditing", "judging", "af"},
+    "pruning": {"data", "filters", "auditing", "judging", "reporting"},
     "releasing": {"data", "filters", "auditing", "judging", "reporting"},
     "verify": {"data", "judging"},
-    "cli": {"data", "lm", "filters", "af", "auditing", "judging", "reporting", "releasing", "verify"},
+    "cli": {"data", "lm", "filters", "af", "auditing", "judging", "reporting", "releasing", "pruning", "verify"},
 }
 """Whom each wing may import, beside itself."""
 

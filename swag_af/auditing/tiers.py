@@ -81,9 +81,16 @@ def tiers_of(probes: Sequence[Probe], instances: Instances) -> Tiers | None:
 
 def numbers_of(probability: np.ndarray, without: np.ndarray) -> np.ndarray:
     """(N,) the number of the tier where gold has this `probability` (N,), and `without` (N,) by no text."""
-    answered = 1 - np.log(probability) / np.log(without)  # of the information that is asked for
-    numbers: np.ndarray = np.where(answered >= EASY, 0, np.where(answered >= HARD, 1, 2))
+    share = answered(probability, without)
+    numbers: np.ndarray = np.where(share >= EASY, 0, np.where(share >= HARD, 1, 2))
     return numbers
+
+
+def answered(probability: np.ndarray, without: np.ndarray) -> np.ndarray:
+    """(N,) the share of the information on gold that is there: 1 all, 0 none, below 0 where gold is less probable than
+    `without` (N,) any text."""
+    shares: np.ndarray = 1 - np.log(probability) / np.log(without)
+    return shares
 
 
 def partial(probes: Sequence[Probe]) -> list[Probe]:

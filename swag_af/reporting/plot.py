@@ -6,6 +6,7 @@ Audits are drawn beside it as points with their 95 % intervals.
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,14 +51,20 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
         axes.set_ylim(bottom=0)  # once everything is drawn: it fixes the top too
         if run.log:
             axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
-        paths = []
-        for suffix in ("png", "svg"):
-            path = folder / f"curve.{suffix}"
-            metadata = {"Date": None} if suffix == "svg" else None
-            with replacing(path) as temporary:
-                figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
-            paths.append(path)
+        paths = save_curve(figure, folder)
         pyplot.close(figure)
+    return paths
+
+
+def save_curve(figure: Any, folder: Path) -> list[Path]:
+    """Write a figure as `curve.png` and `curve.svg` into `folder`; returns their paths."""
+    paths = []
+    for suffix in ("png", "svg"):
+        path = folder / f"curve.{suffix}"
+        metadata = {"Date": None} if suffix == "svg" else None
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+        paths.append(path)
     return paths
 
 

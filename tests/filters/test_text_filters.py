@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tiny_bert import LETTERS, save_tiny_bert
 
 from swag_af.af.options import parse_schedule
 from swag_af.data.context import Context
@@ -88,30 +89,9 @@ def held_out_accuracy(pool, filter):
 # ------------------------------------------------------------------------------------ a pretrained encoder
 
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789."
-VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "smiles", "frowns", *LETTERS, *(f"##{x}" for x in LETTERS))
-
-
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory):
-    """A folder with a BERT of two layers, its weights random, and its WordPiece tokenizer."""
-    transformers = pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
-    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=48,
-        max_position_embeddings=64,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        transformers.BertModel(config).save_pretrained(folder)
-    return str(folder)
+    return save_tiny_bert(tmp_path_factory.mktemp("models") / "tiny-bert")
 
 
 def tiny_transformer(folder, **settings):

@@ -1,0 +1,69 @@
+"""What the verb `prune` prints."""
+
+from collections.abc import Sequence
+
+from swag_af.auditing.comparison import changed, comparison_rows
+from swag_af.pruning.agreement import agreement_line
+from swag_af.pruning.folder import AFTER, Pruned
+from swag_af.pruning.options import PruneOptions
+from swag_af.reporting.text import table
+
+CONTROL = (
+    "Judge by probes of another kind than chose the rows, and beside as many rows removed at random: a probe that took "
+    "part falls by construction (regression to the mean)."
+)
+
+
+def pruned_lines(pruned: Pruned, options: PruneOptions) -> list[str]:
+    """How many went and why, what luck does, what was mended and made, agreement, where it all is."""
+    about = pruned.about
+    n_gone = about.n - about.n_kept
+    lines = [
+        f"{about.name}: {n_gone:,} of {about.n:,} instances removed in {len(about.rounds)} rounds, {about.n_kept:,} "
+        f"kept; {about.n_groups:,} groups",
+        _above(pruned),
+    ]
+    if pruned.comparison is not None:
+        rows = comparison_rows(pruned.comparison)
+        lines += ["", CONTROL, *about.told, *about.made, *_other(pruned)]
+        lines += ["", *table(rows)] if len(rows) > 1 else []
+    if about.agreement:
+        lines += ["", agreement_line(about.agreement)]
+    return [*lines, "", *_where(pruned, options)]
+
+
+def _above(pruned: Pruned) -> str:
+    """How many were predictable at first, and how many are by luck alone."""
+    about = pruned.about
+    first = about.rounds[0] if about.rounds else None
+    if first is None:
+        return "Too few instances to measure predictability, so nothing was removed."
+    wrong = about.options["by"] == "aflite" and about.chance >= _TWO
+    luck = max(about.n_above_by_luck, first.n_wrong if wrong else 0)
+    return (
+        f"Predictability {about.threshold:g} or more: {first.n_above:,} at first"
+        f"{f'; as surely wrong: {first.n_wrong:,}' if wrong else ''}; with answers drawn at random "
+        f"{about.n_above_by_luck:,}, which is luck{_ALL_LUCK if is_luck(first.n_above, luck) else '.'}"
+    )
+
+
+_TWO = 0.499
+"""The chance of two answers, where as many are surely wrong as surely right if nothing is found."""
+_ALL_LUCK = ". No more than luck can be told, so what was removed is as good as random: keep the data as it is."
+
+
+def is_luck(n_above: int, by_luck: int) -> bool:
+    """Whether so many above the threshold are no more than `by_luck`, two standard errors of both counts allowed."""
+    return n_above - by_luck <= 2 * (n_above + by_luck) ** 0.5
+
+
+def _other(pruned: Pruned) -> Sequence[str]:
+    """How many other checks found something that the removal made stronger than random removal does."""
+    worse = len(changed(pruned.comparison, "further")) if pruned.comparison else 0
+    return [f"{worse:,} checks found more than before, beyond what random removal does."] if worse else []
+
+
+def _where(pruned: Pruned, options: PruneOptions) -> list[str]:
+    written = [f"The kept lines are in {options.write}."] if options.write else []
+    page = f" Open {pruned.path / AFTER / 'audit.html'} in a browser." if pruned.comparison else ""
+    return [*written, f"Written to {pruned.path}: rows.jsonl and kept.jsonl have the ids, curve.png the sizes.{page}"]

@@ -1,0 +1,170 @@
+"""Whether instances that are hard to predict are those that people disagree on.
+
+Pruning keeps what models get wrong, and models get wrong what is labelled wrong. Where annotators agree less on what is
+kept than on what is removed, a part of the difficulty is noise in the labels.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.interval import interval, t_quantile, variance_over_groups
+from swag_af.data.cells.values import as_list, did_you_mean, optional, with_nested
+from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.own import kind_of
+from swag_af.data.instances.reading import names_of
+from swag_af.data.run import open_run
+from swag_af.data.sources import open_sources
+from swag_af.judging.verdicts import read_verdicts
+
+FIFTHS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Agreement on a part of the instances."""
+
+    name: str
+    n: int
+    agreement: float
+    low: float
+    high: float
+    """The 95 % interval of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByDifficulty:
+    """Agreement of annotators against predictability."""
+
+    of: str
+    """What agreement is: the column, or the verdicts."""
+    parts: tuple[Part, ...]
+    """Removed, kept, then fifths of all instances by predictability in the first round, the most predictable last."""
+    difference: float
+    """Kept less removed."""
+    low: float
+    high: float
+    """Its 95 % interval."""
+    rank_correlation: float
+    """Spearman's, of agreement with predictability."""
+
+
+def by_difficulty(
+    agreement: np.ndarray, predictability: np.ndarray, kept: np.ndarray, groups: np.ndarray, *, of: str
+) -> ByDifficulty | None:
+    """`agreement` (N,) from 0 to 1, NaN where nobody knows, against `predictability` (N,) and `kept` (N,).
+
+    `groups` (N,) are clusters. None where fewer than two kept or two removed groups have an agreement.
+    """
+    known = ~np.isnan(agreement) & ~np.isnan(predictability)
+    agreement, predictability, kept, groups = (one[known] for one in (agreement, predictability, kept, groups))
+    if min(len(np.unique(groups[kept])), len(np.unique(groups[~kept]))) < 2:
+        return None
+    parts = [_part("removed", agreement[~kept], groups[~kept]), _part("kept", agreement[kept], groups[kept])]
+    fifths = np.array_split(np.argsort(predictability, kind="stable"), FIFTHS)
+    parts += [_part(f"fifth {i + 1}", agreement[rows], groups[rows]) for i, rows in enumerate(fifths) if len(rows)]
+    difference = parts[1].agreement - parts[0].agreement
+    half = _half(agreement[kept], groups[kept], agreement[~kept], groups[~kept])
+    rho = _rank_correlation(agreement, predictability)
+    figures = (round(float(one), 6) for one in (difference, difference - half, difference + half, rho))
+    return ByDifficulty(of, tuple(parts), *figures)
+
+
+def agreement_line(found: ByDifficulty) -> str:
+    """What was found, in a sentence or two."""
+    removed, kept = found.parts[:2]
+    said = (
+        f"Agreement of annotators ({found.of}): {100 * kept.agreement:.1f} % on what is kept, "
+        f"{100 * removed.agreement:.1f} % on what is removed; difference {100 * found.difference:+.1f} points "
+        f"({100 * found.low:+.1f} to {100 * found.high:+.1f}), rank correlation with predictability "
+        f"{found.rank_correlation:+.2f}."
+    )
+    if found.high < 0:
+        return f"{said} Hard instances have less agreement: a part of what is kept is noise in the labels."
+    return f"{said} {'Hard instances have more agreement.' if found.low > 0 else 'No difference can be told.'}"
+
+
+def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances, *, format: str) -> np.ndarray:
+    """(N,) the agreement that each instance's row has under `column`, NaN where the cell is empty.
+
+    A number from 0 to 1, or the labels of the annotators, whose agreement is the share of the commonest. Raises
+    InputError for a column that is not there, and for cells that are neither.
+    """
+    at = {one.where: row for row, one in enumerate(instances.instances)}
+    found = np.full(len(instances), np.nan)
+    for path, name in zip(paths, names_of(paths), strict=True):
+        for source in open_sources(path, format):
+            if column.partition(".")[0] not in source.columns:
+                known = did_you_mean([column], source.columns)
+                raise InputError(f"{source.path}: no column {column!r} for --agreement-column.{known}")
+            faults = Faults(str(source.path), "Mend them, or name another --agreement-column.")
+            for where, record in source.read([column.partition(".")[0]]):
+                row = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
+                try:
+                    if row is not None:
+                        found[row] = _agreement(optional(with_nested(record, [column]), column), column)
+                except RowError as fault:
+                    faults.add(where, fault)
+            faults.check()
+    return found
+
+
+def agreement_in_verdicts(run: Path, verdicts: Path, instances: Instances) -> np.ndarray:
+    """(N,) the share of verdicts on each row of a run that have gold as the best ending; NaN where there is none.
+
+    Raises InputError where the source is no run, or the verdicts are of another.
+    """
+    if kind_of(run) != "run":
+        raise InputError(f"--verdicts: {run} is no run folder. Verdicts are on the endings of a run.")
+    n, best = np.zeros((2, len(instances)))
+    at = {int(one.where.rpartition(" ")[2]): row for row, one in enumerate(instances.instances)}
+    for verdict in read_verdicts(verdicts, open_run(run).pool.identity):
+        if verdict.item.row in at:
+            n[at[verdict.item.row]] += 1
+            best[at[verdict.item.row]] += verdict.best == 0
+    return np.divide(best, n, out=np.full(len(instances), np.nan), where=n > 0)
+
+
+def _agreement(value: Any, column: str) -> float:
+    """That of one cell."""
+    if value is None:
+        return float("nan")
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = as_list(value, column)
+    if isinstance(value, list | tuple | dict):
+        votes = Counter(str(vote) for vote in (value.values() if isinstance(value, dict) else value) if vote != "")
+        return max(votes.values()) / votes.total() if votes else float("nan")
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        raise RowError(f"has {str(value)[:40]!r} under {column}, neither a number nor a list of labels") from None
+    if not 0 <= share <= 1:
+        raise RowError(f"has {share:g} under {column}; agreement is a number from 0 to 1")
+    return share
+
+
+def _part(name: str, agreement: np.ndarray, groups: np.ndarray) -> Part:
+    low, high = interval(agreement, np.unique(groups, return_inverse=True)[1])
+    return Part(name, len(agreement), *(round(float(one), 6) for one in (agreement.mean(), low, high)))
+
+
+def _half(one: np.ndarray, its: np.ndarray, other: np.ndarray, others: np.ndarray) -> float:
+    """Half of the 95 % interval of the difference of two means, whole groups drawn."""
+    numbers = [np.unique(groups, return_inverse=True)[1] for groups in (its, others)]
+    pairs = list(zip((one, other), numbers, strict=True))
+    variance = sum(variance_over_groups(values - values.mean(), groups) for values, groups in pairs)
+    return t_quantile(min(int(groups.max()) for _, groups in pairs)) * float(variance) ** 0.5
+
+
+def _rank_correlation(agreement: np.ndarray, predictability: np.ndarray) -> float:
+    """Spearman's; 0 where one of them is the same for all."""
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(one) - (len(one) + 1) / 2 for one in (agreement, predictability)]
+    scale = float(np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
+    return float((ranks[0] * ranks[1]).sum()) / scale if scale > 0 else 0.0

@@ -1,0 +1,171 @@
+"""The folder that pruning leaves, and its reader. Measures nothing.
+
+    prune.json     options, hashes of the files, rounds, what luck does, what was mended and made; written last
+    rows.jsonl     a line for each instance: kept or not, in which round removed, how predictable
+    kept.jsonl     the ids that are kept, in the order of the data, a line each
+    curve.jsonl    accuracy of each probe at each size, pruned and random; curve.png and curve.svg show it
+    before, after  the audits (`swag_af.auditing.storing`), `after` beside the random removals, each with its page
+    work           while it is being made: rounds, vectors and points of the curve, from which a killed run goes on
+
+The same data, options and seed give the same bytes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.comparison import Comparison, read_comparison
+from swag_af.data.errors import FormatError
+from swag_af.data.files import FORMAT, check_manifest, read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.instances.instances import Instances
+from swag_af.data.records import Count, parse_record
+from swag_af.pruning.agreement import ByDifficulty
+from swag_af.pruning.curve import Point
+from swag_af.pruning.rounds import Round
+
+ABOUT, ROWS, KEPT, CURVE = "prune.json", "rows.jsonl", "kept.jsonl", "curve.jsonl"
+BEFORE, AFTER, WORK = "before", "after", "work"
+_AGAIN = "Prune the data again."
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One removal, in numbers."""
+
+    n: Count
+    """Instances before it."""
+    n_above: Count
+    """How many were predictable enough to go."""
+    n_wrong: Count
+    """How many are as surely predicted wrongly: predictability up to 1 - threshold."""
+    n_removed: Count
+    lowest: float | None
+    """The least predictable that went."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What was pruned, and what came of it."""
+
+    name: str
+    of: str
+    """choices or classes."""
+    n: Count
+    chance: float
+    """How often a guess that knows no texts is right."""
+    n_kept: Count
+    n_groups: Count
+    groups: str
+    """How groups were made, in a sentence."""
+    files: dict[str, str]
+    """The SHA-256 of each file."""
+    notes: tuple[str, ...]
+    """How the files were read."""
+    options: dict[str, Any]
+    inputs: tuple[str, ...]
+    """What was read of the instances."""
+    threshold: float
+    n_train: Count
+    """Instances that a fit of AFLite is given; 0 for probes."""
+    most: Count
+    """Removed in a round at most."""
+    rounds: tuple[RoundRecord, ...]
+    n_above_by_luck: Count
+    """How many would be at the threshold or above in the first round with answers drawn at random."""
+    took_part: tuple[str, ...]
+    """Probes that fall by construction."""
+    told: tuple[str, ...]
+    """What became of each probe, in sentences."""
+    made: tuple[str, ...]
+    """What fell below chance, in sentences."""
+    agreement: ByDifficulty | None
+    """Of annotators, where it is known."""
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedRow:
+    """A line of `rows.jsonl`."""
+
+    id: str
+    where: str
+    """Its place in the file."""
+    kept: bool
+    round: int | None
+    """In which it was removed."""
+    predictability: float | None
+    """When it was last measured."""
+    first: float | None
+    """In the first round, among all."""
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A folder of `prune`."""
+
+    path: Path
+    about: About
+    rows: tuple[PrunedRow, ...]
+    comparison: Comparison | None
+    """Of the audits before and after; None where nothing was removed."""
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The ids that are kept, in the order of the data."""
+        return tuple(row.id for row in self.rows if row.kept)
+
+
+def open_pruned(folder: Path) -> Pruned:
+    """The finished folder of `prune`; FormatError names the file of what is damaged."""
+    path = folder / ABOUT
+    if not path.is_file():
+        raise FormatError(f"{folder}: no {ABOUT} here, so this was not pruned, or is not finished. Check the path.")
+    about = parse_record(check_manifest(read_json(path), path, "prune"), About, path, _AGAIN)
+    rows = tuple(
+        parse_record(record, PrunedRow, f"{folder / ROWS}: line {number}", _AGAIN)
+        for number, record in read_jsonl(folder / ROWS)
+    )
+    if len(rows) != about.n:
+        raise FormatError(f"{folder / ROWS}: {len(rows):,} lines for {about.n:,} instances. {_AGAIN}")
+    return Pruned(folder, about, rows, read_comparison(folder / AFTER))
+
+
+def write_pruned(
+    folder: Path, about: About, rows: Sequence[PrunedRow], points: Sequence[Point], identity: Mapping[str, Any]
+) -> None:
+    """Write the records; `prune.json`, by which the folder is known as finished, last."""
+    write_jsonl(folder / ROWS, map(asdict, rows))
+    write_jsonl(folder / KEPT, ({"id": row.id} for row in rows if row.kept))
+    write_jsonl(folder / CURVE, map(asdict, points))
+    write_json(folder / ABOUT, {"format": FORMAT, "kind": "prune", "identity": identity, **asdict(about)})
+
+
+def round_record(one: Round, threshold: float) -> RoundRecord:
+    """A round in numbers."""
+    gone = one.predictability[np.isin(one.rows, one.removed)]
+    lowest = round(float(gone.min()), 6) if len(gone) else None
+    n_wrong = int((one.predictability <= 1 - threshold).sum())
+    return RoundRecord(len(one.rows), one.n_above, n_wrong, len(gone), lowest)
+
+
+def rows_of(instances: Instances, rounds: Sequence[Round], given: np.ndarray) -> list[PrunedRow]:
+    """A record for each of `instances`; row r of the `rounds` is their row `given[r]`."""
+    n = len(instances)
+    first, last = np.full((2, n), np.nan)
+    number = np.zeros(n, np.int64)  # 0: kept
+    for one in rounds:
+        last[given[one.rows]] = one.predictability
+        number[given[one.removed]] = one.number
+    if rounds:
+        first[given[rounds[0].rows]] = rounds[0].predictability
+    return [
+        PrunedRow(one.id, one.where, not gone, gone or None, _known(now), _known(then))
+        for one, gone, now, then in zip(instances.instances, number.tolist(), last, first, strict=True)
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 6)

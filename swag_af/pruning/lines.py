@@ -1,0 +1,39 @@
+"""The kept lines of a file of rows, JSONL or CSV, copied byte for byte; nothing of them is read as text."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import replacing
+from swag_af.data.instances.instances import Instances
+from swag_af.data.sources import open_source, read_csv
+
+
+def check_lines(path: Path, format: str) -> None:
+    """Raise InputError unless the lines of `path` can be copied."""
+    found = "folder" if path.is_dir() else open_source(path, format).format
+    if found not in ("jsonl", "csv"):
+        raise InputError(f"--write: {path} is a {found}, and lines are copied of JSONL and CSV. Leave --write out.")
+
+
+def write_kept(source: Path, target: Path, instances: Instances, kept: Collection[int], format: str) -> int:
+    """Write those lines of `source` that the instances `kept` stand on to `target`; returns how many rows.
+
+    Of CSV the header comes first, and a row is all of its lines. Rows without a label are no instances, and are left
+    out, as are blank lines between rows.
+    """
+    wanted = {int(instances.instances[row].where.rpartition(" ")[2]) for row in kept}
+    lines = source.read_bytes().splitlines(keepends=True)  # at \n, \r and \r\n, as the readers number them
+    is_csv = open_source(source, format).format == "csv"
+    ends = _ends_of_csv(source) if is_csv else list(range(1, 1 + len(lines)))
+    with replacing(target) as temporary, temporary.open("wb") as file:
+        for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            if end in wanted or (is_csv and i == 0):
+                file.write(b"".join(lines[begin:end]).lstrip(b"\r\n"))
+    return len(wanted)
+
+
+def _ends_of_csv(path: Path) -> list[int]:
+    """The number of the last line of the header and of each row."""
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    return [line for line, _ in read_csv(path, separator)]

@@ -1,0 +1,121 @@
+"""The options of `prune`. Imports nothing heavy."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.auditing.options import PROBE_MODELS
+from swag_af.data.cells.options import Format, LabelBase
+from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
+from swag_af.filters.registry import parse_names
+
+
+@dataclass(frozen=True)
+class PruneOptions:
+    """Find the instances of a dataset that are solved without its task, as AFLite does, and keep the others' names.
+
+    Nothing is deleted: the folder has the ids that are kept and removed, and --write copies the kept lines. AFLite
+    (Sakaguchi et al. 2020; Le Bras et al. 2020) fits linear classifiers on random parts of the data, on fixed
+    features of texts; an instance is as predictable as the share of the fits without it that predict it rightly. The
+    most predictable go, a few a round. --by probes takes the probes of `swag-af audit` instead.
+
+    The accuracy of what chose the rows falls by construction. So dataset and result are audited, and so are sets with
+    as many rows removed at random; what falls below chance was made by the pruning, and is said.
+
+    Features: tfidf-svd; fasttext, vectors fitted on the texts without labels (pip install 'swag-af[fasttext]');
+    encoder[PATH], a Hugging Face encoder, mean-pooled (pip install 'swag-af[hf]').
+
+    Try:
+      swag-af prune questions.jsonl --out pruned
+      swag-af prune questions.jsonl --by probes --out pruned
+      swag-af prune pairs.jsonl --features "encoder[all-MiniLM-L6-v2]" --target 5000 --write hard.jsonl
+      swag-af prune questions.jsonl --agreement-column votes
+    """
+
+    data: tuple[Path, ...]
+    """Files or folders of one dataset."""
+    out: Path = Path("pruned")
+    """The folder to write: ids kept and removed, curve, audits before and after."""
+    by: Literal["aflite", "probes"] = "aflite"
+    """What says how predictable an instance is: linear classifiers on random partitions, or the probes of an audit."""
+    features: str = "tfidf-svd"
+    """Of AFLite: tfidf-svd, fasttext or encoder[PATH]."""
+    input: str = AUTO
+    """What is read of an instance: options, second-sentence, full; hypothesis, premise, full. auto: the options, or
+    the hypothesis; for probes the second sentence too, where there is one."""
+    partitions: int = 64
+    """Of AFLite: random partitions a round, a fit each (WinoGrande: 64)."""
+    train_share: float = 0.2
+    """Of AFLite: the share of all instances that each fit is given (WinoGrande: 10,000 of 47,000). The number stays the
+    same while the set shrinks, and ends the rounds when no more are left."""
+    slice_share: float | None = None
+    """The share of all instances that a round removes at most; 0.01 (WinoGrande: 500 of 47,000), for probes 0.05."""
+    threshold: float | None = None
+    """Predictability from which an instance may be removed: for AFLite the share of fits that predict it, 0.75; for
+    probes the share of the question that they answer, 0.5, as in the tier `easy`."""
+    target: int = 0
+    """Stop at this many instances; 0: when a round finds fewer to remove than it may."""
+    split_by: Literal["group", "instance"] = "group"
+    """What partitions and folds keep whole: groups, or single instances, as published."""
+    probe_models: str = ",".join(PROBE_MODELS[:1])
+    """The models of --by probes: NAME,NAME."""
+    audit_models: str = ",".join(PROBE_MODELS)
+    """The models of the probes that audit before, after and the random removals: NAME,NAME. Name some of another kind
+    than chose the rows (chars, cnn, transformer[MODEL])."""
+    draws: int = 5
+    """Random removals that are audited."""
+    points: int = 4
+    """Sizes at which the curve is measured, beside the whole set."""
+    agreement_column: str = ""
+    """A column that says how far annotators agree: a number, or a list of their labels."""
+    verdicts: Path | None = None
+    """Verdicts of people on the endings of the only source, a run: verdicts.jsonl."""
+    write: Path | None = None
+    """Copy the kept lines of the only source, JSONL or CSV, to this file, byte for byte."""
+    format: Format = "auto"
+    """The format of the files; auto detects it."""
+    layout: LayoutName = "auto"
+    """What the columns mean: those of a published dataset, or auto."""
+    kind: Literal["auto", "choices", "classes"] = "auto"
+    """Questions with options, or texts with classes; auto tells by the columns."""
+    columns: InstanceColumns = field(default_factory=InstanceColumns)
+    """The names of the columns."""
+    label_base: LabelBase = "auto"
+    """What labels that are numbers count from; auto tells by all of them."""
+    labels_file: Path | None = None
+    """A second file with the labels, by id or line by line."""
+    folds: int = 5
+    """Parts of the cross-validation of probes."""
+    seed: int = 0
+    """Draws partitions, folds and random removals, and seeds the fits."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        check_faults(
+            [
+                (self.partitions < 2, f"--partitions {self.partitions}: at least 2"),
+                (not 0 < self.train_share < 1, f"--train-share {self.train_share:g}: above 0 and below 1"),
+                (not 0 < self.slice < 1, f"--slice-share {self.slice:g}: above 0 and below 1"),
+                (not 0 < self.least <= 1, f"--threshold {self.least:g}: above 0, and 1 at most"),
+                (self.target < 0, f"--target {self.target}: not below 0"),
+                (self.draws < 2, f"--draws {self.draws}: at least 2"),
+                (self.points < 1, f"--points {self.points}: at least 1"),
+                (self.folds < 2, f"--folds {self.folds}: at least 2"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (not parse_names("--probe-models", self.probe_models), "--probe-models none: at least one"),
+                (not parse_names("--audit-models", self.audit_models), "--audit-models none: at least one"),
+                (bool(self.write or self.verdicts) and len(self.data) != 1, "--write and --verdicts: of one source"),
+                (bool(self.agreement_column and self.verdicts), "--agreement-column and --verdicts: one of them"),
+            ]
+        )
+
+    @property
+    def slice(self) -> float:
+        """The share of all instances that a round removes at most."""
+        return self.slice_share if self.slice_share is not None else 0.01 if self.by == "aflite" else 0.05
+
+    @property
+    def least(self) -> float:
+        """The predictability from which an instance may be removed."""
+        return self.threshold if self.threshold is not None else 0.75 if self.by == "aflite" else 0.5

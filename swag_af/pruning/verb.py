@@ -1,0 +1,314 @@
+"""The verb `prune`: data read, rows chosen round by round, audits beside random removals, the curve, the folder.
+
+Nothing is taken from the data's own files. A killed run goes on: rounds, vectors and points of the curve stand in the
+folder (`swag_af.pruning.folder`) as soon as they are measured.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text
+from swag_af.auditing.dataset import Checks, audit
+from swag_af.auditing.outcome import Audit
+from swag_af.auditing.probes.folds import Sorted, sort
+from swag_af.auditing.probes.inputs import Source, find_input, read
+from swag_af.auditing.storing import save_audit
+from swag_af.data.errors import InputError
+from swag_af.data.files import (
+    check_output,
+    check_same,
+    read_array,
+    read_json,
+    remove_leftovers,
+    sha256_file,
+    sha256_json,
+    write_array,
+    write_json,
+)
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import AUTO
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.progress import progress
+from swag_af.filters.registry import parse_names
+from swag_af.pruning.aflite import AFLite
+from swag_af.pruning.agreement import ByDifficulty, agreement_in_column, agreement_in_verdicts, by_difficulty
+from swag_af.pruning.artifacts import made_lines, told_by, took_part
+from swag_af.pruning.by_probes import ByProbes, main_inputs
+from swag_af.pruning.curve import Curve, Point, sets_at, taken
+from swag_af.pruning.features import REPRESENTATIONS, features_of
+from swag_af.pruning.folder import (
+    ABOUT,
+    AFTER,
+    BEFORE,
+    WORK,
+    About,
+    Pruned,
+    PrunedRow,
+    open_pruned,
+    round_record,
+    rows_of,
+    write_pruned,
+)
+from swag_af.pruning.lines import check_lines, write_kept
+from swag_af.pruning.options import PruneOptions
+from swag_af.pruning.plot import plot_curve
+from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of
+
+
+def prune(options: PruneOptions) -> Pruned:
+    """The verb `prune`: the folder, made or, where it stands finished, read.
+
+    Goes on from what a killed run left in it. Raises InputError, before any work, for what cannot be read or used.
+    """
+    _check(options)
+    instances = _read(options)
+    agreement = _agreement(options, instances)
+    identity = _identity(options, instances)
+    if (options.out / ABOUT).exists():
+        check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
+    else:
+        _make(options, instances, identity, agreement)
+    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    pruned = open_pruned(options.out)
+    if options.write:
+        kept = [row for row, one in enumerate(pruned.rows) if one.kept]
+        write_kept(options.data[0], options.write, instances, kept, options.format)
+    return pruned
+
+
+def _check(options: PruneOptions) -> None:
+    check_output(options.out, force=True, folder=True)
+    ours = any((options.out / name).exists() for name in (ABOUT, WORK))
+    if options.out.exists() and any(options.out.iterdir()) and not ours:
+        raise InputError(f"{options.out}: this is there, and was not made by prune. Choose another --out.")
+    if options.by == "aflite":
+        REPRESENTATIONS.make(options.features)
+    if options.write:
+        check_output(options.write)
+        check_lines(options.data[0], options.format)
+
+
+def _read(options: PruneOptions) -> Instances:
+    return read_instances(
+        options.data,
+        format=options.format,
+        layout=options.layout,
+        kind=options.kind,
+        columns=options.columns,
+        label_base=options.label_base,
+        labels_file=options.labels_file,
+    )
+
+
+def _agreement(options: PruneOptions, instances: Instances) -> np.ndarray | None:
+    """(N,) of annotators, where an option says where it is."""
+    if options.verdicts:
+        return agreement_in_verdicts(options.data[0], options.verdicts, instances)
+    if options.agreement_column:
+        return agreement_in_column(options.data, options.agreement_column, instances, format=options.format)
+    return None
+
+
+def _identity(options: PruneOptions, instances: Instances) -> dict[str, Any]:
+    """What decides the bytes, so that no folder is gone on with for other options."""
+    data = sha256_json([asdict(one) for one in instances.instances])
+    verdicts = sha256_file(options.verdicts) if options.verdicts else ""
+    return {**_settings(options), "verdicts": verdicts, "instances": data, "swag_af": version("swag-af")}
+
+
+def _settings(options: PruneOptions) -> dict[str, Any]:
+    """The options, without paths of the machine, which decide nothing."""
+    apart = ("data", "out", "write", "labels_file", "verdicts", "columns")
+    return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in apart}
+
+
+def _make(
+    options: PruneOptions, instances: Instances, identity: Mapping[str, Any], agreement: np.ndarray | None
+) -> None:
+    """Write the folder, the record last."""
+    work = _Work(options, instances, group(instances))
+    work.begin(identity)
+    rounds = work.rounds()
+    rows = rows_of(instances, rounds, work.order.rows)
+    comparison = work.audits(np.flatnonzero([row.kept for row in rows]))
+    points = work.curve(rounds)
+    about = work.about(rounds, comparison, work.agreement(agreement, rows))
+    write_pruned(options.out, about, rows, points, identity)
+
+
+@dataclass
+class _Work:
+    """A folder that is being made."""
+
+    options: PruneOptions
+    instances: Instances
+    groups: Groups
+
+    def __post_init__(self) -> None:
+        if self.groups.n < 2 and self.options.split_by == "group":
+            raise InputError(f"{self.instances.name}: all instances are of one group. Take --split-by instance.")
+
+    @cached_property
+    def order(self) -> Sorted:
+        """The same instances in the order of their texts, in which rows are chosen: that of the file decides
+        nothing."""
+        return sort(self.instances, self.groups.numbers)
+
+    @cached_property
+    def parted(self) -> np.ndarray:
+        """(N,) what partitions and folds keep whole while rows are chosen, in our order."""
+        return self.order.groups if self.options.split_by == "group" else np.arange(len(self.instances))
+
+    def begin(self, identity: Mapping[str, Any]) -> None:
+        """The folder, empty or with what a killed run with the same options left."""
+        remove_leftovers(self.options.out)
+        remove_leftovers(self.folder)
+        begun = self.folder / "begun.json"
+        if begun.exists():
+            check_same(read_json(begun), identity, begun, "--out")
+        else:
+            write_json(begun, identity)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where everything is until it is whole."""
+        return self.options.out / WORK
+
+    def inputs(self) -> tuple[str, ...]:
+        """What is read to choose rows."""
+        main = main_inputs(self.order.instances)
+        if self.options.input != AUTO:
+            return (find_input(self.options.input, self.order.instances.texts).name,)
+        return main if self.options.by == "probes" else main[:1]
+
+    def limits(self) -> Limits:
+        """In numbers, where options have shares of all instances."""
+        n, options = len(self.instances), self.options
+        n_train = max(2, round(options.train_share * n)) if options.by == "aflite" else 2 * options.folds
+        return Limits(options.least, max(1, round(options.slice * n)), options.target, n_train)
+
+    def measure(self) -> Measure:
+        """What says how predictable instances are."""
+        options, order, limits = self.options, self.order, self.limits()
+        if options.by == "aflite":
+            return AFLite(
+                order.instances, self._features(), self.parted, limits.fewest, options.partitions, options.seed
+            )
+        models = parse_names("--probe-models", options.probe_models)
+        return ByProbes(order.instances, self.parted, self.inputs(), models, options.folds, options.seed)
+
+    def _features(self) -> np.ndarray:
+        """Vectors of the entries, kept: an encoder takes its time."""
+        path, texts = self.folder / "features.npy", self.order.instances.texts
+        if not path.exists():
+            (name,) = self.inputs()
+            rng = np.random.default_rng((self.options.seed, *b"input"))
+            reading = read(find_input(name, texts), Source.of(texts), self.order.groups, rng=rng)
+            made = features_of(REPRESENTATIONS.make(self.options.features), reading, seed=self.options.seed)
+            write_array(path, made)
+        return read_array(path)
+
+    def rounds(self) -> list[Round]:
+        """All rounds of removal, with their progress; and how many instances luck alone would remove."""
+        measure, limits = self.measure(), self.limits()
+        with progress("prune", 1 + limits.n_rounds(len(self.instances)), "rounds at most") as advance:
+            above_by_luck(measure, limits, folder=self.folder)
+            advance(1)
+            return rounds_of(measure, limits, folder=self.folder, after_round=lambda one: advance(1, note=_said(one)))
+
+    def audits(self, left: np.ndarray) -> Comparison | None:
+        """The audits before and after, saved, and what became of each check beside random removals."""
+        models = parse_names("--audit-models", self.options.audit_models)
+        checks = Checks(models, n_folds=self.options.folds, seeds=(self.options.seed,))
+        row_of = {one.id: row for row, one in enumerate(self.instances.instances)}
+
+        def audited(part: Instances) -> Audit:
+            rows = np.array([row_of[one.id] for one in part.instances])
+            return audit(part, checks, groups=taken(self.groups, rows))
+
+        with progress("audit", 2 + self.options.draws, "sets") as advance:
+            before = audited(self.instances)
+            advance(1, note="before")
+            self._save(before, BEFORE, None)
+            if len(left) == len(self.instances):
+                return None
+            after = audited(self.instances.take(left))
+            advance(1, note="after")
+            draws, seed = self.options.draws, self.options.seed
+            comparison = compare(before, after, audited, n_draws=draws, seed=seed, advance=advance)
+        self._save(after, AFTER, comparison)
+        return comparison
+
+    def _save(self, made: Audit, name: str, comparison: Comparison | None) -> None:
+        from swag_af.reporting.audit_page import audit_page
+
+        page = audit_page(made, comparison, command="swag-af prune")
+        beside = {"audit.html": page} | ({COMPARISON: comparison_text(comparison)} if comparison else {})
+        save_audit(made, self.options.out / name, beside)
+
+    def curve(self, rounds: list[Round]) -> list[Point]:
+        """The points of the curve, which is drawn."""
+        options, order = self.options, self.order
+        inputs = main_inputs(order.instances)
+        models = parse_names("--audit-models", options.audit_models)
+        groups = Groups(order.groups, self.groups.said)
+        how = Curve(order.instances, groups, inputs, models, options.folds, options.draws, options.seed)
+        sets = sets_at(rounds, len(self.instances), options.points)
+        with progress("curve", how.n_sets(sets), "sets") as advance:
+            points = how.points(sets, self.folder, lambda: advance(1))
+        title = f"{self.instances.name}: {len(sets[0]):,} instances pruned to {len(sets[-1]):,}"
+        plot_curve(points, self.took_part(), options.out, title=title)
+        return points
+
+    def took_part(self) -> tuple[str, ...]:
+        """The probes that fall by construction."""
+        return took_part(self.options, self.inputs(), parse_names("--probe-models", self.options.probe_models))
+
+    def about(self, rounds: list[Round], comparison: Comparison | None, found: ByDifficulty | None) -> About:
+        """The record."""
+        limits, data = self.limits(), self.instances
+        by_luck = above_by_luck(self.measure(), limits, folder=self.folder)
+        return About(
+            name=data.name,
+            of=data.kind,
+            n=len(data),
+            chance=round(float(data.chance.mean()), 6),
+            n_kept=len(left_after(rounds, len(data), len(rounds))),
+            n_groups=self.groups.n,
+            groups=self.groups.said,
+            files=dict(data.files),
+            notes=data.notes,
+            options=_settings(self.options),
+            inputs=self.inputs(),
+            threshold=limits.threshold,
+            n_train=limits.fewest if self.options.by == "aflite" else 0,
+            most=limits.most,
+            rounds=tuple(round_record(one, limits.threshold) for one in rounds),
+            n_above_by_luck=by_luck,
+            took_part=self.took_part(),
+            told=tuple(told_by(comparison, self.took_part())) if comparison else (),
+            made=tuple(made_lines(comparison, self.took_part())) if comparison else (),
+            agreement=found,
+            versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
+        )
+
+    def agreement(self, known: np.ndarray | None, rows: list[PrunedRow]) -> ByDifficulty | None:
+        """Agreement of annotators, (N,) where it is `known`, against predictability in the first round."""
+        if known is None:
+            return None
+        first = np.array([np.nan if row.first is None else row.first for row in rows])
+        kept = np.array([row.kept for row in rows])
+        of = self.options.agreement_column or "verdicts with gold best"
+        return by_difficulty(known, first, kept, self.groups.numbers, of=of)
+
+
+def _said(one: Round) -> str:
+    return f"{len(one.removed):,} of {len(one.rows):,} removed, {one.n_above:,} above the threshold"

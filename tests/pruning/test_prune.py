@@ -1,0 +1,330 @@
+"""The verb prune: the same bytes straight and resumed, in whatever order rows are; kept lines; errors in a line."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from judged import make_run
+
+from swag_af.auditing.comparison import Change, Control, Side
+from swag_af.cli.pruning import is_luck, pruned_lines
+from swag_af.data.errors import InputError
+from swag_af.data.files import HOST, read_jsonl
+from swag_af.data.instances.reading import read_instances
+from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
+from swag_af.pruning import verb
+from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
+from swag_af.pruning.artifacts import is_made, note_on, took_part
+from swag_af.pruning.options import PruneOptions
+from swag_af.pruning.verb import prune
+
+Record = dict[str, Any]
+
+
+def records(n: int = 90, *, seed: int = 0, noisy: bool = False) -> list[Record]:
+    """Questions of three options in pairs of a group, two thirds of which give gold away; of the others, if `noisy`,
+    annotators agree less."""
+    rng = np.random.default_rng(seed)
+    words = [f"w{k}" for k in range(40)]
+    rows = []
+    for i in range(n):
+        label, tells = int(rng.integers(3)), i % 3 != 0
+        options = [" ".join(rng.choice(words, 5)) for _ in range(3)]
+        options[label] += " indeed it is" if tells else ""
+        votes = [label, label, label if tells or not noisy else (label + 1) % 3]
+        rows.append(
+            {"id": f"q{i}", "group": f"g{i // 2}", "question": f"{i} {' '.join(rng.choice(words, 6))}?"}
+            | {"choices": options, "label": label, "votes": votes}
+        )
+    return rows
+
+
+def write(path: Path, rows: list[Record]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("data") / "data.jsonl", records(noisy=True))
+
+
+def options(data: Path, out: Path, **settings: Any) -> PruneOptions:
+    quick = {"partitions": 8, "slice_share": 0.1, "audit_models": "tfidf", "draws": 2, "points": 1, "folds": 2}
+    return PruneOptions((data,), out, **{**quick, **settings})
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def straight(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("straight") / "out"
+    prune(options(data, out, agreement_column="votes"))
+    return out
+
+
+def test_what_gives_itself_away_is_removed_and_all_is_written(straight: Path, data: Path) -> None:
+    pruned = verb.open_pruned(straight)
+    gone = [int(row.id[1:]) for row in pruned.rows if not row.kept]
+    assert np.mean([i % 3 != 0 for i in gone]) > 0.85
+    assert len(gone) > 20
+    assert [one["id"] for _, one in read_jsonl(straight / "kept.jsonl")] == list(pruned.kept)
+    assert all((row.round is None) == row.kept for row in pruned.rows)
+    assert all((row.predictability or 0) >= 0.75 for row in pruned.rows if not row.kept)
+    named = {"prune.json", "rows.jsonl", "kept.jsonl", "curve.jsonl", "curve.png", "curve.svg", "before", "after"}
+    assert {path.name for path in straight.iterdir()} == named
+    assert str(data.parent) not in (straight / "prune.json").read_text(encoding="utf-8")
+
+
+def test_the_lines_say_what_luck_does_and_what_falls_by_construction(straight: Path, data: Path) -> None:
+    said = "\n".join(pruned_lines(verb.open_pruned(straight), options(data, straight)))
+    assert "with answers drawn at random" in said
+    assert "falls by construction" in said
+    assert "below chance" in said.lower()
+
+
+def test_hard_rows_that_people_disagree_on_are_told(straight: Path) -> None:
+    found = verb.open_pruned(straight).about.agreement
+    assert found is not None
+    assert found.high < 0
+    assert found.rank_correlation > 0.2
+    assert sum(part.n for part in found.parts[2:]) == 90
+
+
+class KilledError(Exception):
+    """In place of a kill."""
+
+
+def break_after(n: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    calls = iter(range(1000))
+
+    def broken(*arguments: Any, **named: Any) -> Any:
+        if next(calls) >= n:
+            raise KilledError
+        return function(*arguments, **named)
+
+    return broken
+
+
+@pytest.mark.parametrize(
+    ("where", "n"),
+    [("above_by_luck", 0), ("rounds_of", 0), ("audit", 0), ("audit", 2), ("plot_curve", 0), ("write_pruned", 0)],
+)
+def test_a_killed_run_goes_on_to_the_same_bytes(
+    where: str, n: int, data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(data, tmp_path / "out", agreement_column="votes")
+    with monkeypatch.context() as patched:
+        patched.setattr(verb, where, break_after(n, getattr(verb, where)))
+        with pytest.raises(KilledError):
+            prune(asked)
+    assert not (asked.out / "prune.json").exists()
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+
+
+def test_rounds_and_points_that_stand_are_not_measured_again(
+    data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(data, tmp_path / "out", agreement_column="votes")
+    with monkeypatch.context() as patched:
+        patched.setattr(verb, "write_pruned", break_after(0, verb.write_pruned))
+        with pytest.raises(KilledError):
+            prune(asked)
+    for target in ("swag_af.pruning.aflite.AFLite.predictability", "swag_af.pruning.curve.probes"):
+        monkeypatch.setattr(target, break_after(0, lambda: None))
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+
+
+def test_a_finished_folder_is_read(data: Path, straight: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verb, "_make", break_after(0, lambda: None))
+    assert prune(options(data, straight, agreement_column="votes")) == verb.open_pruned(straight)
+
+
+def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: Path) -> None:
+    asked = options(data, tmp_path / "out", agreement_column="votes")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(verb.shutil, "rmtree", break_after(0, lambda: None))
+        with pytest.raises(KilledError):
+            prune(asked)  # killed when all is written, and work still there
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+    (asked.out / "prune.json").rename(tmp_path / "prune.json")
+    (asked.out / "work").mkdir()
+    (asked.out / f".curve.png.{HOST}.999999999.tmp").write_text("half a picture")
+    prune(asked)
+    assert files_of(asked.out) == files_of(straight)
+
+
+@pytest.mark.parametrize(
+    ("n", "by_luck", "expected"), [(224, 248, True), (142, 3, False), (81, 24, False), (0, 0, True)]
+)
+def test_no_more_than_luck_is_called_luck(n: int, by_luck: int, expected: bool) -> None:
+    assert is_luck(n, by_luck) is expected
+
+
+@pytest.mark.parametrize("by", ["aflite", "probes"])
+def test_the_order_of_rows_decides_nothing(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verb._Work, "audits", lambda *_: None)
+    rows = records(60)
+    order = np.random.default_rng(1).permutation(60)
+    both = (write(tmp_path / "a.jsonl", rows), write(tmp_path / "b.jsonl", [rows[i] for i in order]))
+    kept = [set(prune(options(path, tmp_path / path.stem, by=by)).kept) for path in both]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) < 60
+
+
+def test_classes_are_pruned_too(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "premise": f"p{i}",
+            "hypothesis": f"{rng.integers(1e6)} {'no' if i % 2 else 'yes'} w{i % 7}",
+            "label": "ab"[i % 2],
+        }
+        for i in range(80)
+    ]
+    pruned = prune(options(write(tmp_path / "pairs.jsonl", rows), tmp_path / "out", target=50))
+    assert len(pruned.kept) == 50
+    assert pruned.about.inputs == ("hypothesis",)
+
+
+def test_kept_lines_are_copied_byte_for_byte(data: Path, straight: Path, tmp_path: Path) -> None:
+    pruned = prune(options(data, straight, agreement_column="votes", write=tmp_path / "kept.jsonl"))
+    lines = data.read_bytes().splitlines(keepends=True)
+    ids = set(pruned.kept)
+    expected = b"".join(line for line in lines if json.loads(line)["id"] in ids)
+    assert (tmp_path / "kept.jsonl").read_bytes() == expected
+
+
+def test_rows_of_csv_are_copied_with_all_their_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verb._Work, "audits", lambda *_: None)
+    out = io.StringIO(newline="")
+    made = csv.writer(out, lineterminator="\r\n")
+    made.writerow(["id", "question", "a0", "a1", "a2", "label"])
+    for row in records(60):
+        made.writerow([row["id"], f"first\nsecond {row['question']}", *row["choices"], row["label"]])
+    (tmp_path / "data.csv").write_bytes(out.getvalue().encode())
+    asked = options(tmp_path / "data.csv", tmp_path / "out", write=tmp_path / "kept.csv", split_by="instance")
+    ids = list(prune(asked).kept)
+    kept = list(csv.DictReader(io.StringIO((tmp_path / "kept.csv").read_bytes().decode(), newline="")))
+    assert [row["id"] for row in kept] == ids
+    assert kept[0]["question"].startswith("first\nsecond")
+    source = (tmp_path / "data.csv").read_bytes()
+    assert b"\r\n" in (tmp_path / "kept.csv").read_bytes()
+    assert all(line in source for line in (tmp_path / "kept.csv").read_bytes().splitlines(keepends=True))
+
+
+def test_another_question_of_the_same_folder_is_refused(data: Path, straight: Path) -> None:
+    with pytest.raises(InputError, match="begun with other partitions"):
+        prune(options(data, straight, agreement_column="votes", partitions=9))
+
+
+def test_a_folder_of_somebody_else_is_left_alone(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="was not made by prune"):
+        prune(options(data, tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"threshold": 1.5}, "--threshold 1.5"),
+        ({"train_share": 1.0}, "--train-share 1"),
+        ({"draws": 1}, "--draws 1: at least 2"),
+        ({"agreement_column": "nothing"}, "no column 'nothing'"),
+        ({"agreement_column": "question"}, "neither a number nor a list"),
+        ({"features": "word2vec"}, "no representation 'word2vec'"),
+        ({"input": "hypothesis"}, "input 'hypothesis'"),
+        ({"verdicts": Path("verdicts.jsonl")}, "is no run folder"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(settings: Record, fault: str, data: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=fault) as raised:
+        prune(options(data, tmp_path / "out", **settings))
+    assert "\n" not in str(raised.value)
+
+
+def test_data_of_one_group_is_refused_before_any_work(tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", [row | {"group": "one"} for row in records(30)])
+    with pytest.raises(InputError, match=r"one group\. Take --split-by instance"):
+        prune(options(path, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+UP, DOWN = Side(0.30, 0.27, 0.33, "found"), Side(0.21, 0.19, 0.23, "found")
+BELOW = Change("AF101", "options, tfidf", "accuracy", 0.25, UP, DOWN, Control((0.3,), 0.3, 0.29, 0.31), None, "further")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (BELOW, True),
+        (replace(BELOW, before=DOWN), False),
+        (replace(BELOW, after=replace(DOWN, status="clear")), False),
+        (replace(BELOW, after=UP), False),
+        (replace(BELOW, control=Control((0.2,), 0.2, 0.19, 0.22)), False),
+        (replace(BELOW, unit="share"), False),
+    ],
+)
+def test_what_falls_below_chance_and_was_not_so_was_made(change: Change, expected: bool) -> None:
+    assert is_made(change) is expected
+
+
+def test_agreement_is_compared_where_it_is_known() -> None:
+    agreement = np.array([1, 1, 1, 1, 0.5, 0.5, 0.5, np.nan])
+    predictability = np.array([0.9, 0.8, 0.9, 1, 0.1, 0.2, 0.3, 0.4])
+    kept = predictability < 0.75
+    found = by_difficulty(agreement, predictability, kept, np.arange(8), of="votes")
+    assert found is not None
+    assert [(part.name, part.n, part.agreement) for part in found.parts[:2]] == [("removed", 4, 1.0), ("kept", 3, 0.5)]
+    assert found.difference == -0.5
+    assert found.rank_correlation > 0.8
+    nobody = by_difficulty(np.full(8, np.nan), predictability, kept, np.arange(8), of="votes")
+    assert nobody is None
+
+
+def test_verdicts_on_a_run_are_agreement_on_its_rows(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    items = make_items(run.assignment(), seed=0)[::2]
+    half = [(item, one, int(one == "b" and item.row % 4 == 0)) for item in items for one in "ab"]
+    said = [Verdict(item, one, ("likely",) * 6, best, 2) for item, one, best in half]
+    write_verdicts(tmp_path / "verdicts.jsonl", said, run.pool.identity)
+    found = agreement_in_verdicts(run.path, tmp_path / "verdicts.jsonl", read_instances([run.path]))
+    expected = [0.5 if row % 4 == 0 else 1.0 if row % 2 == 0 else np.nan for row in range(len(run.pool))]
+    assert np.array_equal(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [(0.6, 0.6), ("1", 1.0), (["a", "a", "b", ""], 2 / 3), ({"x": "a", "y": "b"}, 0.5), ('["a", "b", "b"]', 2 / 3)],
+)
+def test_agreement_is_a_number_or_the_share_of_the_commonest_label(cell: Any, expected: float, tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", [row | {"said": cell} for row in records(5)] + records(3, seed=1))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    write(path, [row | {"id": f"r{i}"} for i, row in enumerate(rows)])
+    found = agreement_in_column([path], "said", read_instances([path]), format="auto")
+    assert found[:5].tolist() == pytest.approx([expected] * 5)
+    assert np.isnan(found[5:]).all()
+
+
+def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_path: Path) -> None:
+    took = took_part(options(data, tmp_path), ["options"], ["tfidf"])
+    assert took == ("options, tfidf",)
+    assert "by construction" in note_on("options, tfidf", took)
+    assert "same words" in note_on("options, fasttext", took)
+    assert not note_on("options, chars", took)
+    assert not note_on("hypothesis, fasttext", took)
+    assert not note_on("longest", took)
+    assert not took_part(options(data, tmp_path, features="encoder[x]"), ["options"], ["tfidf"])
+    assert took_part(options(data, tmp_path, by="probes"), ["options"], ["chars"]) == ("options, chars",)
