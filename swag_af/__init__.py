@@ -15,6 +15,7 @@ and prints nothing but progress on the terminal:
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
+    prune         PruneOptions          what was removed, and the audits before and after
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
+    from swag_af.pruning.options import PruneOptions
+    from swag_af.pruning.verb import prune
     from swag_af.releasing.options import ReleaseOptions
     from swag_af.releasing.verb import release
     from swag_af.reporting.options import ReportOptions
@@ -101,6 +104,7 @@ _MODULE_OF = {
     "GenerateOptions": "swag_af.lm.options",
     "LMOptions": "swag_af.lm.options",
     "PoolOptions": "swag_af.data.pool.options",
+    "PruneOptions": "swag_af.pruning.options",
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
     "Run": "swag_af.data.run",
@@ -123,6 +127,7 @@ _MODULE_OF = {
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
     "probe": "swag_af.auditing.probes.probe",
+    "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
     "run_audit": "swag_af.cli.auditing",
@@ -152,6 +157,7 @@ __all__ = [
     "Instances",
     "LMOptions",
     "PoolOptions",
+    "PruneOptions",
     "ReleaseOptions",
     "ReportOptions",
     "Run",
@@ -173,6 +179,7 @@ __all__ = [
     "open_run",
     "pool",
     "probe",
+    "prune",
     "read_instances",
     "release",
     "report",

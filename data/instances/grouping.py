@@ -38,7 +38,8 @@ class Groups:
 
 
 def group(instances: Instances) -> Groups:
-    """The groups that the dataset names, unless it is one for all; those without a name are together if their texts are the same or nearly so.
+    """The groups that the dataset names, unless it is one for all; those without a name are together if their texts are
+    the same or nearly so.
 
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. No such joining makes a group larger than `MOST_TOGETHER` of the instances:

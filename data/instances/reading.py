@@ -123,9 +123,7 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
     notes = list(_notes(name, plan, found, n_unlabelled))
     if plan.base == 0 and plan.labels_are == "numbers" and fits_both(labels_in(source, plan)):
-        notes.append(
-            f"{name}: its labels could count from 1 as well (no 0, none as large as the options): --label-base 1"
-        )
+        notes.append(f"{name}: its labels could count from 1 as well, with --label-base 1: there is no 0")
     return _Part(source.path, plan.kind, found, files, notes, not plan.columns.gold_column, "id_column" in plan.guessed)
 
 

@@ -28,6 +28,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
@@ -43,6 +44,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
+    "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
     "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),

@@ -16,6 +16,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.text import (
@@ -232,6 +233,15 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     if options.out is None:
         return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
     return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
+
+
+def prune(options: PruneOptions) -> None:
+    """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
+    from swag_af.cli.pruning import pruned_lines
+    from swag_af.pruning.verb import prune as remove
+
+    pruned = remove(options)
+    _say(*pruned_lines(pruned, options))
 
 
 def explain(options: ExplainOptions) -> None:

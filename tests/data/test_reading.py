@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from swag_af import AFOptions, CandidatePool, filter_pool
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns
 from swag_af.data.instances.reading import names_of, read_instances
