@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.auditing.dataset import audit
+from swag_af.auditing.dataset import Checks, audit
 from swag_af.auditing.probes.probe import DEFAULT_MODELS
 from swag_af.data.instances.instances import Instance, Instances
 
@@ -51,7 +51,7 @@ def measured(n: int, models: Sequence[str]) -> dict[str, float]:
     """Wall and CPU seconds, and the peak memory of this process, in GB (10^9 bytes)."""
     instances = questions(n)
     wall, cpu = time.perf_counter(), time.process_time()
-    audit(instances, models)
+    audit(instances, Checks(models))
     found = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     return {name: round(value, 2) for name, value in (found | {"peak_memory_gb": peak}).items()}

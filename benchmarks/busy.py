@@ -54,6 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--contexts", type=int, default=32, help="contexts to sample for")
     parser.add_argument("--repeats", type=int, default=3, help="times that each is timed alone and beside the rival")
+    parser.add_argument("--rows", nargs="+", help="rows to measure; all when not given")
     parser.add_argument("--spin", action="store_true", help="compare lengths of spinning instead")
     parser.add_argument("--only", help="time this row once, as it is, and print its seconds")
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
@@ -64,7 +65,11 @@ def main() -> None:
             rows[arguments.only]()  # warm
             print(_seconds(rows[arguments.only]))
             return
-        made = _spinning(arguments.repeats) if arguments.spin else _measure(rows, arguments.repeats)
+        made = (
+            _spinning(arguments.repeats)
+            if arguments.spin
+            else _measure({name: rows[name] for name in arguments.rows or rows}, arguments.repeats)
+        )
     for name, value in made.items():
         print(f"{name:34} {value:8.3f}")
     if arguments.json:

@@ -16,7 +16,6 @@ from scipy.sparse import csr_matrix
 from slow.probes import PlainTfidf
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.interval import interval
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.bridge import FilterScorer
 from swag_af.auditing.probes.findings import diagnostics_of
@@ -137,13 +136,13 @@ def test_a_planted_word_is_found_in_texts_with_classes(model: str) -> None:
 
 @pytest.mark.parametrize("make", [make_choices, make_classes])
 def test_labels_at_random_are_found_as_often_as_by_guessing(make: Any) -> None:
-    """Of the 95 % intervals of eight sets all contain what a guess gets, or all but one."""
+    """Of eight sets nothing is found, or in one at most."""
     n_held = 0
     for seed in range(8):
         instances = make(160, seed)
         groups = group(instances)
-        low, high = interval(probe(instances, input_names(instances.texts)[0]).hits, groups.numbers)
-        n_held += low <= 1 / instances.n_answers[0] <= high
+        one = probe(instances, input_names(instances.texts)[0], groups=groups)
+        n_held += diagnostics_of([one], instances, groups)[0].status == "clear"
     assert n_held >= 7
 
 
@@ -697,3 +696,14 @@ def test_a_text_that_stands_alone_is_the_task_itself() -> None:
     assert input_names(made.texts) == ("shuffled", "full")
     assert not [one for one in diagnostics(made, models=["tfidf"]) if one[0] == "AF105"]
     assert input_names(shown(made).texts) == ("text", "shuffled")
+
+
+def test_labels_at_random_in_equal_shares_are_not_below_chance() -> None:
+    """Folds that have more of a class leave fewer of it to fit on; without a correction accuracy is 3 points low."""
+    values = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(np.arange(400) % 2)
+        rows = [Instance(f"p{i}", text(rng), (text(rng, 2),), int(label)) for i, label in enumerate(labels)]
+        values.append(probe(Instances(tuple(rows), "classes", ("a", "b")), "premise").hits.mean())
+    assert abs(np.mean(values) - 0.5) < 0.025

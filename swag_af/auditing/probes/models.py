@@ -103,6 +103,19 @@ def with_unseen(logits: np.ndarray, found: np.ndarray, n_labels: int) -> np.ndar
     return scores
 
 
+def with_all_shares(logits: np.ndarray, fitted: np.ndarray, every: np.ndarray, n_labels: int) -> np.ndarray:
+    """`logits` (n * n_labels,) as if the labels `fitted` had the shares that `every` label of the set has.
+
+    A fold that has more of a class leaves fewer of it to fit on, so a model that knows nothing would name the others
+    there, and be right less often than by guessing. Chance is counted from the shares of the set, too (Saerens,
+    Latinne and Decaestecker 2002 correct for shares in this way). A class that was not fitted stays as it is.
+    """
+    here, there = (np.bincount(labels, minlength=n_labels) / len(labels) for labels in (fitted, every))
+    is_known = (here > 0) & (there > 0)
+    shift = np.log(np.where(is_known, there, 1.0)) - np.log(np.where(is_known, here, 1.0))  # (n_labels,)
+    return (logits.reshape(-1, n_labels) + shift).ravel()
+
+
 class Tfidf:
     """Logistic regression on words and pairs of words, weighted by tf-idf; scikit-learn's defaults throughout.
 

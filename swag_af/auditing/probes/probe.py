@@ -21,7 +21,16 @@ from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import FilterScorer
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
-from swag_af.auditing.probes.models import ByEntry, FastTextModel, Model, OfStrings, Scorer, Tfidf, answers_of
+from swag_af.auditing.probes.models import (
+    ByEntry,
+    FastTextModel,
+    Model,
+    OfStrings,
+    Scorer,
+    Tfidf,
+    answers_of,
+    with_all_shares,
+)
 from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
@@ -202,6 +211,8 @@ class _Bench:
         rngs = _rng(task.seed, "fits", task.input, model_name(task.model)).spawn(len(parts))
         for (fitted, scored), rng in zip(parts, rngs, strict=True):
             found = scorer.fit_score(fitted, instances.answers[fitted], scored, rng=rng)
+            if instances.kind == "classes" and task.folds != "split":
+                found = with_all_shares(found, instances.answers[fitted], instances.answers, len(instances.classes))
             scores[answers_of(scored, instances.offsets)] = found
         given = self.sorted.rows[rows]  # (n,) in the order that was given
         order = np.argsort(given)
