@@ -276,10 +276,10 @@ def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, differen
         differs = not control.low <= now.value <= control.high
     elif difference:
         differs = difference.is_significant
-    elif None in (old.low, old.high, now.low, now.high):
+    elif old.low is None or old.high is None or now.low is None or now.high is None:
         return "untold"
     else:
-        differs = now.low > old.high or now.high < old.low  # type: ignore[operator]
+        differs = now.low > old.high or now.high < old.low
     if not differs:
         return "same"
     chance_before, chance_after = old.chance or 0.0, now.chance or 0.0

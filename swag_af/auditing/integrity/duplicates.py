@@ -1,6 +1,7 @@
 """Duplicates within a split, across splits and files; contradictions; groups and contexts that several splits share."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,39 +18,77 @@ DESIGN = 0.5
 
 def duplicate_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
     """AF501, AF502, AF505, AF506, AF507, AF513 and AF514 of instances in `groups` (N,)."""
-    found = sameness(instances)
-    return [
-        *_within(instances, found, groups),
-        *_across(instances, found, groups),
-        _contradictions(instances, found, groups),
-        *_shared(instances, groups),
-    ]
+    looked = _Looked(instances, sameness(instances), groups)
+    return [*_within(looked), *_across(looked), _contradictions(looked), *_shared(instances, groups)]
 
 
-def _within(instances: Instances, found: Sameness, groups: np.ndarray) -> list[Diagnostic]:
+@dataclass(frozen=True)
+class _Looked:
+    """Instances in `groups` (N,), and which of them are the same."""
+
+    instances: Instances
+    found: Sameness
+    groups: np.ndarray
+
+    def same(
+        self,
+        code: str,
+        subject: str,
+        has: np.ndarray,
+        twin: Callable[[int], int],
+        said: str,
+        *,
+        twin_is: str = "the same as",
+        rows: np.ndarray | None = None,
+    ) -> Diagnostic:
+        """The diagnostic of those of `rows`, or of all, that `has` (N,) marks as the same as others."""
+        why_hint = self._why_hint(has)
+        rows = np.arange(len(has)) if rows is None else rows
+        examples = self.twins(has, twin, twin_is)
+        said, is_hint = said + why_hint, bool(why_hint)
+        return of_share(code, subject, has[rows], self.groups[rows], said=said, is_hint=is_hint, examples=examples)
+
+    def _why_hint(self, has: np.ndarray) -> str:
+        """Why those that `has` marks may be meant to be the same; empty if nothing says so."""
+        marked = [self.instances.instances[row] for row in np.flatnonzero(has).tolist()]
+        if len(has) and has.mean() > DESIGN:
+            return "; so many that something which was not read, such as an image, probably tells them apart"
+        if marked and all(one.group and not one.media for one in marked):
+            return "; what their groups show may tell them apart, since these are named"
+        return ""
+
+    def twins(self, has: np.ndarray, twin: Callable[[int], int], said: str) -> tuple[Example, ...]:
+        """Rows that `has` marks, one of each cluster of duplicates, with the place of their twin."""
+
+        def why(row: int) -> str:
+            return f"{said} {place(self.instances, twin(row))}"
+
+        return examples_of(self.instances, np.flatnonzero(has), why, each=self.found.clusters)
+
+
+def _within(looked: _Looked) -> list[Diagnostic]:
     """AF501 and AF502 of a split, and AF513 where several files were read."""
+    found = looked.found
     within, near, files = found.exact_within, found.near_within, found.exact_in_other_file
     one_file = len(np.unique(found.file)) < 2
     same, nearly = "are the same as another of their split", "are nearly the same as another of their split"
-    alike = _twins(instances, found, near, partial(found.twin, near=True), "nearly the same as")
+    alike = looked.twins(near, partial(found.twin, near=True), "nearly the same as")
     return [
-        _of_same("AF501", "instances", within, instances, found, groups, found.twin, same),
-        of_share("AF502", "instances", near, groups, said=nearly, is_hint=True, examples=alike),
-        _of_same(
+        looked.same("AF501", "instances", within, found.twin, same),
+        of_share("AF502", "instances", near, looked.groups, said=nearly, is_hint=True, examples=alike),
+        looked.same(
             "AF513",
             "files",
             files[:0] if one_file else files,
-            instances,
-            found,
-            groups,
             partial(found.twin, other_file=True),
             "are the same as one of their split in another file",
         ),
     ]
 
 
-def _across(instances: Instances, found: Sameness, groups: np.ndarray) -> list[Diagnostic]:
+def _across(looked: _Looked) -> list[Diagnostic]:
     """AF505 and AF506, for each split; a gate that names no split asks for the worst."""
+    instances, found, groups = looked.instances, looked.found, looked.groups
     diagnostics = []
     for subject, rows in _splits(instances):
         is_in = np.zeros(len(instances), bool)
@@ -57,8 +96,8 @@ def _across(instances: Instances, found: Sameness, groups: np.ndarray) -> list[D
         exact, near = found.exact_across & is_in, found.near_across & is_in
         same = f"of {subject} are the same as one of another split"
         twin = partial(found.twin, across=True)
-        diagnostics.append(_of_same("AF505", subject, exact, instances, found, groups, twin, same, rows=rows))
-        alike = _twins(instances, found, near, partial(twin, near=True), "nearly the same as")
+        diagnostics.append(looked.same("AF505", subject, exact, twin, same, rows=rows))
+        alike = looked.twins(near, partial(twin, near=True), "nearly the same as")
         nearly = f"of {subject} are nearly the same as one of another split"
         diagnostics.append(
             of_share("AF506", subject, near[rows], groups[rows], said=nearly, is_hint=True, examples=alike)
@@ -66,8 +105,9 @@ def _across(instances: Instances, found: Sameness, groups: np.ndarray) -> list[D
     return diagnostics
 
 
-def _contradictions(instances: Instances, found: Sameness, groups: np.ndarray) -> Diagnostic:
+def _contradictions(looked: _Looked) -> Diagnostic:
     """AF507: the same instances whose gold is another text, or another class."""
+    instances, found = looked.instances, looked.found
     number = np.unique([_gold(instances, one) for one in instances.instances], return_inverse=True)[1]
     pairs = np.unique(np.stack([found.same, number]), axis=1)  # (2, pairs)
     has = (np.bincount(pairs[0]) > 1)[found.same]
@@ -76,44 +116,11 @@ def _contradictions(instances: Instances, found: Sameness, groups: np.ndarray) -
         return int(np.flatnonzero((found.same == found.same[row]) & (number != number[row]))[0])
 
     said = "have another label in another place"
-    return _of_same("AF507", "instances", has, instances, found, groups, other, said, twin_is="another label in")
+    return looked.same("AF507", "instances", has, other, said, twin_is="another label in")
 
 
 def _gold(instances: Instances, one: Instance) -> str:
     return instances.classes[one.answer] if instances.kind == "classes" else comparable(one.options[one.answer])
-
-
-def _of_same(
-    code: str,
-    subject: str,
-    has: np.ndarray,
-    instances: Instances,
-    found: Sameness,
-    groups: np.ndarray,
-    twin: Callable[[int], int],
-    said: str,
-    *,
-    twin_is: str = "the same as",
-    rows: np.ndarray | None = None,
-) -> Diagnostic:
-    """The diagnostic of instances of which `has` marks those that are the same as others; of `rows` of them, or all."""
-    marked = [instances.instances[row] for row in np.flatnonzero(has).tolist()]
-    why_hint = ""
-    if len(has) and has.mean() > DESIGN:
-        why_hint = "; so many that something which was not read, such as an image, probably tells them apart"
-    elif marked and all(one.group and not one.media for one in marked):
-        why_hint = "; what their groups show may tell them apart, since these are named"
-    examples = _twins(instances, found, has, twin, twin_is)
-    looked_at = np.arange(len(has)) if rows is None else rows
-    return of_share(
-        code,
-        subject,
-        has[looked_at],
-        groups[looked_at],
-        said=said + why_hint,
-        is_hint=bool(why_hint),
-        examples=examples,
-    )
 
 
 def _shared(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
@@ -165,15 +172,6 @@ def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:
     if len(splits) < 2:
         return [("one split", np.zeros(0, np.int64))]
     return sorted((split or "no split", rows) for split, rows in splits.items())
-
-
-def _twins(
-    instances: Instances, found: Sameness, has: np.ndarray, twin: Callable[[int], int], said: str
-) -> tuple[Example, ...]:
-    """Rows that `has` marks, one of each cluster of duplicates, with the place of their twin."""
-    return examples_of(
-        instances, np.flatnonzero(has), lambda row: f"{said} {place(instances, twin(row))}", each=found.clusters
-    )
 
 
 def place(instances: Instances, row: int) -> str:

@@ -1,11 +1,11 @@
 """Balance of labels, and answers that no label uses: positions of gold among the options, or classes."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.auditing.interval import interval
 from swag_af.data.instances.instances import Instances
@@ -26,8 +26,8 @@ def label_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnost
         return [_balance_of_classes(instances, groups), _classes_unused(instances)]
     if not instances.has_order:
         said = "The order of options was drawn, since gold has a column of its own: nothing can be said of positions."
-        nothing = {"subject": "positions", "status": "clear", "value": 0.0, "said": said}
-        return [Diagnostic("AF508", unit="share", **nothing), Diagnostic("AF512", unit="count", **nothing)]  # type: ignore[arg-type]
+        balance = Diagnostic("AF508", "positions", "clear", 0.0, "share", said)
+        return [balance, replace(balance, code="AF512", unit="count")]
     positions = _positions(instances)
     return [_balance_of_positions(positions, instances, groups), _positions_unused(positions, instances)]
 
@@ -82,14 +82,14 @@ def _balance_of_positions(positions: list[_Position], instances: Instances, grou
     most = max(positions, key=lambda one: (one.z, -one.number))
     least = min(positions, key=lambda one: (one.z, one.number))
     sure = [one for one in positions if one.p * len(positions) < ALPHA]
-    status = "found" if any(abs(one.excess) >= MATTERS for one in sure) else "hint" if sure else "clear"
+    status: Status = "found" if any(abs(one.excess) >= MATTERS for one in sure) else "hint" if sure else "clear"
     has, numbers = instances.answers[most.rows] == most.number, _from_0(groups[most.rows])
     low, high = interval(has.astype(float), numbers)
     expected = most.expected / len(most.rows)
     return Diagnostic(
         code="AF508",
         subject="positions",
-        status=status,  # type: ignore[arg-type]
+        status=status,
         value=round(most.share, 6),
         unit="share",
         said=f"Gold is {_said(most)}, and {_said(least)}.",

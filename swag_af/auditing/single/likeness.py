@@ -1,8 +1,13 @@
 """How like an option is to its context and to the other options of its question."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from swag_af.auditing.single.tables import CONTENT, Seen, TokenTable
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def overlap(seen: Seen) -> np.ndarray:
@@ -31,7 +36,7 @@ def likeness(seen: Seen) -> np.ndarray:
     return np.round((np.asarray(with_all) - np.asarray(with_itself)).ravel() / np.maximum(1, others), 9)
 
 
-def _tfidf(table: TokenTable):  # type: ignore[no-untyped-def]
+def _tfidf(table: TokenTable) -> "csr_array":
     """(n, V) sparse: tf-idf of each text, of length 1."""
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -42,7 +47,7 @@ def _tfidf(table: TokenTable):  # type: ignore[no-untyped-def]
     return csr_array(TfidfTransformer().fit_transform(counts))
 
 
-def _sum_of_rows(vectors, rows: np.ndarray, n: int):  # type: ignore[no-untyped-def]
+def _sum_of_rows(vectors: "csr_array", rows: np.ndarray, n: int) -> "csr_array":
     """(n, V) sparse: the sums of the `vectors` (M, V) of each of `rows` (M,)."""
     from scipy.sparse import csr_array
 

@@ -117,7 +117,8 @@ def occurrences(instances: Instances) -> Occurrences:
 def _distinct(text: np.ndarray, ngram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of a text and an n-gram, each once."""
     n = int(ngram.max(initial=0)) + 1
-    return tuple(np.divmod(np.unique(text * n + ngram), n))  # type: ignore[return-value]
+    texts, ngrams = np.divmod(np.unique(text * n + ngram), n)
+    return texts, ngrams
 
 
 def _units(text: np.ndarray, ngram: np.ndarray, instances: Instances) -> tuple[np.ndarray, ...]:
