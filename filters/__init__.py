@@ -15,6 +15,7 @@ Reading order (each file imports only those named before it):
     estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
+    pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM
 
 Importing this package loads no torch; the names below are loaded when first used.
 """

@@ -31,6 +31,9 @@ Reading order (each folder imports only those named before it):
     af         Adversarial Filtering, the algorithm alone
     auditing   how well filters that took no part still find gold
     judging    what people say of endings, and how far they agree
+    scoring    what predictions get right, and people
+    baselines  Table 3: how far models get
+    describing  counts, lengths, verbs and topics of a dataset
     reporting  a run told to people: curve, tables, page
     pruning    instances that are solved without the task, removed beside a control
     releasing  a run to a dataset

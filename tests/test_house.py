@@ -25,11 +25,17 @@ BELOW = {
     "af": {"data", "filters"},
     "auditing": {"data", "filters"},
     "judging": {"data"},
-    "reporting": {"data", "lm", "filters", "auditing", "judging", "af"},
+    "scoring": {"data", "auditing", "judging"},
+    "baselines": {"data", "filters", "auditing", "scoring"},
+    "describing": {"data", "auditing"},
+    "reporting": {"data", "lm", "filters", "auditing", "judging", "af", "scoring", "baselines", "describing"},
     "pruning": {"data", "filters", "auditing", "judging", "reporting"},
     "releasing": {"data", "filters", "auditing", "judging", "reporting"},
     "verify": {"data", "judging"},
-    "cli": {"data", "lm", "filters", "af", "auditing", "judging", "reporting", "releasing", "pruning", "verify"},
+    "cli": {
+        *("data", "lm", "filters", "af", "auditing", "judging", "scoring", "baselines", "describing", "reporting"),
+        *("releasing", "pruning", "verify"),
+    },
 }
 """Whom each wing may import, beside itself."""
 

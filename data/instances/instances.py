@@ -48,6 +48,16 @@ class Instance:
     media: str = ""
     """What it shows that is no text, by name: a video, a pair of images; empty where its texts are all there is. Equal
     texts with different media are different instances."""
+    contrast_set: str = ""
+    """What is to be right together with others: an original and its edits, a sentence with several inputs (NLVR2)."""
+    variant: str = ""
+    """Of a contrast set: `original` or `contrast`, where the dataset tells."""
+    question: str = ""
+    """Where a question is asked in stages, what they share: VCR's `annot_id`."""
+    stage: str = ""
+    """Which one: `Q->A` or `QA->R`."""
+    gold_source: str = ""
+    """`found` or `generated`, where the dataset tells where gold is from."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
-"""Which columns of anyone's dataset hold what: signature, flags, TOML schema and record in one. Imports nothing."""
+"""How anyone's dataset is read, and which columns hold what: signature, flags, TOML schema and record in one."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
+
+from swag_af.data.cells.options import Format, LabelBase
+from swag_af.data.errors import InputError
 
 AUTO = "auto"
 """A column that is looked for by its name and by what is in it."""
@@ -43,3 +48,40 @@ class InstanceColumns:
     """A unique name of the row; file and line where there is none."""
     split_column: str = AUTO
     """The published split of the row; the file where several are read."""
+    source_column: str = AUTO
+    """What says whether gold was found or generated, as `gold-source` of SWAG."""
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the files of a dataset are read."""
+
+    format: Format = "auto"
+    """The format of the files; auto detects it."""
+    layout: LayoutName = "auto"
+    """What the columns mean: those of a published dataset, or auto."""
+    kind: Literal["auto", "choices", "classes"] = "auto"
+    """Questions with options, or texts with classes; auto tells by the columns."""
+    columns: InstanceColumns = field(default_factory=InstanceColumns)
+    """The names of the columns."""
+    label_base: LabelBase = "auto"
+    """What labels that are numbers count from; auto tells by all of them."""
+    labels_file: Path | None = None
+    """A second file with the labels, by id or line by line."""
+    persons: Literal["tags", "names"] = "tags"
+    """Where texts are lists of words with numbers of objects (VCR): as [person1], or by neutral names."""
+    mask: str = ""
+    """What is hidden in all texts, as [MASK]: persons (tags, names, pronouns of persons), or a regular expression."""
+
+    def __post_init__(self) -> None:
+        if self.mask and self.mask != PERSONS:
+            try:
+                re.compile(self.mask)
+            except re.error as fault:
+                raise InputError(
+                    f"--mask {self.mask}: no regular expression ({fault}). Mend it, or say persons."
+                ) from None
+
+
+PERSONS = "persons"
+"""The mask that hides whoever is named."""

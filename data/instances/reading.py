@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import base_of, fits_both
-from swag_af.data.cells.options import Format, LabelBase
+from swag_af.data.cells.options import LabelBase
 from swag_af.data.errors import InputError
 from swag_af.data.instances import own
 from swag_af.data.instances.guessing import Plan, plan_of
 from swag_af.data.instances.instances import Instance, Instances, Kind
-from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
+from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.rows import Found, found_in, labels_in
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
@@ -32,18 +32,13 @@ _FEW = 20
 
 def read_instances(
     sources: Sequence[Path],
+    options: ReadingOptions | None = None,
     *,
-    format: Format = "auto",
-    layout: LayoutName = "auto",
-    kind: Kind | Literal["auto"] = "auto",
-    columns: InstanceColumns | None = None,
-    label_base: LabelBase = "auto",
-    labels_file: Path | None = None,
     name: str = "",
 ) -> Instances:
-    """All instances of `sources`, which may be splits of one set.
+    """All instances of `sources`, which may be splits of one set, read as `options` say.
 
-    `labels_file` has the labels of the only source (`cells.labelled`). Raises InputError for what cannot be read, for
+    A `labels_file` has the labels of the only source (`cells.labelled`). Raises InputError for what cannot be read, for
     sources of two kinds, and where a source that was named has no labels at all.
     """
     if not sources:
@@ -51,13 +46,16 @@ def read_instances(
     paths = [Path(path) for path in sources]
     ours = [path for path in paths if own.kind_of(path) in own.KINDS]
     others = [path for path in paths if path not in ours]
-    wanted = columns or InstanceColumns()
+    reading = options or ReadingOptions()
+    wanted = reading.columns
     label = "label" if wanted.label_column in (AUTO, "") else wanted.label_column
     id = "id" if wanted.id_column == AUTO else wanted.id_column
-    opened = open_labelled(others, format, labels_file=labels_file, label=label, id=id) if others else []
-    plans = [plan_of(source, layout, kind, wanted) for source in opened]
+    opened = (
+        open_labelled(others, reading.format, labels_file=reading.labels_file, label=label, id=id) if others else []
+    )
+    plans = [plan_of(source, reading.layout, reading.kind, wanted) for source in opened]
     several = len(paths) > 1
-    parts = _parts_of_files(opened, _with_bases(opened, plans, label_base), paths)
+    parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
     parts += [_part_of_ours(path, path.name if several else "") for path in ours]
     return _joined(parts, name or paths[0].stem)
 

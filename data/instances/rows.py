@@ -26,6 +26,11 @@ class Found(NamedTuple):
     split: str = ""
     where: str = ""
     media: str = ""
+    contrast_set: str = ""
+    variant: str = ""
+    question: str = ""
+    stage: str = ""
+    gold_source: str = ""
 
 
 def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record]]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.errors import check_faults, check_numbers
-from swag_af.data.instances.options import InstanceColumns, LayoutName
+from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import parse_names
 
 AUTO = "auto"
@@ -59,18 +58,8 @@ class AuditOptions:
     """Write the result as SARIF, for code scanning."""
     filters: str = AUTO
     """Models of the probes, or filters for a run: NAME,NAME."""
-    format: Format = "auto"
-    """The format of the files; auto detects it."""
-    layout: LayoutName = "auto"
-    """What the columns mean: those of a published dataset, or auto."""
-    kind: Literal["auto", "choices", "classes"] = "auto"
-    """Questions with options, or texts with classes; auto tells by the columns."""
-    columns: InstanceColumns = field(default_factory=InstanceColumns)
-    """The names of the columns."""
-    label_base: LabelBase = "auto"
-    """What labels that are numbers count from; auto tells by all of them."""
-    labels_file: Path | None = None
-    """A second file with the labels, by id or line by line."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """How the files are read."""
     iteration: int | None = None
     """Of a run: audit only the assignment after this iteration (0: before any); before any and after the last when not
     given."""

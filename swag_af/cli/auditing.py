@@ -72,7 +72,7 @@ def run_audit(options: AuditOptions) -> Audited:
 
 def _check_outputs(options: AuditOptions) -> None:
     """Raise InputError, before any work, for what cannot be written, or would replace what is read."""
-    named = [options.compare, options.gate, options.labels_file, options.out]
+    named = [options.compare, options.gate, options.reading.labels_file, options.out]
     taken = {path.resolve() for path in (*options.data, *named) if path}
     if options.out:
         check_out(options.out)
@@ -85,15 +85,8 @@ def _check_outputs(options: AuditOptions) -> None:
 
 
 def _read(options: AuditOptions, paths: Sequence[Path]) -> Instances:
-    return read_instances(
-        paths,
-        format=options.format,
-        layout=options.layout,
-        kind=options.kind,
-        columns=options.columns,
-        label_base=options.label_base,
-        labels_file=options.labels_file if paths is options.data else None,
-    )
+    labels_file = options.reading.labels_file if paths is options.data else None
+    return read_instances(paths, replace(options.reading, labels_file=labels_file))
 
 
 def _audited(options: AuditOptions, instances: Instances) -> Audit:

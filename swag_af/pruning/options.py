@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.auditing.options import PROBE_MODELS
-from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.errors import check_faults, check_numbers
-from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
+from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.filters.registry import parse_names
 
 
@@ -73,18 +72,8 @@ class PruneOptions:
     """Verdicts of people on the endings of the only source, a run: verdicts.jsonl."""
     write: Path | None = None
     """Copy the kept lines of the only source, JSONL or CSV, to this file, byte for byte."""
-    format: Format = "auto"
-    """The format of the files; auto detects it."""
-    layout: LayoutName = "auto"
-    """What the columns mean: those of a published dataset, or auto."""
-    kind: Literal["auto", "choices", "classes"] = "auto"
-    """Questions with options, or texts with classes; auto tells by the columns."""
-    columns: InstanceColumns = field(default_factory=InstanceColumns)
-    """The names of the columns."""
-    label_base: LabelBase = "auto"
-    """What labels that are numbers count from; auto tells by all of them."""
-    labels_file: Path | None = None
-    """A second file with the labels, by id or line by line."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """How the files are read."""
     folds: int = 5
     """Parts of the cross-validation of probes."""
     seed: int = 0

@@ -80,7 +80,7 @@ def prune(options: PruneOptions) -> Pruned:
     pruned = open_pruned(options.out)
     if options.write:
         kept = [row for row, one in enumerate(pruned.rows) if one.kept]
-        write_kept(options.data[0], options.write, instances, kept, options.format)
+        write_kept(options.data[0], options.write, instances, kept, options.reading.format)
     return pruned
 
 
@@ -93,19 +93,11 @@ def _check(options: PruneOptions) -> None:
         REPRESENTATIONS.make(options.features)
     if options.write:
         check_output(options.write)
-        check_lines(options.data[0], options.format)
+        check_lines(options.data[0], options.reading.format)
 
 
 def _read(options: PruneOptions) -> Instances:
-    return read_instances(
-        options.data,
-        format=options.format,
-        layout=options.layout,
-        kind=options.kind,
-        columns=options.columns,
-        label_base=options.label_base,
-        labels_file=options.labels_file,
-    )
+    return read_instances(options.data, options.reading)
 
 
 def _agreement(options: PruneOptions, instances: Instances) -> np.ndarray | None:
@@ -113,7 +105,7 @@ def _agreement(options: PruneOptions, instances: Instances) -> np.ndarray | None
     if options.verdicts:
         return agreement_in_verdicts(options.data[0], options.verdicts, instances)
     if options.agreement_column:
-        return agreement_in_column(options.data, options.agreement_column, instances, format=options.format)
+        return agreement_in_column(options.data, options.agreement_column, instances, format=options.reading.format)
     return None
 
 
@@ -126,7 +118,7 @@ def _identity(options: PruneOptions, instances: Instances) -> dict[str, Any]:
 
 def _settings(options: PruneOptions) -> dict[str, Any]:
     """The options, without paths of the machine, which decide nothing."""
-    apart = ("data", "out", "write", "labels_file", "verdicts", "columns")
+    apart = ("data", "out", "write", "verdicts", "reading")
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in apart}
 
 

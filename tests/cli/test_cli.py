@@ -27,7 +27,7 @@ from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
-from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
@@ -457,7 +457,12 @@ THREE_FORMS = {
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
         "prune a.jsonl --by probes --target 900 --label-column gold",
-        PruneOptions((Path("a.jsonl"),), by="probes", target=900, columns=InstanceColumns(label_column="gold")),
+        PruneOptions(
+            (Path("a.jsonl"),),
+            by="probes",
+            target=900,
+            reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
+        ),
     ),
     "report": ("run = 'r'\nout = 'x.html'", "report r --out x.html", ReportOptions(Path("r"), out=Path("x.html"))),
     "release": ("run = 'r'\niteration = 4", "release r --iteration 4", ReleaseOptions(Path("r"), iteration=4)),

@@ -18,7 +18,7 @@ from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
 
@@ -41,7 +41,7 @@ def write_table(path: Path, rows: Rows) -> Path:
 
 
 def read(path: Path, rows: Rows, **settings: Any) -> Instances:
-    return read_instances([write(path / "rows.jsonl", rows)], **settings)
+    return read_instances([write(path / "rows.jsonl", rows)], ReadingOptions(**settings))
 
 
 def shown(instances: Instances) -> list[tuple[str, str, tuple[str, ...], int]]:
@@ -550,7 +550,7 @@ def test_options_in_another_order_in_each_row_are_options(tmp_path: Path) -> Non
     orders = [["0", "1", "2", "3"], ["2", "0", "3", "1"], ["3", "2", "1", "0"]]
     rows = [{"question": f"how many {i}?", "options": orders[i % 3], "answer": orders[i % 3][0]} for i in range(12)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert read_instances([path], label_base="0").kind == "choices"
+    assert read_instances([path], ReadingOptions(label_base="0")).kind == "choices"
 
 
 def test_a_number_that_is_the_text_of_an_option_is_that_option(tmp_path: Path) -> None:
