@@ -1,0 +1,13 @@
+"""Adversarial Matching: right answers recycled as wrong answers of other questions (Zellers et al. 2019b, VCR).
+
+Reading order (each file imports only those named before it):
+
+    weights     what a match is worth: relevance, similarity, and who may not be matched at all
+    contract    what models of relevance and similarity are, and their names
+    checking    `check_relevance`, `check_similarity`: the contracts tested on any class
+    relevance   relevance by words: tf-idf
+    encoder     relevance by a dual encoder that is trained here
+    similarity  similarity by words
+    rounds      maximum-weight matchings, one after another, each response used once in each
+    buckets     folds of whole groups, and within them buckets of like responses
+"""

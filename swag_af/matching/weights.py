@@ -1,0 +1,68 @@
+"""What it is worth to give query i the response of row j: `log P_rel(q_i, r_j) + weight * log(1 - P_sim(r_i, r_j))`.
+
+Equation 1 of Zellers et al. 2019b (VCR, section 4), where the weight is called lambda. Letters: `n` rows of a bucket,
+each a query with its own response; `t` rounds so far.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+
+LEAST = 1e-6
+"""Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What matches within a bucket are worth."""
+
+    relevance: np.ndarray
+    """(n, n) float32 the probability that response j answers query i."""
+    similarity: np.ndarray
+    """(n, n) float32 the probability that responses i and j mean the same."""
+    texts: np.ndarray
+    """(n,) numbers that are equal for responses with the same text."""
+    weight: float
+    """Lambda: how much a difference in meaning counts beside relevance."""
+
+    def __post_init__(self) -> None:
+        n = len(self.texts)
+        for name in ("relevance", "similarity"):
+            _check(name, getattr(self, name), n)
+        if not (np.isfinite(self.weight) and self.weight >= 0):
+            raise InputError(f"lambda {self.weight:g}: a number, not below 0.")
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def matrix(self, assigned: np.ndarray) -> np.ndarray:
+        """(n, n) float64 the worth of each match once the rows `assigned` (n, t) have been given; `-inf` forbids.
+
+        Similarity is the largest to any response that the query has, the right one included. Forbidden is a response
+        whose text the query has already, and one that surely means the same as one of them (similarity 1).
+        """
+        similarity = self.similarity
+        for column in assigned.T:
+            similarity = np.maximum(similarity, self.similarity[column])
+        worth = np.log(np.maximum(self.relevance, LEAST), dtype=np.float64)
+        worth += self.weight * np.log(np.maximum(1 - similarity.astype(np.float64), LEAST))
+        worth[similarity >= 1] = -np.inf
+        worth[self.forbidden(assigned)] = -np.inf
+        return worth
+
+    def forbidden(self, assigned: np.ndarray) -> np.ndarray:
+        """(n, n) whether query i has the text of response j already: its own, or one of those `assigned` (n, t)."""
+        has = np.concatenate([np.arange(len(self))[:, None], assigned], axis=1)  # (n, 1 + t) rows
+        no = np.zeros((len(self), len(self)), bool)
+        for column in self.texts[has].T:  # (n,)
+            no |= column[:, None] == self.texts
+        return no
+
+
+def _check(name: str, table: np.ndarray, n: int) -> None:
+    if table.shape != (n, n):
+        raise InputError(f"{name}: a table {table.shape}, where ({n}, {n}) is due, a probability for each pair.")
+    if not np.isfinite(table).all() or table.min(initial=0) < 0 or table.max(initial=0) > 1:
+        raise InputError(f"{name}: probabilities from 0 to 1 are due, and some are not.")

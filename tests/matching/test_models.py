@@ -1,0 +1,136 @@
+"""Claims about models of relevance and similarity: ours keep their contracts, and those that break them are told."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from swag_af.data.errors import ContractError, InputError
+from swag_af.data.text.wording import words
+from swag_af.matching.checking import check_relevance, check_similarity
+from swag_af.matching.contract import training_pairs
+from swag_af.matching.encoder import DualEncoder
+from swag_af.matching.relevance import TfidfRelevance
+from swag_af.matching.similarity import LexicalSimilarity
+
+TOPICS = ("guitar music song strings", "snow ski slope jacket", "pan egg oil stove", "ball net court serve")
+
+
+def pairs(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Queries and responses of four topics, no word of one in the other."""
+    rng = np.random.default_rng(seed)
+    queries, responses = [], []
+    for _ in range(n):
+        topic = TOPICS[int(rng.integers(4))].split()
+        queries.append(f"A person with {topic[0]} and {topic[1]} {rng.integers(9)}")
+        responses.append(f"takes the {topic[2]} to the {topic[3]} {rng.integers(9)}.")
+    return queries, responses
+
+
+@pytest.mark.parametrize("make", [TfidfRelevance, lambda: DualEncoder(max_epochs=2)])
+def test_our_models_of_relevance_keep_the_contract(make: Callable[[], Any]) -> None:
+    check_relevance(make)
+
+
+def test_our_model_of_similarity_keeps_the_contract() -> None:
+    check_similarity(LexicalSimilarity)
+
+
+def test_a_dual_encoder_learns_what_words_do_not_share() -> None:
+    queries, responses = pairs(400)
+    model = DualEncoder(size=32)
+    model.fit(queries, responses, rng=np.random.default_rng(0))
+    held, answers = pairs(60, seed=1)
+    scores = model.score(held, answers)
+    same = np.array([[a.split()[3] == b.split()[3] for b in held] for a in held])
+    assert scores[same].mean() > 3 * scores[~same].mean()
+
+
+class _Broken:
+    name: ClassVar[str] = "broken"
+
+    def __init__(self, fault: str = ""):
+        self.fault, self.n, self.noise = fault, 0, 0.0
+
+    def fit(self, queries: Sequence[str], responses: Sequence[str], *, rng: np.random.Generator) -> None:
+        self.n = self.n + len(queries) if self.fault == "remembers" else len(queries)
+        self.noise = np.random.default_rng().random() if self.fault == "random" else 0.0
+
+    def score(self, queries: Sequence[str], responses: Sequence[str]) -> np.ndarray:
+        made = np.full((len(queries), len(responses)), 0.1 + 1e-3 * self.n + self.noise / 2, np.float32)
+        if self.fault == "relative":
+            made /= len(queries)
+        if self.fault == "logits":
+            made -= 5
+        return made[:, 0] if self.fault == "shape" else made
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("remembers", "forgets"),
+        ("random", "same rng"),
+        ("relative", "among fewer"),
+        ("logits", "from 0 to 1"),
+        ("shape", "64 x 64"),
+    ],
+)
+def test_a_relevance_that_breaks_a_sentence_is_told_which(fault: str, said: str) -> None:
+    with pytest.raises(ContractError, match=said):
+        check_relevance(lambda: _Broken(fault))
+
+
+class _OneWay:
+    name: ClassVar[str] = "one way"
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        return np.array([[len(a) / (len(a) + len(b)) for b in second] for a in first], np.float32)
+
+
+def test_a_similarity_that_depends_on_the_order_is_told() -> None:
+    with pytest.raises(ContractError, match="one way round"):
+        check_similarity(_OneWay)
+
+
+def test_one_pair_in_four_is_true_and_all_are_false_equally_often() -> None:
+    first, second = training_pairs(50, rng=np.random.default_rng(0))
+    assert (first == second).mean() == 0.25
+    assert np.bincount(second).tolist() == [4] * 50
+
+
+def slow_containment(a: Sequence[str], b: Sequence[str]) -> tuple[float, float]:
+    """The shares of the parts of two texts that both have: of the one with fewer, and of all."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    def weight(parts: set[str]) -> float:
+        return sum(0.25 if part in ENGLISH_STOP_WORDS else 1.0 for part in parts)
+
+    one, other = set(a), set(b)
+    return weight(one & other) / min(weight(one), weight(other)), weight(one & other) / weight(one | other)
+
+
+def test_lexical_similarity_is_containment_written_out() -> None:
+    texts = ["on the table", "a cup on the table", "jumps over it", "jump over them", "He says: cup!"]
+    found = LexicalSimilarity(letter_weight=0).score(texts, texts)
+    for i, a in enumerate(texts):
+        for j, b in enumerate(texts):
+            lighter, union = slow_containment(words(a), words(b))
+            assert found[i, j] == pytest.approx(0.9 * lighter + 0.1 * union, rel=1e-5)
+
+
+def test_lexical_similarity_sees_inclusion_and_inflection() -> None:
+    one, other, third = LexicalSimilarity().score(
+        ["a cup on the table"], ["on the table", "cups on tables", "he walks away"]
+    )[0]
+    assert one > 0.85
+    assert 0.3 < other < one
+    assert third < 0.2
+    assert LexicalSimilarity().score(["Sit down."], ["down, sit"])[0, 0] == 1
+    assert LexicalSimilarity().score(["..."], ["!"])[0, 0] == 0
+
+
+@pytest.mark.parametrize("model", [TfidfRelevance(), DualEncoder()])
+def test_scores_before_a_fit_are_refused(model: Any) -> None:
+    with pytest.raises(InputError, match="has not been fitted"):
+        model.score(["a"], ["b"])
