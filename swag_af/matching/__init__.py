@@ -2,6 +2,10 @@
 
 Reading order (each file imports only those named before it):
 
+    options     what is matched with what
+    tags        what `[person1]` in a text stands for, and what it becomes in another row
+    items       rows of a query and its right response
+    reading     files to items
     weights     what a match is worth: relevance, similarity, and who may not be matched at all
     contract    what models of relevance and similarity are, and their names
     checking    `check_relevance`, `check_similarity`: the contracts tested on any class
@@ -10,4 +14,7 @@ Reading order (each file imports only those named before it):
     similarity  similarity by words
     rounds      maximum-weight matchings, one after another, each response used once in each
     buckets     folds of whole groups, and within them buckets of like responses
+    work        folds and buckets one after another, each kept as soon as it is done
+    questions   questions, pool and run of a matching, and what can be said of them
+    verb        the verb `match`
 """

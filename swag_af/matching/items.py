@@ -1,0 +1,101 @@
+"""What is matched: rows of a query and its right response, as contexts, and what their tags stand for.
+
+A query is a context's first sentence and start, its response the gold ending; a question without a start has all of
+itself in `sent1`. Where the texts come from, `reading` says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError
+from swag_af.data.splits import join_by_text, named_groups
+from swag_af.data.text.wording import comparable, text_key
+from swag_af.matching.tags import Scene, objects_of, template
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One query with its right response."""
+
+    context: Context
+    """`sent1` and `start` are the query, `gold` the response, `video` the group."""
+    rationale: str = ""
+    """Why the response is right, where the data says it."""
+    objects: tuple[str, ...] = ()
+    """The kinds of the row's objects, in the order in which tags number them."""
+
+    @property
+    def query(self) -> str:
+        """All that comes before the response."""
+        return f"{self.context.sent1} {self.context.start}".strip()
+
+    @property
+    def response(self) -> str:
+        """The right answer."""
+        return self.context.gold
+
+    def scene(self) -> Scene:
+        """What tags of responses may stand for in this row."""
+        return Scene.of(objects_of(self.objects), [self.query, self.response])
+
+
+@dataclass(frozen=True)
+class Items:
+    """`n` rows to be matched, in the order of their ids."""
+
+    rows: tuple[Item, ...]
+    name: str = "data"
+    files: dict[str, str] = field(default_factory=dict)
+    """The name of each file that was read, and the SHA-256 of its content."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, a sentence each."""
+
+    def __post_init__(self) -> None:
+        ids = [item.context.id for item in self.rows]
+        if len(set(ids)) < len(ids):
+            first = next(id for id in ids if ids.count(id) > 1)
+            raise InputError(f"{self.name}: the id {first!r} occurs twice. Make ids unique.")
+        object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda item: item.context.id)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """n queries as models read them: the kind of each object in place of its tag."""
+        return [template(item.query) for item in self.rows]
+
+    @cached_property
+    def responses(self) -> list[str]:
+        """n responses, likewise."""
+        return [template(item.response) for item in self.rows]
+
+    @cached_property
+    def texts(self) -> np.ndarray:
+        """(n,) numbers that are equal for responses of the same words."""
+        return np.unique([comparable(text) for text in self.responses], return_inverse=True)[1]
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """(n,) numbers of the groups that the data names; rows that share a query are of one group too."""
+        named = named_groups([item.context.video for item in self.rows])
+        keys = np.array([text_key(item.query) for item in self.rows], np.int64)
+        return join_by_text(named, np.arange(len(self)), keys).groups
+
+
+def items_of(queries: Sequence[str], responses: Sequence[str], groups: Sequence[str] | None = None) -> Items:
+    """Rows of plain texts; ids count them. `groups` name what belongs together, each row by itself when not given."""
+    if len(queries) != len(responses) or (groups is not None and len(groups) != len(queries)):
+        raise InputError(f"{len(queries)} queries and {len(responses)} responses: as many of each, and of groups.")
+    width = len(str(len(queries)))
+    named = groups or [""] * len(queries)
+    return Items(
+        tuple(
+            Item(Context(query, "", response, id=f"{i:0{width}}", video=group))
+            for i, (query, response, group) in enumerate(zip(queries, responses, named, strict=True))
+        )
+    )

@@ -1,0 +1,108 @@
+"""The options of `match`. Imports nothing heavy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.instances.options import ReadingOptions
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """Where a file has queries and responses only, which column holds what: auto looks for it by its name."""
+
+    query_column: str = AUTO
+    """The query: question, prompt, context."""
+    response_column: str = AUTO
+    """Its right answer."""
+    rationale_column: str = AUTO
+    """Why the answer is right: matched like answers, behind question and answer."""
+    group_column: str = AUTO
+    """What no fold may part: movie, video, document; each row by itself where there is none."""
+    objects_column: str = AUTO
+    """The kinds of the row's objects, person, person, chair: what tags such as [person2] may stand for."""
+
+
+@dataclass(frozen=True)
+class MatchingOptions:
+    """What is matched with what, and how."""
+
+    n_distractors: int = 3
+    """Rounds of matching: wrong answers of each query."""
+    weight: float = 0.1
+    """Lambda: how much a difference in meaning from the right answer counts beside relevance. Larger is easier, for
+    people and for machines."""
+    rationale_weight: float = 0.01
+    """The same for rationales, where the data has them."""
+    relevance: str = "encoder"
+    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL], or
+    package.module:Class."""
+    similarity: str = "lexical"
+    """The model of which responses mean the same: lexical, nli[FOLDER], or package.module:Class."""
+    folds: int = 11
+    """Parts, whole groups each, that are matched by themselves; relevance in one is learned from the others."""
+    bucket_size: int = 3_000
+    """Rows at most that are matched with each other; all pairs of them are scored."""
+    buckets: str = AUTO
+    """What keeps rows apart: auto (pronouns of the response, kind of question), none, or package.module:function, which
+    is given queries and responses and returns a word for each row."""
+    top: int | None = None
+    """Match only so many of the best responses of each query; the loss in weight is printed. All, when not given."""
+    share_named: float = 0.5
+    """How often a tag of a recycled text becomes one that the query or its right answer names."""
+    seed: int = 0
+    """Seed of folds, training and tags."""
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """Make multiple-choice questions of questions with right answers, which become wrong answers of others.
+
+    Adversarial Matching (Zellers et al. 2019b, VCR): a maximum-weight matching between relevance to the query and
+    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so answers
+    alone tell nothing. No generator, no GPU and no people are needed.
+
+    Reads rows of query and response (JSONL, CSV, Parquet, saved datasets), contexts of `swag-af contexts`, VCR and
+    VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Leaves a folder with the questions, a
+    pool and a run, on which `show`, `report`, `verify` and `release` work. Killed and run again, it goes on after its
+    last bucket and round to the same bytes.
+
+    Try:
+      swag-af match questions.jsonl --out matched
+      swag-af match contexts.jsonl --out matched --weight 0.3
+      swag-af match questions.jsonl --out matched --dry-run
+    """
+
+    data: tuple[Path, ...]
+    """Files of one dataset."""
+    out: Path = Path("matched")
+    """The folder for all that is made."""
+    matching: MatchingOptions = field(default_factory=MatchingOptions)
+    """What is matched with what, and how."""
+    pairs: PairColumns = field(default_factory=PairColumns)
+    """Columns of queries and responses."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """How the files are read."""
+    dry_run: bool = False
+    """Only say how many pairs are to be scored, the memory and the time."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        check_faults(faults_of(self.matching))
+
+
+def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
+    """What is wrong with the numbers, in pairs of whether and what."""
+    return [
+        (matching.n_distractors < 1, f"--n-distractors {matching.n_distractors}: at least 1"),
+        (not matching.weight >= 0, f"--weight {matching.weight:g}: not below 0"),
+        (not matching.rationale_weight >= 0, f"--rationale-weight {matching.rationale_weight:g}: not below 0"),
+        (matching.folds < 2, f"--folds {matching.folds}: at least 2"),
+        (matching.bucket_size < 100, f"--bucket-size {matching.bucket_size}: at least 100"),
+        (matching.top is not None and matching.top < 2, f"--top {matching.top}: at least 2"),
+        (not 0 <= matching.share_named <= 1, f"--share-named {matching.share_named:g}: from 0 to 1"),
+        (matching.seed < 0, f"--seed {matching.seed}: not below 0"),
+    ]

@@ -1,0 +1,139 @@
+"""What a matching makes: questions with their options in a drawn order, a pool and a run; and what can be said of them.
+
+Texts of other rows get tags of the row that they are given to (`tags.remapped`), drawn by the seed and the two rows, so
+that a text has the same tags wherever the question is written.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import begin_run
+from swag_af.matching.buckets import pronoun_class
+from swag_af.matching.items import Items
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.tags import TAG, remapped, share_of_tags_named
+from swag_af.matching.work import Outcome, Plan
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What can be said of a matching without asking anybody."""
+
+    n: int
+    relevance_accuracy: float
+    """How often the model of relevance prefers the right response to all others, ties shared; 0 to 1."""
+    chance: float
+    similarity: float
+    """Mean probability that a wrong answer means the same as the right one."""
+    same_pronouns: float
+    """Share of wrong answers with the pronoun class of the right one (VCR-CS: 88.9 %)."""
+    tags_named: float | None
+    """Share of the tags of wrong answers that occur in the query or the right answer (VCR-CS: 68.9 %); None where
+    there are no tags."""
+    loss: float
+    """How much worth was lost at most where not all pairs were matched."""
+
+
+def wrong_answers(items: Items, outcome: Outcome, options: MatchingOptions) -> list[list[str]]:
+    """The wrong answers of each row in the order of the rounds, with tags of its own objects."""
+    made = []
+    for row, columns in enumerate(outcome.assigned.tolist()):
+        item = items.rows[row]
+        scene = item.scene()
+        made.append(
+            [
+                remapped(
+                    items.rows[other].response,
+                    scene,
+                    options.share_named,
+                    rng=np.random.default_rng((options.seed, *b"tags", row, other)),
+                )
+                if TAG.search(items.rows[other].response)
+                else items.rows[other].response
+                for other in columns
+            ]
+        )
+    return made
+
+
+def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> Figures:
+    """What can be said of `outcome`, whose wrong answers are the texts `wrong`."""
+    own, others = outcome.relevance[:, :1], outcome.relevance[:, 1:]
+    ties = (others == own).sum(axis=1)
+    hits = np.where((others > own).any(axis=1), 0.0, 1 / (1 + ties))
+    pronouns = [pronoun_class(item.response) for item in items.rows]
+    same = [pronoun_class(text) == mine for mine, texts in zip(pronouns, wrong, strict=True) for text in texts]
+    tags = [
+        share_of_tags_named(text, item.query, item.response)
+        for item, texts in zip(items.rows, wrong, strict=True)
+        for text in texts
+    ]
+    n_tags = sum(n for _, n in tags)
+    return Figures(
+        n=len(items),
+        relevance_accuracy=float(hits.mean()),
+        chance=1 / (1 + others.shape[1]),
+        similarity=float(outcome.similarity.mean()),
+        same_pronouns=float(np.mean(same)),
+        tags_named=sum(named for named, _ in tags) / n_tags if n_tags else None,
+        loss=outcome.loss,
+    )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One of the two matchings of a dataset: answers to questions, or rationales of answers."""
+
+    items: Items
+    plan: Plan
+    outcome: Outcome
+    wrong: list[list[str]]
+
+
+def records(answers: Stage, rationales: Stage | None, *, seed: int) -> Iterator[dict[str, Any]]:
+    """A question a line, much as VCR has it: options in an order drawn for each row, the label, and whose they were.
+
+    `answer_match_iter` is 0 for the right answer and else the round that gave it.
+    """
+    place = {} if rationales is None else {item.context.id: i for i, item in enumerate(rationales.items.rows)}
+    for row, item in enumerate(answers.items.rows):
+        fold = int(answers.plan.folds[row])
+        record = {
+            "annot_id": item.context.id,
+            "movie": item.context.video,
+            "match_fold": fold,
+            "question": item.query,
+            **_choices(answers, row, "answer", seed),
+        }
+        if rationales is not None and item.context.id in place:
+            record |= _choices(rationales, place[item.context.id], "rationale", seed)
+        if item.objects:
+            record["objects"] = list(item.objects)
+        yield record
+
+
+def _choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
+    texts = [stage.items.rows[row].response, *stage.wrong[row]]
+    sources = [row, *stage.outcome.assigned[row].tolist()]
+    order = np.random.default_rng((seed, *name.encode(), row)).permutation(len(texts)).tolist()
+    return {
+        f"{name}_choices": [texts[i] for i in order],
+        f"{name}_label": order.index(0),
+        f"{name}_sources": [stage.items.rows[sources[i]].context.id for i in order],
+        f"{name}_match_iter": order,
+    }
+
+
+def save_run(stage: Stage, options: MatchingOptions, folder: Path) -> None:
+    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned."""
+    contexts = [item.context for item in stage.items.rows]
+    pool = CandidatePool.from_texts(contexts, stage.wrong).save(folder / "pool", force=True)
+    width = int(pool.counts.min())
+    start = np.tile(np.arange(width), (len(pool), 1))
+    identity = {"pool_identity": pool.identity, "phases": [], "filters": {}, "options": {"matching": asdict(options)}}
+    begin_run(pool, start, folder / "run", identity, n_planned=0)

@@ -1,0 +1,157 @@
+"""Files to rows of query and response: pairs of columns, contexts of ours, and whatever multiple-choice data we read.
+
+Of multiple-choice questions the right option is the response, and the wrong ones are left behind: they are what is to
+be replaced.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+
+from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
+from swag_af.data.cells.values import did_you_mean, text_of, texts_of, word_of
+from swag_af.data.context import Context
+from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.files import sha256_file
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.reading import names_of, read_instances
+from swag_af.data.sources import Record, Source, open_sources
+from swag_af.matching.items import Item, Items
+from swag_af.matching.options import AUTO, PairColumns
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "query_column": ("query", "question", "prompt", "instruction", "input", "context"),
+    "response_column": ("response", "answer", "completion", "output", "target"),
+    "rationale_column": ("rationale", "explanation", "reason"),
+    "group_column": ("group", "movie", "video", "video_id", "document", "source_id", "passage_id"),
+    "objects_column": ("objects",),
+}
+"""What columns are looked for, by name, without regard to case."""
+
+
+def read_items(
+    sources: Sequence[Path], pairs: PairColumns | None = None, reading: ReadingOptions | None = None, *, name: str = ""
+) -> Items:
+    """The rows of all `sources`, read as the options say. Raises InputError for what cannot be read."""
+    if not sources:
+        raise InputError("no file given. Name one or more.")
+    columns, options = pairs or PairColumns(), reading or ReadingOptions()
+    called = name or sources[0].stem
+    if all(path.is_file() and read_contexts_manifest(path) is not None for path in sources):
+        return _of_contexts(sources, called)
+    if options.layout in ("auto", "columns") and all(_has_pairs(path, columns, options) for path in sources):
+        return _of_pairs(sources, columns, options, called)
+    return items_of_instances(read_instances(sources, options, name=called))
+
+
+def items_of_instances(instances: Instances) -> Items:
+    """The questions of `instances` with their right options; InputError for texts with classes.
+
+    Raises InputError where a row asks for a rationale alone.
+    """
+    if instances.kind == "classes":
+        raise InputError(
+            f"{instances.name}: texts with classes, which have no answers to recycle. Name a query and a response with "
+            "--query-column and --response-column."
+        )
+    rationales = {one.question: one.options[one.answer] for one in instances.instances if one.stage == "QA->R"}
+    rows = tuple(
+        Item(
+            Context(one.context, one.start, one.options[one.answer], id=one.id, video=one.group),
+            rationales.get(one.question, "") if one.question else "",
+        )
+        for one in instances.instances
+        if one.stage != "QA->R"
+    )
+    if not rows:
+        raise InputError(f"{instances.name}: rationales alone, and no questions. Check the file.")
+    return Items(rows, instances.name, dict(instances.files), instances.notes)
+
+
+def _of_contexts(sources: Sequence[Path], name: str) -> Items:
+    rows = [Item(context) for path in sources for context in read_contexts(path)]
+    files = dict(zip(names_of(sources), map(sha256_file, sources), strict=True))
+    return Items(tuple(rows), name, files, (f"{len(rows):,} contexts: first sentence and start are the query",))
+
+
+def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> bool:
+    """Whether the query and the response have columns, and the response is one text."""
+    for source in open_sources(path, options.format):
+        found = _found(source, columns)
+        named = {columns.query_column, columns.response_column} != {AUTO}
+        if not found["query_column"] or not found["response_column"]:
+            if named:
+                _complain(source, columns)
+            return False
+        sample = [row for _, row in islice(source.read(source.columns), 20)]
+        if not named and not all(_is_text(row.get(found["response_column"])) for row in sample):
+            return False
+        if not named and any(texts for texts in ("choices", "options", "endings") if texts in source.columns):
+            return False
+    return True
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and " " in value.strip()
+
+
+def _found(source: Source, columns: PairColumns) -> dict[str, str]:
+    """The column of each field; empty where there is none."""
+    given = {name.lower(): name for name in source.columns}
+    found = {}
+    for field, wanted in asdict(columns).items():
+        known = (given[name] for name in NAMES[field] if name in given)
+        found[field] = next(known, "") if wanted == AUTO else wanted if wanted in source.columns else ""
+    return found
+
+
+def _complain(source: Source, columns: PairColumns) -> None:
+    wanted = [name for name in asdict(columns).values() if name not in (AUTO, "", *source.columns)]
+    missing = f"no column {', '.join(wanted)}. {did_you_mean(wanted, source.columns)}" if wanted else "no response. "
+    raise InputError(f"{source.path}: {missing} Name both with --query-column and --response-column.")
+
+
+def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOptions, name: str) -> Items:
+    opened = [source for path in sources for source in open_sources(path, options.format)]
+    rows: list[Item] = []
+    files: dict[str, str] = {}
+    notes = []
+    for source, called in zip(opened, names_of([source.path for source in opened]), strict=True):
+        found = _found(source, columns)
+        rows += _rows(source, found, called, options)
+        files |= {
+            called if file == source.path.name else f"{called}/{file}": sha for file, sha in source.hashes().items()
+        }
+        said = ", ".join(f"{field.removesuffix('_column')} = {column}" for field, column in found.items() if column)
+        notes.append(f"{called}: read as queries and responses: {said}")
+    return Items(tuple(rows), name, files, tuple(notes))
+
+
+def _rows(source: Source, found: Mapping[str, str], called: str, options: ReadingOptions) -> list[Item]:
+    faults = Faults(str(source.path), "Mend those rows, or take them out.")
+    wanted = [column for column in {*found.values(), _id_column(source, options)} if column]
+    rows = []
+    for number, (where, record) in enumerate(source.read(wanted)):
+        try:
+            rows.append(_item(record, found, word_of(record, _id_column(source, options)) or f"{called}:{number:08}"))
+        except RowError as fault:
+            faults.add(where, fault)
+    faults.check()
+    return rows
+
+
+def _id_column(source: Source, options: ReadingOptions) -> str:
+    named = options.columns.id_column
+    return named if named not in (AUTO, "") else "id" if "id" in source.columns else ""
+
+
+def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
+    query, response = text_of(record, found["query_column"]), text_of(record, found["response_column"])
+    if not response.strip():
+        raise RowError(f"has nothing under {found['response_column']}")
+    objects = [text for text in texts_of(record, found["objects_column"]) if text] if found["objects_column"] else []
+    rationale = text_of(record, found["rationale_column"]) if found["rationale_column"] else ""
+    context = Context(query.strip(), "", response.strip(), id=id, video=word_of(record, found["group_column"]))
+    return Item(context, rationale.strip(), tuple(objects))

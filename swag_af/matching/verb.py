@@ -1,0 +1,156 @@
+"""The verb `match`: rows read, matched bucket by bucket, and written as questions, pool and run.
+
+    matched.jsonl     the questions, a line each, much as VCR's
+    matched.json      what was matched with what, hashes, figures; written last
+    pool, run         the same for `show`, `report`, `verify` and `release`
+    work              rounds and scores of each bucket, from which a killed run goes on
+
+The same data, options and seed give the same bytes.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import (
+    FORMAT,
+    check_manifest,
+    check_output,
+    check_same,
+    read_json,
+    sha256_json,
+    write_json,
+    write_jsonl,
+)
+from swag_af.data.progress import progress
+from swag_af.matching.buckets import sizes_said
+from swag_af.matching.contract import RELEVANCE, SIMILARITY
+from swag_af.matching.items import Item, Items
+from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
+from swag_af.matching.reading import read_items
+from swag_af.matching.work import match_items, plan_of
+
+ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
+KIND = "matching"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What the verb made."""
+
+    path: Path
+    answers: Figures
+    rationales: Figures | None
+    """Where the data has rationales."""
+    about: Mapping[str, Any]
+    """All that `matched.json` says."""
+
+
+def match(options: MatchOptions) -> Matched:
+    """Match the data of `options`; goes on with what its folder has already.
+
+    Raises InputError for data that cannot be read or matched, and for a folder that holds something else.
+    """
+    check_folder(options.out)
+    items = read_items(options.data, options.pairs, options.reading)
+    _check_models(options.matching)
+    identity = _identity(options, items)
+    if (options.out / ABOUT).exists():
+        check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
+        return open_matched(options.out)
+    begun = options.out / WORK / "identity.json"
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    write_json(begun, identity)
+    stages = _stages(items, options.matching, options.out / WORK)
+    _write(options, stages, identity)
+    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    return open_matched(options.out)
+
+
+def open_matched(path: Path) -> Matched:
+    """The folder that `match` left; FormatError where it is none, or of another format."""
+    about = check_manifest(read_json(path / ABOUT), path / ABOUT, KIND)
+    rationales = about["rationales"]
+    return Matched(path, Figures(**about["answers"]), Figures(**rationales) if rationales else None, about)
+
+
+def check_folder(out: Path) -> None:
+    """Raise InputError where `out` holds something that `match` did not make."""
+    check_output(out, force=True, folder=True)
+    ours = any((out / name).exists() for name in (ABOUT, WORK))
+    if out.exists() and any(out.iterdir()) and not ours:
+        raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
+
+
+def _check_models(matching: MatchingOptions) -> None:
+    RELEVANCE.make(matching.relevance)
+    SIMILARITY.make(matching.similarity)
+
+
+def _identity(options: MatchOptions, items: Items) -> dict[str, Any]:
+    """What decides the bytes."""
+    return {
+        "options": asdict(options.matching),
+        "items": sha256_json([asdict(item) for item in items.rows]),
+        "swag_af": version("swag-af"),
+    }
+
+
+def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, Stage]:
+    """The matchings of answers and, where the data has them, of rationales."""
+    weights = {"answers": matching.weight, "rationales": matching.rationale_weight}
+    parts = {"answers": items} | (
+        {"rationales": with_rationales(items)} if any(i.rationale for i in items.rows) else {}
+    )
+    plans = {name: plan_of(part, matching) for name, part in parts.items()}
+    stages = {}
+    with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
+        for name, part in parts.items():
+            outcome = match_items(
+                part, plans[name], matching, weight=weights[name], folder=work / name, advance=advance
+            )
+            stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
+    return stages
+
+
+def with_rationales(items: Items) -> Items:
+    """The rows that have a rationale, which is now the response; the query is the question with its right answer."""
+    rows = tuple(_asked_why(item) for item in items.rows if item.rationale)
+    return replace(items, rows=rows, name=f"{items.name}, rationales")
+
+
+def _asked_why(item: Item) -> Item:
+    context = replace(item.context, sent1=f"{item.query} {item.response}", start="", gold=item.rationale)
+    return replace(item, context=context, rationale="")
+
+
+def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping[str, Any]) -> None:
+    """Write the questions, the pool and the run, and last the record."""
+    out, matching = options.out, options.matching
+    answers, rationales = stages["answers"], stages.get("rationales")
+    write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
+    save_run(answers, matching, out)
+    said = {name: asdict(figures(one.items, one.outcome, one.wrong)) for name, one in stages.items()}
+    write_json(
+        out / ABOUT,
+        {
+            "format": FORMAT,
+            "kind": KIND,
+            "identity": identity,
+            "name": answers.items.name,
+            "files": answers.items.files,
+            "notes": answers.items.notes,
+            "folds": np.bincount(answers.plan.folds).tolist(),
+            "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},
+            "answers": said["answers"],
+            "rationales": said.get("rationales"),
+        },
+    )

@@ -1,0 +1,235 @@
+"""Folds and buckets one after another: relevance learned on the other folds, all pairs of a bucket scored, matched.
+
+What is done is kept in a folder at once, so a killed run goes on after its last round:
+
+    bucket-0003/round-1.npy    (b,) the row whose response each row of the bucket got
+    bucket-0003/scores.npy     (b, 1 + 2 rounds) relevance of the right response and of each round's, then how similar
+                               each round's is to the right one; written last
+
+Letters: `n` rows, `b` rows of a bucket, `R` rounds.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_array, remove_leftovers, write_array
+from swag_af.data.progress import Advance
+from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups
+from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
+from swag_af.matching.items import Items
+from swag_af.matching.options import AUTO, MatchingOptions
+from swag_af.matching.rounds import InfeasibleError, match_rounds
+from swag_af.matching.weights import Worth
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which rows are matched with which, and what learns from which."""
+
+    folds: np.ndarray
+    """(n,)"""
+    buckets: Buckets
+
+    def n_pairs(self) -> int:
+        """How many pairs of query and response are scored."""
+        return int((np.bincount(self.buckets.numbers).astype(np.int64) ** 2).sum())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What every query got."""
+
+    assigned: np.ndarray
+    """(n, R) the rows whose responses it got, in the order of the rounds."""
+    relevance: np.ndarray
+    """(n, 1 + R) float32 how probable its own response and each of those is as an answer to it."""
+    similarity: np.ndarray
+    """(n, R) float32 how probable it is that each of those means the same as its own."""
+    loss: float
+    """How much worth was lost at most where not all pairs were matched; 0 where all were."""
+
+
+def plan_of(items: Items, options: MatchingOptions) -> Plan:
+    """Folds and buckets of `items`. Raises InputError, for all buckets together, where a text is too common in one."""
+    rng = np.random.default_rng((options.seed, *b"folds"))
+    folds = folds_of_groups(items.groups, options.folds, rng=rng)
+    kinds = _kinds(items, options.buckets)
+    buckets = buckets_of(items.queries, items.responses, folds, _vectors, size=options.bucket_size, kinds=kinds)
+    _check_feasible(items, buckets, options.n_distractors)
+    return Plan(folds, buckets)
+
+
+def _kinds(items: Items, named: str) -> Sequence[str] | None:
+    """A word for each row that keeps it apart from rows with others; None for our own."""
+    if named in (AUTO, NONE):
+        return None if named == AUTO else [NONE] * len(items)
+    module, _, name = named.partition(":")
+    try:
+        made = list(getattr(import_module(module), name)(items.queries, items.responses))
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"--buckets {named}: cannot be loaded ({error}). Name package.module:function.") from None
+    if len(made) != len(items):
+        raise InputError(f"--buckets {named}: {len(made)} words for {len(items)} rows.")
+    return list(map(str, made))
+
+
+def _vectors(texts: Sequence[str]) -> np.ndarray:
+    """(n, D) tf-idf of words, reduced to 50 numbers (latent semantic analysis), of length 1."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    from swag_af.data.text.wording import words
+
+    table = TfidfVectorizer(analyzer=words, stop_words=None, dtype=np.float32).fit_transform(texts)
+    if min(table.shape) <= _DIMENSIONS:
+        return np.asarray(table.toarray())
+    return np.asarray(normalize(TruncatedSVD(_DIMENSIONS, random_state=0).fit_transform(table)))
+
+
+_DIMENSIONS = 50
+
+
+def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
+    """Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of
+    a bucket may have the same text."""
+    faults = []
+    for number, name in enumerate(buckets.names):
+        rows = buckets.rows(number)
+        text, k = Counter(items.texts[rows].tolist()).most_common(1)[0]
+        if k * (n_rounds + 1) > len(rows):
+            said = next(items.rows[row].response for row in rows.tolist() if items.texts[row] == text)
+            faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}")
+    if faults:
+        raise InputError(
+            f"{items.name}: {n_rounds} rounds need buckets in which no text is the response of more than one row in "
+            f"{n_rounds + 1}, and {len(faults)} have one ({'; '.join(faults[:3])}). Take such rows out, ask for fewer "
+            "--n-distractors or --folds, or match with --buckets none."
+        )
+
+
+def match_items(
+    items: Items,
+    plan: Plan,
+    options: MatchingOptions,
+    *,
+    weight: float,
+    folder: Path,
+    advance: Advance | None = None,
+) -> Outcome:
+    """The rounds of all buckets of `plan`; `folder` keeps what is done, and what is there already is not done again.
+
+    The same items, options and seed give the same files. `advance` is called for each bucket. Raises InputError
+    naming rows for which there is no matching.
+    """
+    similarity: Similarity = SIMILARITY.make(options.similarity)
+    for fold in np.unique(plan.folds).tolist():
+        mine = [i for i in range(len(plan.buckets.names)) if plan.folds[plan.buckets.rows(i)[0]] == fold]
+        todo = [i for i in mine if not (_folder(folder, i) / SCORES).exists()]
+        if advance is not None and len(todo) < len(mine):
+            advance(len(mine) - len(todo))
+        if todo:
+            relevance = _fitted(items, plan.folds != fold, options, fold)
+            for number in todo:
+                _match_bucket(items, plan.buckets, number, (relevance, similarity), options, weight, folder)
+                if advance is not None:
+                    advance(1, note=plan.buckets.names[number])
+    return _gathered(plan, options.n_distractors, folder)
+
+
+SCORES = "scores.npy"
+
+
+def _fitted(items: Items, others: np.ndarray, options: MatchingOptions, fold: int) -> Relevance:
+    """A model of relevance that learned from the rows of `others` (n,) alone."""
+    model: Relevance = RELEVANCE.make(options.relevance)
+    rows = np.flatnonzero(others).tolist()
+    rng = np.random.default_rng((options.seed, *b"relevance", fold))
+    model.fit([items.queries[row] for row in rows], [items.responses[row] for row in rows], rng=rng)
+    return model
+
+
+def _match_bucket(
+    items: Items,
+    buckets: Buckets,
+    number: int,
+    models: tuple[Relevance, Similarity],
+    options: MatchingOptions,
+    weight: float,
+    folder: Path,
+) -> None:
+    """Score all pairs of a bucket, match it round by round, and keep each."""
+    rows, mine = buckets.rows(number), _folder(folder, number)
+    remove_leftovers(mine)
+    responses = [items.responses[row] for row in rows]
+    relevance = models[0].score([items.queries[row] for row in rows], responses)
+    similarity = models[1].score(responses, responses)
+    worth = Worth(relevance, similarity, items.texts[rows], weight)
+    assigned, losses = np.zeros((len(rows), 0), np.int64), []
+    place = np.full(len(items), -1)
+    place[rows] = np.arange(len(rows))
+    for round_number in range(1, options.n_distractors + 1):
+        path = mine / f"round-{round_number}.npy"
+        if path.exists() and options.top is None:
+            assigned = np.concatenate([assigned, _kept(path, place)[:, None]], axis=1)
+            continue
+        found = _matched(items, buckets, number, worth, round_number, options.top, assigned)
+        assigned = found.assigned
+        losses.append(float(found.loss[0]))
+        write_array(path, rows[assigned[:, -1]])
+    at = np.arange(len(rows))[:, None]
+    own = np.concatenate([at, assigned], axis=1)
+    scores = np.concatenate([relevance[at, own], similarity[at, assigned]], axis=1)
+    scores = np.concatenate([scores, np.full((len(rows), 1), sum(losses) / len(rows))], axis=1)
+    write_array(mine / SCORES, scores.astype(np.float32))
+
+
+def _matched(
+    items: Items, buckets: Buckets, number: int, worth: Worth, round_number: int, top: int | None, assigned: np.ndarray
+) -> Any:
+    try:
+        return match_rounds(worth, round_number, top=top, first=assigned)
+    except InfeasibleError as fault:
+        rows = buckets.rows(number)[fault.rows]
+        shown = ", ".join(f"{items.rows[row].context.id} ({items.rows[row].response[:40]!r})" for row in rows[:3])
+        raise InputError(
+            f"{buckets.names[number]}: {fault} The first: {shown}. Take some of them out, ask for fewer "
+            "--n-distractors, or for larger buckets."
+        ) from None
+
+
+def _kept(path: Path, place: np.ndarray) -> np.ndarray:
+    """(b,) the places within the bucket of the rows of a round that was kept."""
+    found = read_array(path)
+    if found.ndim != 1 or found.dtype.kind not in "iu" or (found < 0).any() or (found >= len(place)).any():
+        raise FormatError(f"{path}: damaged. Remove it, and run the same command again.")
+    places = place[found]
+    if sorted(places.tolist()) != list(range(len(places))):
+        raise FormatError(f"{path}: not the rows of its bucket. Remove it, and run the same command again.")
+    return places
+
+
+def _gathered(plan: Plan, n_rounds: int, folder: Path) -> Outcome:
+    n = len(plan.folds)
+    assigned = np.zeros((n, n_rounds), np.int64)
+    scores = np.zeros((n, 2 + 2 * n_rounds), np.float32)
+    for number in range(len(plan.buckets.names)):
+        rows, mine = plan.buckets.rows(number), _folder(folder, number)
+        scores[rows] = read_array(mine / SCORES)
+        for i in range(n_rounds):
+            assigned[rows, i] = read_array(mine / f"round-{i + 1}.npy")
+    loss = float(scores[:, -1].sum(dtype=np.float64))
+    return Outcome(assigned, scores[:, : 1 + n_rounds], scores[:, 1 + n_rounds : -1], loss)
+
+
+def _folder(folder: Path, number: int) -> Path:
+    return folder / f"bucket-{number:04d}"

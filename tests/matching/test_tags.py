@@ -1,0 +1,47 @@
+"""Claims about tags: recycled texts name objects of the row that gets them, of the same kind."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.matching.tags import Scene, objects_of, remapped, share_of_tags_named, tags_in, template
+
+TEXT = "[person2] hands [person1] the [cup1] and [person2] smiles."
+
+
+def test_a_template_has_kinds_in_place_of_tags() -> None:
+    assert template(TEXT) == "person hands person the cup and person smiles."
+    assert tags_in(TEXT) == [("person", 2), ("person", 1), ("cup", 1)]
+
+
+@given(st.integers(0, 10**6), st.lists(st.sampled_from(["person", "cup", "dog"]), max_size=9), st.floats(0, 1))
+@settings(deadline=None)
+def test_every_new_tag_is_an_object_of_the_row_and_of_its_kind(seed: int, kinds: list[str], share: float) -> None:
+    scene = Scene.of(objects_of(kinds), ["What is [person1] doing?", "[person1] runs."])
+    made = remapped(TEXT, scene, share, rng=np.random.default_rng(seed))
+    assert template(made) == template(TEXT)
+    assert set(tags_in(made)) <= {*objects_of(kinds), ("person", 1)}
+    assert ("cup" in kinds) == any(kind == "cup" for kind, _ in tags_in(made))
+
+
+def test_the_same_tag_becomes_the_same_everywhere() -> None:
+    scene = Scene.of(objects_of(["person"] * 50), [])
+    made = remapped(TEXT, scene, 0.5, rng=np.random.default_rng(1))
+    first, _, third = made.replace("[cup1]", "").split("[")[1:]
+    assert first.partition("]")[0] == third.partition("]")[0]
+
+
+def test_tags_of_query_and_answer_come_as_often_as_asked() -> None:
+    scene = Scene.of(objects_of(["person"] * 20), ["Why is [person1] here?", "[person1] waits."])
+    rng = np.random.default_rng(0)
+    made = [remapped("[person7] left.", scene, 0.5, rng=rng) for _ in range(2000)]
+    share = sum("[person1]" in text for text in made) / 2000
+    assert abs(share - (0.5 + 0.5 / 20)) < 0.05
+
+
+def test_text_without_tags_stays() -> None:
+    assert remapped("He left [quickly].", Scene.of([], []), 0.5, rng=np.random.default_rng(0)) == "He left [quickly]."
+
+
+def test_tags_that_query_or_answer_name_are_counted_as_they_stand() -> None:
+    assert share_of_tags_named("[person1] and [person1] see [person3].", "Is [person1] in?", "Yes.") == (2, 3)

@@ -1,0 +1,107 @@
+"""Claims about the work: folds apart, each response used once a round, killed anywhere it ends the same."""
+
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from swag_af.data.errors import InputError
+from swag_af.matching.items import Items, items_of
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.work import match_items, plan_of
+
+OPTIONS = MatchingOptions(relevance="tfidf", folds=3, bucket_size=100)
+
+
+def made(n: int = 360, seed: int = 0) -> Items:
+    rng = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(40)]
+    queries = [" ".join(rng.choice(words, 6)) + "?" for _ in range(n)]
+    responses = [" ".join([*rng.choice(query.split(), 2), *rng.choice(words, 3)]) + "." for query in queries]
+    return items_of(queries, responses, [f"movie {i}" for i in rng.integers(0, 30, n)])
+
+
+def test_every_response_is_wrong_once_a_round_within_its_fold(tmp_path: Path) -> None:
+    items = made()
+    plan = plan_of(items, OPTIONS)
+    found = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path)
+    for column in found.assigned.T:
+        assert sorted(column.tolist()) == list(range(len(items)))
+        assert (plan.folds[column] == plan.folds).all()
+        assert (plan.buckets.numbers[column] == plan.buckets.numbers).all()
+    assert (found.assigned != np.arange(len(items))[:, None]).all()
+    assert len({tuple(sorted(row)) for row in found.assigned.tolist()}) > 1
+    assert all(len(set(row)) == 3 for row in found.assigned.tolist())
+
+
+def test_groups_are_whole_in_folds() -> None:
+    items = made()
+    folds = plan_of(items, OPTIONS).folds
+    assert all(len(set(folds[items.groups == group].tolist())) == 1 for group in range(int(items.groups.max()) + 1))
+
+
+def test_what_was_kept_is_gone_on_with_to_the_same_end(tmp_path: Path) -> None:
+    items = made()
+    plan = plan_of(items, OPTIONS)
+    whole = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path / "whole")
+    for path in sorted((tmp_path / "whole").rglob("*.npy")):
+        target = tmp_path / "half" / path.relative_to(tmp_path / "whole")
+        if path.parent.name < "bucket-0003" or path.name == "round-1.npy":
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    resumed = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path / "half")
+    assert (resumed.assigned == whole.assigned).all()
+    files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*.npy"))
+    assert all((tmp_path / "half" / f).read_bytes() == (tmp_path / "whole" / f).read_bytes() for f in files)
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    items = made()
+    shuffled = Items(tuple(items.rows[i] for i in np.random.default_rng(1).permutation(len(items))))
+    results = [
+        match_items(one, plan_of(one, OPTIONS), OPTIONS, weight=0.1, folder=tmp_path / str(i)).assigned
+        for i, one in enumerate((items, shuffled))
+    ]
+    assert (results[0] == results[1]).all()
+
+
+class Spy:
+    """Refuses to score a response that it learned from."""
+
+    name: ClassVar[str] = "spy"
+    fits: ClassVar[list[set[str]]] = []
+
+    def fit(self, queries: list[str], responses: list[str], *, rng: np.random.Generator) -> None:
+        self.fits.append(set(responses))
+
+    def score(self, queries: list[str], responses: list[str]) -> np.ndarray:
+        assert not self.fits[-1] & set(responses)
+        return np.full((len(queries), len(responses)), 0.5, np.float32)
+
+
+def test_relevance_reads_no_row_of_the_fold_that_it_scores(tmp_path: Path) -> None:
+    items = made()
+    options = replace(OPTIONS, relevance="tests.matching.test_work:Spy")
+    match_items(items, plan_of(items, options), options, weight=0.1, folder=tmp_path)
+    assert len(import_module("tests.matching.test_work").Spy.fits) == 3  # pytest may have loaded it twice
+
+
+def test_a_text_that_is_too_common_is_named_before_any_work() -> None:
+    rows = [f"w{i} w{i + 1}?" for i in range(60)]
+    items = items_of(rows, ["Yes."] * 20 + [f"it is w{i}." for i in range(40)])
+    with pytest.raises(InputError, match=r"rows have the response 'Yes\.'"):
+        plan_of(items, OPTIONS)
+
+
+def test_own_buckets_keep_their_words_apart() -> None:
+    items = made()
+    plan = plan_of(items, MatchingOptions(folds=2, buckets="tests.matching.test_work:by_length"))
+    kinds = by_length(items.queries, items.responses)
+    assert all(len({kinds[row] for row in plan.buckets.rows(i)}) == 1 for i in range(len(plan.buckets.names)))
+
+
+def by_length(queries: list[str], responses: list[str]) -> list[str]:
+    return [f"of {len(response) % 2}" for response in responses]
