@@ -18,7 +18,6 @@ from torch import nn
 from swag_af.data.errors import InputError
 from swag_af.data.text.wording import words
 from swag_af.matching.contract import training_pairs
-from swag_af.matching.relevance import sigmoid
 from swag_af.nn.device import pick_device, seeded
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import team
@@ -108,8 +107,8 @@ class DualEncoder:
         with torch.inference_mode(), team(1):
             q = towers.queries(_Texts.of(queries, number))  # (n, D)
             r = towers.responses(_Texts.of(responses, number))  # (m, D)
-            logits = multiply(q * towers.scale, r).add_(towers.bias)
-        return sigmoid(logits.float().cpu().numpy())
+            scores: np.ndarray = multiply(q * towers.scale, r).add_(towers.bias).sigmoid_().float().cpu().numpy()
+        return scores
 
 
 _FEWEST = 20
