@@ -108,7 +108,9 @@ def main() -> None:
         with multiprocessing.get_context("spawn").Pool(1) as alone:
             found[size] = alone.apply(measured, (options.data, size))
         if not options.json:
-            print(f"{size:,} rows: " + ", ".join(f"{name} {value:.3g}" for name, value in found[size].items()), flush=True)
+            print(
+                f"{size:,} rows: " + ", ".join(f"{name} {value:.3g}" for name, value in found[size].items()), flush=True
+            )
     one = found[options.size]
     seconds = one["relevance"] + one["similarity"] + one["matching"]
     figures = {

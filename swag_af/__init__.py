@@ -34,9 +34,9 @@ Reading order (each folder imports only those named before it):
     scoring    what predictions get right, and people
     baselines  Table 3: how far models get
     describing  counts, lengths, verbs and topics of a dataset
-    matching   right answers recycled as wrong answers of other questions
     reporting  a run told to people: curve, tables, page
     pruning    instances that are solved without the task, removed beside a control
+    matching   right answers recycled as wrong answers of other questions
     releasing  a run to a dataset
     verify     people judge the endings of a run
     cli        the command line

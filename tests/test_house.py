@@ -28,9 +28,9 @@ BELOW = {
     "scoring": {"data", "auditing", "judging"},
     "baselines": {"data", "filters", "auditing", "scoring"},
     "describing": {"data", "auditing"},
-    "matching": {"data", "nn", "filters"},
     "reporting": {"data", "lm", "filters", "auditing", "judging", "af", "scoring", "baselines", "describing"},
     "pruning": {"data", "filters", "auditing", "judging", "reporting"},
+    "matching": {"data", "nn", "filters", "auditing", "judging", "reporting"},
     "releasing": {"data", "filters", "auditing", "judging", "reporting"},
     "verify": {"data", "judging"},
     "cli": {

@@ -17,4 +17,7 @@ Reading order (each file imports only those named before it):
     work        folds and buckets one after another, each kept as soon as it is done
     questions   questions, pool and run of a matching, and what can be said of them
     verb        the verb `match`
+    points      what one lambda does
+    plot        hardness by lambda as a picture
+    sweep       several values of lambda side by side
 """

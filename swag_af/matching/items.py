@@ -5,7 +5,7 @@ itself in `sent1`. Where the texts come from, `reading` says.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -63,6 +63,10 @@ class Items:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> "Items":
+        """The set of the rows at these places alone."""
+        return replace(self, rows=tuple(self.rows[int(row)] for row in rows))
 
     @cached_property
     def queries(self) -> list[str]:

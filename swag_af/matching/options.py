@@ -58,6 +58,22 @@ class MatchingOptions:
 
 
 @dataclass(frozen=True)
+class SweepOptions:
+    """Several values of lambda side by side, to choose one by (Figure 13 of VCR)."""
+
+    sweep: tuple[float, ...] = ()
+    """Match at each of these values of lambda in place of --weight, and draw how hard the questions are."""
+    sample: int | None = None
+    """Use only so many rows, whole groups drawn at random; all, when not given."""
+    shown: int = 100
+    """Questions of each value that people are shown, mixed and blind, by `swag-af verify serve OUT/people/run`."""
+    verdicts: tuple[Path, ...] = ()
+    """What people answered (`swag-af verify export`): run the same command again with it."""
+    human_accuracy: float = 0.9
+    """The accuracy of people that is asked for: the smallest lambda that reaches it is recommended."""
+
+
+@dataclass(frozen=True)
 class MatchOptions:
     """Make multiple-choice questions of questions with right answers, which become wrong answers of others.
 
@@ -74,6 +90,7 @@ class MatchOptions:
       swag-af match questions.jsonl --out matched
       swag-af match contexts.jsonl --out matched --weight 0.3
       swag-af match questions.jsonl --out matched --dry-run
+      swag-af match questions.jsonl --out sweep --sweep 0.01 0.03 0.1 0.3 1
     """
 
     data: tuple[Path, ...]
@@ -86,12 +103,14 @@ class MatchOptions:
     """Columns of queries and responses."""
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     """How the files are read."""
+    sweeping: SweepOptions = field(default_factory=SweepOptions)
+    """Several values of lambda side by side."""
     dry_run: bool = False
     """Only say how many pairs are to be scored, the memory and the time."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        check_faults(faults_of(self.matching))
+        check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping)])
 
 
 def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
@@ -105,4 +124,17 @@ def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
         (matching.top is not None and matching.top < 2, f"--top {matching.top}: at least 2"),
         (not 0 <= matching.share_named <= 1, f"--share-named {matching.share_named:g}: from 0 to 1"),
         (matching.seed < 0, f"--seed {matching.seed}: not below 0"),
+    ]
+
+
+def _faults_of_sweep(sweeping: SweepOptions) -> Sequence[tuple[bool, str]]:
+    values = sweeping.sweep
+    return [
+        (any(not value >= 0 for value in values), "--sweep: values of lambda are not below 0"),
+        (len(set(values)) < len(values), "--sweep: each value once"),
+        (len(values) == 1, "--sweep: two values or more; for one, --weight"),
+        (sweeping.sample is not None and sweeping.sample < 100, f"--sample {sweeping.sample}: at least 100"),
+        (sweeping.shown < 1, f"--shown {sweeping.shown}: at least 1"),
+        (bool(sweeping.verdicts) and not values, "--verdicts: of a --sweep"),
+        (not 0 < sweeping.human_accuracy <= 1, f"--human-accuracy {sweeping.human_accuracy:g}: above 0, 1 at most"),
     ]

@@ -63,9 +63,6 @@ def wrong_answers(items: Items, outcome: Outcome, options: MatchingOptions) -> l
 
 def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> Figures:
     """What can be said of `outcome`, whose wrong answers are the texts `wrong`."""
-    own, others = outcome.relevance[:, :1], outcome.relevance[:, 1:]
-    ties = (others == own).sum(axis=1)
-    hits = np.where((others > own).any(axis=1), 0.0, 1 / (1 + ties))
     pronouns = [pronoun_class(item.response) for item in items.rows]
     same = [pronoun_class(text) == mine for mine, texts in zip(pronouns, wrong, strict=True) for text in texts]
     tags = [
@@ -76,13 +73,20 @@ def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> F
     n_tags = sum(n for _, n in tags)
     return Figures(
         n=len(items),
-        relevance_accuracy=float(hits.mean()),
-        chance=1 / (1 + others.shape[1]),
+        relevance_accuracy=float(hits_of_relevance(outcome).mean()),
+        chance=1 / (1 + outcome.assigned.shape[1]),
         similarity=float(outcome.similarity.mean()),
         same_pronouns=float(np.mean(same)),
         tags_named=sum(named for named, _ in tags) / n_tags if n_tags else None,
         loss=outcome.loss,
     )
+
+
+def hits_of_relevance(outcome: Outcome) -> np.ndarray:
+    """(n,) how far the relevance model prefers the right response: 1, 0, or 1/t where t responses tie with it."""
+    own, others = outcome.relevance[:, :1], outcome.relevance[:, 1:]
+    ties = (others == own).sum(axis=1)
+    return np.where((others > own).any(axis=1), 0.0, 1 / (1 + ties))
 
 
 @dataclass(frozen=True)
@@ -108,16 +112,17 @@ def records(answers: Stage, rationales: Stage | None, *, seed: int) -> Iterator[
             "movie": item.context.video,
             "match_fold": fold,
             "question": item.query,
-            **_choices(answers, row, "answer", seed),
+            **choices(answers, row, "answer", seed),
         }
         if rationales is not None and item.context.id in place:
-            record |= _choices(rationales, place[item.context.id], "rationale", seed)
+            record |= choices(rationales, place[item.context.id], "rationale", seed)
         if item.objects:
             record["objects"] = list(item.objects)
         yield record
 
 
-def _choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
+def choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
+    """The options of a row in the order that was drawn for it, the label, whose they were, and the rounds."""
     texts = [stage.items.rows[row].response, *stage.wrong[row]]
     sources = [row, *stage.outcome.assigned[row].tolist()]
     order = np.random.default_rng((seed, *name.encode(), row)).permutation(len(texts)).tolist()

@@ -61,7 +61,7 @@ def match(options: MatchOptions) -> Matched:
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     _check_models(options.matching)
-    identity = _identity(options, items)
+    identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
         return open_matched(options.out)
@@ -82,10 +82,10 @@ def open_matched(path: Path) -> Matched:
     return Matched(path, Figures(**about["answers"]), Figures(**rationales) if rationales else None, about)
 
 
-def check_folder(out: Path) -> None:
-    """Raise InputError where `out` holds something that `match` did not make."""
+def check_folder(out: Path, about: str = ABOUT) -> None:
+    """Raise InputError where `out` holds something that `match` did not make, whose record is `about`."""
     check_output(out, force=True, folder=True)
-    ours = any((out / name).exists() for name in (ABOUT, WORK))
+    ours = any((out / name).exists() for name in (about, WORK))
     if out.exists() and any(out.iterdir()) and not ours:
         raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
 
@@ -95,7 +95,7 @@ def _check_models(matching: MatchingOptions) -> None:
     SIMILARITY.make(matching.similarity)
 
 
-def _identity(options: MatchOptions, items: Items) -> dict[str, Any]:
+def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     """What decides the bytes."""
     return {
         "options": asdict(options.matching),
@@ -114,8 +114,8 @@ def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, St
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part in parts.items():
-            outcome = match_items(
-                part, plans[name], matching, weight=weights[name], folder=work / name, advance=advance
+            (outcome,) = match_items(
+                part, plans[name], matching, weights=[weights[name]], folder=work / name, advance=advance
             )
             stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
     return stages

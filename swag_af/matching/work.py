@@ -2,9 +2,9 @@
 
 What is done is kept in a folder at once, so a killed run goes on after its last round:
 
-    bucket-0003/round-1.npy    (b,) the row whose response each row of the bucket got
-    bucket-0003/scores.npy     (b, 1 + 2 rounds) relevance of the right response and of each round's, then how similar
-                               each round's is to the right one; written last
+    weight-0.1/bucket-0003/round-1.npy    (b,) the row whose response each row of the bucket got
+    weight-0.1/bucket-0003/scores.npy     (b, 2 + 2 rounds) relevance of the right response and of each round's, how
+                                          similar each round's is to the right one, and the loss; written last
 
 Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 """
@@ -122,28 +122,31 @@ def match_items(
     plan: Plan,
     options: MatchingOptions,
     *,
-    weight: float,
+    weights: Sequence[float],
     folder: Path,
     advance: Advance | None = None,
-) -> Outcome:
-    """The rounds of all buckets of `plan`; `folder` keeps what is done, and what is there already is not done again.
+) -> list[Outcome]:
+    """The rounds of all buckets of `plan`, for each of `weights` (lambda): pairs are scored once for all of them.
 
-    The same items, options and seed give the same files. `advance` is called for each bucket. Raises InputError
-    naming rows for which there is no matching.
+    `folder` keeps what is done, and what is there already is not done again. The same items, options and seed give the
+    same files. `advance` is called for each bucket. Raises InputError naming rows for which there is no matching.
     """
     similarity: Similarity = SIMILARITY.make(options.similarity)
+    folders = {weight: folder / f"weight-{weight:g}" for weight in weights}
     for fold in np.unique(plan.folds).tolist():
         mine = [i for i in range(len(plan.buckets.names)) if plan.folds[plan.buckets.rows(i)[0]] == fold]
-        todo = [i for i in mine if not (_folder(folder, i) / SCORES).exists()]
+        todo = [i for i in mine if not all((_folder(one, i) / SCORES).exists() for one in folders.values())]
         if advance is not None and len(todo) < len(mine):
             advance(len(mine) - len(todo))
         if todo:
             relevance = _fitted(items, plan.folds != fold, options, fold)
             for number in todo:
-                _match_bucket(items, plan.buckets, number, (relevance, similarity), options, weight, folder)
+                scores = _scored(items, plan.buckets.rows(number), relevance, similarity)
+                for weight, one in folders.items():
+                    _match_bucket(items, plan.buckets, number, Worth(*scores, weight), options, one)
                 if advance is not None:
                     advance(1, note=plan.buckets.names[number])
-    return _gathered(plan, options.n_distractors, folder)
+    return [_gathered(plan, options.n_distractors, one) for one in folders.values()]
 
 
 SCORES = "scores.npy"
@@ -158,22 +161,21 @@ def _fitted(items: Items, others: np.ndarray, options: MatchingOptions, fold: in
     return model
 
 
+def _scored(
+    items: Items, rows: np.ndarray, relevance: Relevance, similarity: Similarity
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(b, b) relevance of all pairs of `rows` (b,), (b, b) similarity of their responses, (b,) numbers of their
+    texts."""
+    queries, responses = [items.queries[row] for row in rows], [items.responses[row] for row in rows]
+    return relevance.score(queries, responses), similarity.score(responses, responses), items.texts[rows]
+
+
 def _match_bucket(
-    items: Items,
-    buckets: Buckets,
-    number: int,
-    models: tuple[Relevance, Similarity],
-    options: MatchingOptions,
-    weight: float,
-    folder: Path,
+    items: Items, buckets: Buckets, number: int, worth: Worth, options: MatchingOptions, folder: Path
 ) -> None:
-    """Score all pairs of a bucket, match it round by round, and keep each."""
+    """Match a bucket round by round, and keep each."""
     rows, mine = buckets.rows(number), _folder(folder, number)
     remove_leftovers(mine)
-    responses = [items.responses[row] for row in rows]
-    relevance = models[0].score([items.queries[row] for row in rows], responses)
-    similarity = models[1].score(responses, responses)
-    worth = Worth(relevance, similarity, items.texts[rows], weight)
     assigned, losses = np.zeros((len(rows), 0), np.int64), []
     place = np.full(len(items), -1)
     place[rows] = np.arange(len(rows))
@@ -188,7 +190,7 @@ def _match_bucket(
         write_array(path, rows[assigned[:, -1]])
     at = np.arange(len(rows))[:, None]
     own = np.concatenate([at, assigned], axis=1)
-    scores = np.concatenate([relevance[at, own], similarity[at, assigned]], axis=1)
+    scores = np.concatenate([worth.relevance[at, own], worth.similarity[at, assigned]], axis=1)
     scores = np.concatenate([scores, np.full((len(rows), 1), sum(losses) / len(rows))], axis=1)
     write_array(mine / SCORES, scores.astype(np.float32))
 

@@ -56,11 +56,11 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
     return paths
 
 
-def save_curve(figure: Any, folder: Path) -> list[Path]:
-    """Write a figure as `curve.png` and `curve.svg` into `folder`; returns their paths."""
+def save_curve(figure: Any, folder: Path, name: str = "curve") -> list[Path]:
+    """Write a figure as `curve.png` and `curve.svg`, or of another name, into `folder`; returns their paths."""
     paths = []
     for suffix in ("png", "svg"):
-        path = folder / f"curve.{suffix}"
+        path = folder / f"{name}.{suffix}"
         metadata = {"Date": None} if suffix == "svg" else None
         with replacing(path) as temporary:
             figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)

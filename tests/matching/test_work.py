@@ -27,7 +27,7 @@ def made(n: int = 360, seed: int = 0) -> Items:
 def test_every_response_is_wrong_once_a_round_within_its_fold(tmp_path: Path) -> None:
     items = made()
     plan = plan_of(items, OPTIONS)
-    found = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path)
+    (found,) = match_items(items, plan, OPTIONS, weights=[0.1], folder=tmp_path)
     for column in found.assigned.T:
         assert sorted(column.tolist()) == list(range(len(items)))
         assert (plan.folds[column] == plan.folds).all()
@@ -46,13 +46,13 @@ def test_groups_are_whole_in_folds() -> None:
 def test_what_was_kept_is_gone_on_with_to_the_same_end(tmp_path: Path) -> None:
     items = made()
     plan = plan_of(items, OPTIONS)
-    whole = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path / "whole")
+    (whole,) = match_items(items, plan, OPTIONS, weights=[0.1], folder=tmp_path / "whole")
     for path in sorted((tmp_path / "whole").rglob("*.npy")):
         target = tmp_path / "half" / path.relative_to(tmp_path / "whole")
         if path.parent.name < "bucket-0003" or path.name == "round-1.npy":
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(path.read_bytes())
-    resumed = match_items(items, plan, OPTIONS, weight=0.1, folder=tmp_path / "half")
+    (resumed,) = match_items(items, plan, OPTIONS, weights=[0.1], folder=tmp_path / "half")
     assert (resumed.assigned == whole.assigned).all()
     files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*.npy"))
     assert all((tmp_path / "half" / f).read_bytes() == (tmp_path / "whole" / f).read_bytes() for f in files)
@@ -62,7 +62,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
     items = made()
     shuffled = Items(tuple(items.rows[i] for i in np.random.default_rng(1).permutation(len(items))))
     results = [
-        match_items(one, plan_of(one, OPTIONS), OPTIONS, weight=0.1, folder=tmp_path / str(i)).assigned
+        match_items(one, plan_of(one, OPTIONS), OPTIONS, weights=[0.1], folder=tmp_path / str(i))[0].assigned
         for i, one in enumerate((items, shuffled))
     ]
     assert (results[0] == results[1]).all()
@@ -85,7 +85,7 @@ class Spy:
 def test_relevance_reads_no_row_of_the_fold_that_it_scores(tmp_path: Path) -> None:
     items = made()
     options = replace(OPTIONS, relevance="tests.matching.test_work:Spy")
-    match_items(items, plan_of(items, options), options, weight=0.1, folder=tmp_path)
+    match_items(items, plan_of(items, options), options, weights=[0.1], folder=tmp_path)
     assert len(import_module("tests.matching.test_work").Spy.fits) == 3  # pytest may have loaded it twice
 
 
@@ -105,3 +105,12 @@ def test_own_buckets_keep_their_words_apart() -> None:
 
 def by_length(queries: list[str], responses: list[str]) -> list[str]:
     return [f"of {len(response) % 2}" for response in responses]
+
+
+def test_each_lambda_is_matched_as_if_it_were_alone(tmp_path: Path) -> None:
+    items = made()
+    plan = plan_of(items, OPTIONS)
+    together = match_items(items, plan, OPTIONS, weights=[0.01, 1.0], folder=tmp_path / "both")
+    (alone,) = match_items(items, plan, OPTIONS, weights=[1.0], folder=tmp_path / "one")
+    assert (together[1].assigned == alone.assigned).all()
+    assert together[0].similarity.mean() > together[1].similarity.mean()

@@ -1,0 +1,47 @@
+"""Figure 13 of VCR for one's own data: how hard questions are at each lambda, for models and for people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from swag_af.matching.points import Point
+from swag_af.reporting.plot import colours, save_curve
+
+LABELS = {
+    "people": "people",
+    "relevance": "the relevance model",
+    "options_alone": "tf-idf on the options alone",
+}
+
+
+def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, folder: Path) -> list[Path]:
+    """Write `sweep.png` and `sweep.svg` into `folder`; the same points give the same bytes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
+        for name, colour in colours(list(LABELS)).items():
+            found = [(point.weight, getattr(point, name)) for point in points if getattr(point, name) is not None]
+            if not found:
+                continue
+            x, y = [weight for weight, _ in found], [100 * one.value for _, one in found]
+            low = [100 * max(0.0, one.value - one.low) for _, one in found]
+            high = [100 * max(0.0, one.high - one.value) for _, one in found]
+            axes.errorbar(x, y, [low, high], color=colour, marker="o", markersize=4, capsize=3, label=LABELS[name])
+        axes.axhline(100 * chance, color="#777777", linestyle=":", label="chance")
+        if asked is not None:
+            axes.axhline(100 * asked, color="#777777", linestyle="--", linewidth=1, label="asked of people")
+        smallest = min((point.weight for point in points if point.weight > 0), default=0.01)
+        axes.set_xscale("symlog", linthresh=smallest)
+        axes.set_xticks([point.weight for point in points], [f"{point.weight:g}" for point in points])
+        axes.set_xticks([], minor=True)
+        axes.set(
+            xlabel="lambda: weight of difference in meaning beside relevance", ylabel="accuracy (%)", ylim=(0, 100)
+        )
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(frameon=False, loc="outside right center", fontsize=9)
+        paths = save_curve(figure, folder, "sweep")
+        pyplot.close(figure)
+    return paths

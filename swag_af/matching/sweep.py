@@ -1,0 +1,192 @@
+"""Lambda chosen by what it does: the same rows matched at several values, and how hard each makes them (VCR, Fig. 13).
+
+    sweep.json         a point for each lambda: accuracy of the relevance model, of a model that sees the options alone,
+                       and of people, with intervals; written last
+    sweep.png, .svg    the same as a picture
+    people             a run of questions of all values, mixed, for `verify serve`
+    people.json        which row of it is of which lambda: not for those who judge
+    work               as of `match`
+
+People are asked blind: nothing in the run tells which lambda a question is of, and no query is shown twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.interval import interval
+from swag_af.auditing.probes.probe import probe
+from swag_af.data.errors import InputError
+from swag_af.data.files import FORMAT, check_same, read_json, write_json
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.progress import progress
+from swag_af.data.run import Run, open_run
+from swag_af.judging.options import JudgingOptions
+from swag_af.judging.people import opinions_of
+from swag_af.matching.items import Items
+from swag_af.matching.options import MatchOptions
+from swag_af.matching.plot import plot_sweep
+from swag_af.matching.points import Accuracy, Point
+from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
+from swag_af.matching.reading import read_items
+from swag_af.matching.verb import WORK, check_folder, identity_of
+from swag_af.matching.work import match_items, plan_of
+
+SWEEP, PEOPLE = "sweep.json", "people.json"
+KIND = "sweep"
+
+
+def sweep(options: MatchOptions) -> list[Point]:
+    """The points of all values of `options.sweeping.sweep`, in rising order; run again with verdicts, people's too.
+
+    Raises InputError as `match` does, and for verdicts on other questions.
+    """
+    check_folder(options.out, SWEEP)
+    items = _sampled(read_items(options.data, options.pairs, options.reading), options)
+    weights = sorted(options.sweeping.sweep)
+    identity = identity_of(options, items) | {"weights": weights, "shown": options.sweeping.shown}
+    begun = options.out / WORK / "identity.json"
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    write_json(begun, identity)
+    stages = _matched(items, options, weights)
+    if not (options.out / PEOPLE).exists():
+        _write_people(stages, options)
+    people = _people(options) if options.sweeping.verdicts else {}
+    points = [_point(weight, stage, options, people.get(weight)) for weight, stage in stages.items()]
+
+    plot_sweep(
+        points, chance=1 / (1 + options.matching.n_distractors), asked=_asked(points, options), folder=options.out
+    )
+    record = {
+        "format": FORMAT,
+        "kind": KIND,
+        "identity": identity,
+        "files": items.files,
+        "notes": items.notes,
+        "points": [asdict(point) for point in points],
+        "recommended": recommended(points, options.sweeping.human_accuracy),
+    }
+    write_json(options.out / SWEEP, record)
+    return points
+
+
+def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:
+    return options.sweeping.human_accuracy if any(point.people for point in points) else None
+
+
+def _sampled(items: Items, options: MatchOptions) -> Items:
+    """Whole groups at random until there are as many rows as asked for."""
+    most = options.sweeping.sample
+    if most is None or most >= len(items):
+        return items
+    order = np.random.default_rng((options.matching.seed, *b"sample")).permutation(int(items.groups.max()) + 1)
+    sizes = np.bincount(items.groups)[order]
+    taken = order[: 1 + int(np.searchsorted(np.cumsum(sizes), most))]
+    return items.take(np.flatnonzero(np.isin(items.groups, taken)))
+
+
+def _matched(items: Items, options: MatchOptions, weights: Sequence[float]) -> dict[float, Stage]:
+    plan = plan_of(items, options.matching)
+    with progress("match", len(plan.buckets.names), "buckets") as advance:
+        outcomes = match_items(
+            items, plan, options.matching, weights=weights, folder=options.out / WORK / "answers", advance=advance
+        )
+    return {
+        weight: Stage(items, plan, outcome, wrong_answers(items, outcome, options.matching))
+        for weight, outcome in zip(weights, outcomes, strict=True)
+    }
+
+
+def _point(weight: float, stage: Stage, options: MatchOptions, people: "_Answers | None") -> Point:
+    groups = stage.items.groups
+    alone = probe(questions_of(stage, options.matching.seed), groups=_by_fold(stage), seed=options.matching.seed)
+    return Point(
+        weight=weight,
+        relevance=_accuracy(hits_of_relevance(stage.outcome), groups),
+        options_alone=_accuracy(alone.hits, groups),
+        similarity=float(stage.outcome.similarity.mean()),
+        people=None if people is None else _accuracy(people.hits, people.groups),
+    )
+
+
+def questions_of(stage: Stage, seed: int) -> Instances:
+    """The questions of a matching, options in the order in which they are written; groups are the folds of the
+    matching, within which texts are right in one question and wrong in others."""
+    rows = []
+    for row, item in enumerate(stage.items.rows):
+        made = choices(stage, row, "answer", seed)
+        context = item.context
+        options, gold = tuple(made["answer_choices"]), int(made["answer_label"])
+        fold = f"fold {int(stage.plan.folds[row])}"
+        rows.append(Instance(context.id, context.sent1, options, gold, context.start, fold))
+    return Instances(tuple(rows), "choices", name=stage.items.name)
+
+
+def _by_fold(stage: Stage) -> Groups:
+    return Groups(stage.plan.folds, "the folds of the matching")
+
+
+def _accuracy(hits: np.ndarray, groups: np.ndarray) -> Accuracy:
+    numbers = np.unique(groups, return_inverse=True)[1]
+    low, high = interval(hits, numbers)
+    return Accuracy(float(hits.mean()), low, high, len(hits))
+
+
+def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
+    """A run of so many questions of each value, no query twice, in an order that tells nothing; then whose they are."""
+    rng = np.random.default_rng((options.matching.seed, *b"people"))
+    n = len(next(iter(stages.values())).items)
+    each = min(options.sweeping.shown, n // len(stages))
+    drawn = rng.permutation(n)[: each * len(stages)]
+    weights = rng.permutation(np.repeat(list(stages), each))
+    some = next(iter(stages.values()))
+    wrong = [stages[float(weight)].wrong[row] for row, weight in zip(drawn.tolist(), weights, strict=True)]
+    shown = replace(some, items=_in_this_order(some.items, drawn), wrong=wrong)
+    save_run(shown, options.matching, options.out / "people")
+    identity = open_run(options.out / "people" / "run").pool.identity
+    write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
+
+
+def _in_this_order(items: Items, rows: np.ndarray) -> Items:
+    """The items `rows` under ids that count them, so that their order is kept."""
+    width = len(str(len(rows)))
+    renamed = [
+        replace(items.rows[row], context=replace(items.rows[row].context, id=f"{i:0{width}}"))
+        for i, row in enumerate(rows.tolist())
+    ]
+    return replace(items, rows=tuple(renamed))
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Whether people chose the right answer, a question each."""
+
+    hits: np.ndarray
+    groups: np.ndarray
+
+
+def _people(options: MatchOptions) -> dict[float, _Answers]:
+    """What people answered to the questions of each lambda: the majority's best choice."""
+    run: Run = open_run(options.out / "people" / "run")
+    whose: dict[str, Any] = read_json(options.out / PEOPLE)
+    if whose["pool_identity"] != run.pool.identity:
+        raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
+    judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
+    judged = opinions_of(run, run.assignment(), judging).judgements
+    weights = np.array(whose["weights"])[[one.item.row for one in judged]]
+    hits = np.array([one.best == 0 for one in judged], np.float64)
+    groups = run.pool.groups[[one.item.row for one in judged]]
+    return {float(w): _Answers(hits[weights == w], groups[weights == w]) for w in np.unique(weights)}
+
+
+def recommended(points: Sequence[Point], asked: float) -> float | None:
+    """The smallest lambda at which people are right as often as `asked`; None where there is none, or nobody was asked.
+
+    The smallest is the hardest for machines. Intervals of a hundred questions are wide: look at them.
+    """
+    good = [point.weight for point in points if point.people is not None and point.people.value >= asked]
+    return min(good, default=None)

@@ -1,0 +1,96 @@
+"""Claims about the sweep: points of every lambda, people asked blind and counted where they belong."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_jsonl
+from swag_af.data.run import open_run
+from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
+from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
+from swag_af.matching.points import Accuracy, Point
+from swag_af.matching.sweep import recommended, sweep
+from tests.matching.test_work import made
+
+WEIGHTS = (0.01, 1.0)
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> MatchOptions:
+    path = tmp_path_factory.mktemp("sweep")
+    items = made(400)
+    rows = [{"id": i.context.id, "query": i.query, "response": i.response, "group": i.context.video} for i in items.rows]
+    write_jsonl(path / "rows.jsonl", rows)
+    matching = MatchingOptions(relevance="tfidf", folds=3, bucket_size=200)
+    return MatchOptions(
+        (path / "rows.jsonl",), path / "out", matching, sweeping=SweepOptions(sweep=WEIGHTS, shown=40)
+    )
+
+
+@pytest.fixture(scope="module")
+def points(options: MatchOptions) -> list[Point]:
+    return sweep(options)
+
+
+def test_each_lambda_has_a_point_and_a_larger_one_is_easier(points: list[Point]) -> None:
+    assert [point.weight for point in points] == list(WEIGHTS)
+    assert points[0].relevance.value < points[1].relevance.value
+    assert points[0].similarity > points[1].similarity
+    assert all(point.people is None for point in points)
+    assert all(point.options_alone.low < 0.25 < point.options_alone.high + 0.1 for point in points)
+
+
+def test_people_see_as_many_of_each_and_no_query_twice(options: MatchOptions, points: list[Point]) -> None:
+    run = open_run(options.out / "people" / "run")
+    weights = read_json(options.out / "people.json")["weights"]
+    assert sorted(weights) == sorted(WEIGHTS * 40)
+    assert len({context.sent1 for context in run.pool.contexts}) == len(run.pool) == 80
+    assert len(set(weights[:20])) == 2
+
+
+def test_what_people_answered_is_counted_at_its_lambda(options: MatchOptions, points: list[Point]) -> None:
+    run = open_run(options.out / "people" / "run")
+    weights = read_json(options.out / "people.json")["weights"]
+    items = make_items(run.assignment(), seed=0)
+    verdicts = [
+        Verdict(item, "ann", ("likely",) * 4, best=0 if weights[item.row] == 1.0 or i % 2 else 1, second=2)
+        for i, item in enumerate(items)
+    ]
+    path = options.out.parent / "verdicts.jsonl"
+    write_verdicts(path, verdicts, run.pool.identity)
+    asked = replace(options, sweeping=replace(options.sweeping, verdicts=(path,)))
+    first, second = sweep(asked)
+    assert second.people is not None
+    assert first.people is not None
+    assert (second.people.value, second.people.n) == (1.0, 40)
+    assert 0.3 < first.people.value < 0.7
+    assert read_json(options.out / "sweep.json")["recommended"] == 1.0
+    assert (options.out / "sweep.png").stat().st_size > 10_000
+
+
+def test_the_same_sweep_gives_the_same_bytes(options: MatchOptions, points: list[Point], tmp_path: Path) -> None:
+    again = replace(options, out=tmp_path / "again")
+    sweep(again)
+    for name in ("people.json", "sweep.svg"):
+        if name == "people.json":
+            assert (tmp_path / "again" / name).read_bytes() == (options.out / name).read_bytes()
+
+
+def test_another_lambda_in_the_same_folder_is_refused(options: MatchOptions, points: list[Point]) -> None:
+    with pytest.raises(InputError, match="--out"):
+        sweep(replace(options, sweeping=replace(options.sweeping, sweep=(0.5, 2.0))))
+
+
+def test_the_smallest_lambda_that_people_solve_is_recommended() -> None:
+    def point(weight: float, value: float | None) -> Point:
+        people = None if value is None else Accuracy(value, 0, 1, 100)
+        return Point(weight, Accuracy(0, 0, 1, 9), Accuracy(0, 0, 1, 9), 0.1, people)
+
+    some = [point(0.01, 0.7), point(0.1, 0.92), point(1, 0.95)]
+    assert recommended(some, 0.9) == 0.1
+    assert recommended(some, 0.99) is None
+    assert recommended([point(0.1, None)], 0.9) is None
+    assert np.isclose(recommended(some, 0.94) or 0, 1)
