@@ -166,9 +166,7 @@ class PairFilter(ABC):
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
         if choices is not None and choices != self._fitted.task.is_choices:
             before, now = ("classes", "choices") if choices else ("choices", "classes")
-            raise InputError(
-                f"filter {self.name} was fitted on {before}, and is to score {now}. Fit it on {now} first."
-            )
+            raise InputError(f"filter {self.name} was fitted on {before}, not on {now}. Fit it on {now} first.")
         return self._fitted
 
     def _read(self, view: View) -> Pairs:
@@ -361,7 +359,5 @@ def _taken(encoded: Encoded, place: np.ndarray) -> Encoded:
     """The texts at `place` (k,), in that order."""
     lengths = encoded.lengths.cpu().numpy()
     rows, _ = joined(np.arange(lengths.sum()), np.concatenate([[0], np.cumsum(lengths)]), place[:, None])
-    device = encoded.states.device
-    return Encoded(
-        encoded.states[torch.from_numpy(rows).to(device)], encoded.lengths[torch.from_numpy(place).to(device)]
-    )
+    at, index = (torch.from_numpy(one).to(encoded.states.device) for one in (rows, place))
+    return Encoded(encoded.states[at], encoded.lengths[index])

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from io import BufferedReader
 from pathlib import Path
+from typing import IO, cast
 
 import numpy as np
 
@@ -94,14 +94,14 @@ class VectorFile:
                     yield number, term.removeprefix(_ENGLISH), line
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[BufferedReader, BufferedReader]]:
+    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """Lines of the file, and the file itself, whose place says how much of it was read."""
         with self.path.open("rb") as raw:
             magic = raw.read(2)
             raw.seek(0)
             if magic == _ZIP:
                 raise InputError(f"{self.path}: a zip archive. Unpack it, and name the text file that was in it.")
-            lines = BufferedReader(gzip.GzipFile(fileobj=raw)) if magic == _GZIP else raw
+            lines = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if magic == _GZIP else raw
             try:
                 yield lines, raw
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
