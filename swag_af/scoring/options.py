@@ -25,6 +25,9 @@ class PredictionOptions:
     """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...)."""
     prediction_base: LabelBase = "auto"
     """What answers that are numbers count from; auto tells by all of them."""
+    class_order: str = ""
+    """Of classes, their names with commas between, in the order in which numbers and lists of scores count them:
+    entailment,neutral,contradiction. Known of False and True, and of classes that are numbers."""
     metric: Metric = "acc"
     """Of sample logs of lm-evaluation-harness: how log-likelihoods choose."""
     allow_missing: bool = False

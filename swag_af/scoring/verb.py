@@ -57,7 +57,7 @@ class Scoring:
     @cached_property
     def cells(self) -> Cells:
         """The reader of cells."""
-        return Cells(self.instances)
+        return Cells(self.instances, self.options.predicted.class_order)
 
     @cached_property
     def parts(self) -> dict[str, Sequence[str]]:

@@ -42,8 +42,10 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
 class Cells:
     """Reads the cells of predictions on a set of instances."""
 
-    def __init__(self, instances: Instances) -> None:
+    def __init__(self, instances: Instances, class_order: str = "") -> None:
+        """`class_order` names the classes in the order in which numbers and lists of scores count them."""
         self.instances = instances
+        self.order = _order(instances, class_order)
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -67,13 +69,14 @@ class Cells:
             raise RowError(f"has no {column}")
         texts = self.texts(row)
         if self.instances.kind == "classes":
-            named = self._named(value)
-            number = integer(value)
+            named, number = self._named(value), integer(value)
             if named is not None:
                 return named
+            if number is not None and not self.order:
+                raise RowError(f"has the number {number} under {column} for one of {_listed(texts)}: say --class-order")
             if number is None or not 0 <= number - base < len(texts):
-                raise RowError(f"has {value!r} under {column}, which is none of {', '.join(texts[:6])}")
-            return number - base
+                raise RowError(f"has {value!r} under {column}, which is none of {_listed(texts)}")
+            return self.order[number - base]
         return index_of(value, column, texts, what="options", base=base)
 
     def _named(self, value: Any) -> int | None:
@@ -86,11 +89,35 @@ class Cells:
         n = len(self.texts(row))
         if isinstance(value, Mapping):
             given = {self.answer(name, row, column, 0): score for name, score in value.items()}
-            value = [given.get(i) for i in range(n)]
+            return checked_scores([_number(given.get(i)) for i in range(n)], column)
         numbers = [_number(one) for one in as_list(value, column)]
         if len(numbers) != n:
             raise RowError(f"has {len(numbers)} scores under {column} for {n} answers")
+        if self.instances.kind == "classes":
+            if not self.order:
+                raise RowError(f"has a list under {column} for {_listed(self.texts(row))}: say --class-order")
+            numbers = [numbers[self.order.index(i)] for i in range(n)]
         return checked_scores(numbers, column)
+
+
+def _order(instances: Instances, said: str) -> tuple[int, ...]:
+    """The number of the class that each number from 0 stands for; empty where nobody says.
+
+    Without `said` it is known of False and True, and of classes that are numbers, which lists of scores count upwards.
+    """
+    classes = instances.classes
+    if said:
+        names = [name.strip() for name in said.split(",")]
+        if sorted(names) != sorted(classes):
+            have = f"classes are {', '.join(classes)}" if classes else "instances have options and no classes"
+            raise InputError(f"--class-order {said}: {instances.name}'s {have}. Name each once, with commas between.")
+        return tuple(classes.index(name) for name in names)
+    known = [name.lower() for name in classes] == ["false", "true"] or None not in map(integer, classes)
+    return tuple(range(len(classes))) if classes and known else ()
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:6])
 
 
 def checked_scores(numbers: Sequence[float | None], column: str) -> list[float]:

@@ -144,9 +144,13 @@ def _scores(
     """(M,) the scores of all answers, NaN where there is no prediction."""
     scores = np.full(int(cells.instances.offsets[-1]), np.nan)
     starts = cells.instances.offsets.tolist()
+    by_text = cells.instances.kind == "classes" and not options.class_order  # a log names them; options are in order
     for one, row in zip(read, rows, strict=True):
         try:
-            scores[starts[row] : starts[row + 1]] = cells.scores(one.value, row, table.scores[0])
+            value = one.value
+            if table.is_log and isinstance(value, dict) and not by_text:
+                value = list(value.values())
+            scores[starts[row] : starts[row + 1]] = cells.scores(value, row, table.scores[0])
         except RowError as fault:
             faults.add(one.place, fault)
     return scores

@@ -147,8 +147,10 @@ def _found(source: Source, name: str, flag: str) -> str:
     return name
 
 
-def log_scores(record: Record, column: str, metric: Metric) -> list[float]:
+def log_scores(record: Record, column: str, metric: Metric) -> dict[str, float] | list[float]:
     """The log-likelihood of each continuation of a sample, divided by its length where the `metric` says so.
+
+    By the text of the continuation where no two are the same, else in their order.
 
     As in lm-evaluation-harness, whose lengths are those of the choices without the blank before them; the further
     requests of acc_mutual_info, which have no context, are left out.
@@ -164,7 +166,9 @@ def log_scores(record: Record, column: str, metric: Metric) -> list[float]:
     if conditional and 2 * len(conditional) == len(requests):
         requests, numbers = [requests[i] for i in conditional], [numbers[i] for i in conditional]
     found = checked_scores(numbers, column)
-    return [one / _length(text, metric) for one, (_, text) in zip(found, requests, strict=True)]
+    scores = [one / _length(text, metric) for one, (_, text) in zip(found, requests, strict=True)]
+    by_text = {text.strip(): score for (_, text), score in zip(requests, scores, strict=True)}
+    return by_text if len(by_text) == len(scores) else scores
 
 
 def _log_likelihood(value: Any) -> float | None:
