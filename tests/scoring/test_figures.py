@@ -177,3 +177,23 @@ def test_arrays_of_another_shape_are_refused() -> None:
     for wrong in (np.zeros(3, int), np.full(40, 4), np.full(40, -2), np.zeros(40)):
         with pytest.raises(InputError, match="data: "):
             scores_of(instances, wrong)
+
+
+def test_the_first_row_of_vcr_cs_is_reproduced_from_predictions() -> None:
+    """ViLBERT's row: 100, 66 and 34 of 159 pairs, and 34 of the 67 whose predictions differ (Kim et al. 2023)."""
+    instances = pairs(159)
+    said = []
+    for i in range(159):
+        one, other = instances.instances[2 * i : 2 * i + 2]
+        first, second = one.options[one.answer], other.options[other.answer]
+        wrong = next(text for text in one.options if text not in (first, second))
+        said += (
+            [first, second] if i < 34 else [first, wrong] if i < 67 else [first, first] if i < 100
+            else [second, second] if i < 132 else [wrong, wrong]
+        )  # fmt: skip
+    chosen = np.array([one.options.index(text) for one, text in zip(instances.instances, said, strict=True)])
+    found = scores_of(instances, chosen)
+    names = ("original accuracy", "contrast accuracy", "consistency", "sensitivity")
+    values = [100 * (found.figure(name).value or 0) for name in names]
+    assert values == pytest.approx([62.89, 41.51, 21.38, 50.75], abs=0.005)
+    assert found.figure("sensitivity").n == 67

@@ -234,3 +234,11 @@ def test_named_columns_are_taken(tmp_path: Path) -> None:
     assert mine.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
     first = read(path, PredictionOptions(scores_column="a"))
     assert set(first.shares.reshape(N, 4).argmax(axis=1).tolist()) == {0}
+
+
+def test_a_log_of_a_dataset_with_other_ids_counts_its_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.jsonl", (logged(i) for i in range(10)))
+    found = read(path, PredictionOptions(allow_missing=True))
+    assert "count the rows" in found.said
+    assert found.n_missing == N - 10
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist()[:10] == CHOSEN[:10]

@@ -88,10 +88,10 @@ def _read(table: Table, metric: Metric, faults: Faults) -> Iterator[_Row]:
 
 
 def _rows_of(ids: Sequence[str], cells: Cells, table: Table) -> tuple[list[int], str]:
-    """The row of each id, -1 where it is unknown; a log whose `doc_id` are no ids counts the rows."""
+    """The row of each id, -1 where it is unknown; where not all `doc_id` of a log are ids, they count the rows."""
     found = [cells.rows.get(id, -1) for id in ids]
     n = len(cells.instances)
-    if table.is_log and max(found, default=0) < 0 and set(ids) == set(map(str, range(n))):
+    if table.is_log and -1 in found and all(id.isdecimal() and int(id) < n for id in ids):
         return [int(id) for id in ids], "; its doc_id count the rows of the dataset"
     return found, ""
 
