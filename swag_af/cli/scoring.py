@@ -1,7 +1,6 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
 import shlex
-from pathlib import Path
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, write_json, write_text
@@ -63,8 +62,17 @@ def _check_outputs(options: ScoreOptions) -> None:
 def _page(options: ScoreOptions, scores: Scores) -> str:
     from swag_af.reporting.score_page import score_page
 
-    paths: list[Path] = [options.data, *options.predictions]
-    return score_page(scores, command=f"swag-af score {shlex.join(map(str, paths))}")
+    words = [*map(str, (options.data, *options.predictions))]
+    flags = {
+        "--also": options.also,
+        "--blind": options.blind,
+        "--audit": [options.audit] if options.audit else [],
+        "--people": [options.people] if options.people else [],
+        "--mask": [options.reading.mask] if options.reading.mask else [],
+    }
+    for flag, values in flags.items():
+        words += [flag, *map(str, values)] if values else []
+    return score_page(scores, command=f"swag-af score {shlex.join(words)}")
 
 
 def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:

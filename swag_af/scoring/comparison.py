@@ -1,10 +1,12 @@
 """Two sets of predictions on the same instances: two models, or one model that sees all and one that sees less.
 
-paired difference    with an interval over groups (`swag_af.auditing.interval`)
-McNemar              exact and two-sided, on instances that one has right and the other wrong; takes instances for
-                     independent, and leaves out those in which answers tie
-bootstrap            of whole groups, seeded; the same for any order of rows
-Holm                 the McNemar p-values of several comparisons, corrected together
+    paired difference    with an interval over groups (`swag_af.auditing.interval`)
+    McNemar              exact and two-sided, on instances that one has right and the other wrong; takes instances for
+                         independent, and leaves out those in which answers tie
+    bootstrap            of whole groups, seeded; the same for any order of rows
+    Holm                 the McNemar p-values of several comparisons, corrected together
+
+Reads no files.
 """
 
 from collections.abc import Sequence

@@ -67,8 +67,8 @@ def gap_sentence(gap: Gap) -> str:
     one = gap.gap
     tells = "" if one.low is not None and one.low > 0 else " It is not told from 0: what was hidden may not be needed."
     return (
-        f"{gap.sighted} has {signed(one.value)} points more than with {gap.name} alone ({signed(one.low)} to "
-        f"{signed(one.high)}), which gets {percent(gap.accuracy.value)} %.{tells}"
+        f"{gap.sighted} has {signed(one.value)} points more than where it sees less ({gap.name}), {signed(one.low)} to "
+        f"{signed(one.high)}; that gets {percent(gap.accuracy.value)} %.{tells}"
     )
 
 

@@ -62,6 +62,9 @@ FORMS = {
     "numbered scores.csv": as_csv("id,score0,score1,score2,score3", lambda i: ",".join(map(str, one_hot(CHOSEN[i])))),
     "by letter.jsonl": as_jsonl(lambda i: {"logits": dict(zip("ABCD", one_hot(CHOSEN[i]), strict=True))}),
     "answers of another column.jsonl": as_jsonl(lambda i: {"label": 0, "pred": CHOSEN[i]}),
+    "one object.json": json.dumps({IDS[i]: CHOSEN[i] for i in range(N)}, indent=1),
+    "one object of scores.json": json.dumps({IDS[i]: one_hot(CHOSEN[i]) for i in range(N)}),
+    "lines.json": as_jsonl(lambda i: {"pred": CHOSEN[i]}),
     "log.jsonl": "".join(json.dumps(logged(i)) + "\n" for i in range(N)),
     "log without filtered.jsonl": "".join(
         json.dumps({k: v for k, v in logged(i).items() if k != "filtered_resps"}) + "\n" for i in range(N)

@@ -1,8 +1,11 @@
 """Which columns of a file of predictions hold ids, and answers or scores, by their names and by what is in them.
 
-columns        an id, and the answer or scores of all answers: a list, or numbered columns
-lm-eval        sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`
-no header      lines of `identifier,answer`, as NLVR2's evaluation script takes them
+    columns        an id, and the answer or scores of all answers: a list, or numbered columns
+    one object     a JSON file of ids, each with its answer or scores
+    no header      lines of `identifier,answer`, as NLVR2's evaluation script takes them
+    lm-eval        sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`
+
+What a cell means is decided in `answers`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +17,7 @@ from typing import Any
 
 from swag_af.data.cells.values import did_you_mean, listed, optional, word_of
 from swag_af.data.errors import InputError, RowError
+from swag_af.data.files import read_json
 from swag_af.data.instances.layouts import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Records, Source, open_source, read_csv
@@ -67,7 +71,7 @@ class Table:
 
 def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions) -> Table:
     """What the file at `path` is, for instances with the ids that are `known`; InputError where nothing tells."""
-    if found := _without_header(path, known):
+    if found := _without_header(path, known) or _one_object(path):
         return found
     source = open_source(path)
     if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
@@ -96,6 +100,23 @@ def _without_header(path: Path, known: Mapping[str, int]) -> Table | None:
 
     n = sum(1 for _ in read_csv(path, separator, strict=False))
     return Table(Source(path, "csv", ("id", "answer"), n, read), "id", "answer", said="lines of id and answer")
+
+
+def _one_object(path: Path) -> Table | None:
+    """A JSON file of one object whose keys are the ids."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    try:
+        given = read_json(path)
+    except InputError:
+        return None  # objects line by line, or nothing that can be read, as `open_source` says
+    if not isinstance(given, dict) or not given:
+        return None
+    rows = [(f"entry {i}", {"id": id, "answer": value}) for i, (id, value) in enumerate(given.items(), start=1)]
+    source = Source(path, "json", ("id", "answer"), len(rows), lambda _: iter(rows))
+    if isinstance(rows[0][1]["answer"], list | dict):
+        return Table(source, "id", scores=("answer",), said="one object of ids and scores")
+    return Table(source, "id", "answer", said="one object of ids and answers")
 
 
 def _id_of(source: Source, known: Mapping[str, int], options: PredictionOptions) -> str:
