@@ -15,6 +15,7 @@ and prints nothing but progress on the terminal:
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
+    describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
     prune         PruneOptions          what was removed, and the audits before and after
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
     from swag_af.cli.auditing import run_audit
+    from swag_af.cli.describing import describe
     from swag_af.cli.filtering import run_filter
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from swag_af.data.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
+    from swag_af.describing.options import DescribeOptions
     from swag_af.filters.checking import check_filter
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
@@ -99,6 +102,7 @@ _MODULE_OF = {
     "Context": "swag_af.data.context",
     "ContextRules": "swag_af.data.captions.options",
     "ContextsOptions": "swag_af.data.captions.options",
+    "DescribeOptions": "swag_af.describing.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -121,6 +125,7 @@ _MODULE_OF = {
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "contexts": "swag_af.data.captions.verb",
+    "describe": "swag_af.cli.describing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -152,6 +157,7 @@ __all__ = [
     "Context",
     "ContextRules",
     "ContextsOptions",
+    "DescribeOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -174,6 +180,7 @@ __all__ = [
     "check_filter",
     "check_generator",
     "contexts",
+    "describe",
     "features",
     "filter_pool",
     "generate",

@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     demo       the verb `demo`
     explain    the verb `explain`
     pruning    what the verb `prune` prints
+    describing  the verb `describe` of a dataset
     verbs      what each verb prints
     main       the command line
 
