@@ -358,7 +358,7 @@ def test_nlvr2_sentences_are_as_long_as_its_paper_says() -> None:
 
 
 @pytest.mark.real
-def test_swag_moves_and_starts_and_comes_where_snli_sits_and_wears() -> None:
+def test_swag_moves_and_starts_where_snli_sits_and_wears() -> None:
     """Zellers et al. 2018, Figure 4; of SNLI the hypotheses."""
     paths = [
         DATA / "swag" / "swag_questions.jsonl",
