@@ -15,6 +15,7 @@ and prints nothing but progress on the terminal:
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
+    describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
     prune         PruneOptions          what was removed, and the audits before and after
     score         ScoreOptions          what models and people get right
     count_check   CountCheckOptions     what percentages can be shares of
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
     from swag_af.cli.auditing import run_audit
+    from swag_af.cli.describing import describe
     from swag_af.cli.filtering import run_filter
     from swag_af.cli.scoring import score
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from swag_af.data.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
+    from swag_af.describing.options import DescribeOptions
     from swag_af.filters.checking import check_filter
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
@@ -106,6 +109,7 @@ _MODULE_OF = {
     "ContextRules": "swag_af.data.captions.options",
     "ContextsOptions": "swag_af.data.captions.options",
     "CountCheckOptions": "swag_af.scoring.options",
+    "DescribeOptions": "swag_af.describing.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -131,6 +135,7 @@ _MODULE_OF = {
     "contexts": "swag_af.data.captions.verb",
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
+    "describe": "swag_af.cli.describing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -165,6 +170,7 @@ __all__ = [
     "ContextRules",
     "ContextsOptions",
     "CountCheckOptions",
+    "DescribeOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -190,6 +196,7 @@ __all__ = [
     "contexts",
     "count_check",
     "counts",
+    "describe",
     "features",
     "filter_pool",
     "generate",

@@ -12,6 +12,7 @@ Reading order (each file imports only those named before it):
     explain    the verb `explain`
     pruning    what the verb `prune` prints
     scoring    the verb `score`, and what `count-check` prints
+    describing  the verb `describe` of a dataset
     verbs      what each verb prints
     main       the command line
 

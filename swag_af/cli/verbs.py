@@ -14,6 +14,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
+from swag_af.describing.options import DescribeOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
@@ -234,6 +235,14 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     if options.out is None:
         return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
     return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
+
+
+def describe(options: DescribeOptions) -> None:
+    """Print counts, lengths, verbs and topics of a dataset."""
+    from swag_af.cli.describing import describe as description
+    from swag_af.cli.describing import described_lines
+
+    _say(*described_lines(description(options), options))
 
 
 def prune(options: PruneOptions) -> None:

@@ -14,6 +14,9 @@ Reading order (each file imports only those named before it):
     provenance    sections: command, options, hashes, versions, seconds
     audit_page    the page of an audit of a dataset
     score_page    the page of scores of predictions
+    latex         tables for papers
+    description_plots  verbs, their cumulative curve and lengths of sentences, as pictures
+    description_page   the page of a dataset described
     verb          the verb `report`
 
 Importing this package loads nothing else.

@@ -32,6 +32,7 @@ from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.describing.options import DescribeOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
@@ -469,6 +470,16 @@ THREE_FORMS = {
         "percentages = ['62.89', '41.5']\nn = 159\nsensitivity = '50.75'",
         "count-check 62.89 41.5 --n 159 --sensitivity 50.75",
         CountCheckOptions(("62.89", "41.5"), 159, "50.75"),
+    ),
+    "describe": (
+        "data = ['a.jsonl']\nbeside = ['b.jsonl']\ntopics = 0\n[columns]\nlabel_column = 'gold'",
+        "describe a.jsonl --beside b.jsonl --topics 0 --label-column gold",
+        DescribeOptions(
+            (Path("a.jsonl"),),
+            beside=(Path("b.jsonl"),),
+            topics=0,
+            reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
+        ),
     ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
