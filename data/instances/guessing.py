@@ -24,14 +24,14 @@ from swag_af.data.cells.values import (
     word_of,
 )
 from swag_af.data.cells.words import source_of, variant_of
-from swag_af.data.errors import InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
-from swag_af.data.instances.layouts.layout import Layout
+from swag_af.data.instances.layouts.layout import COLUMNS, Layout
 from swag_af.data.instances.layouts.table import FIRST, layout_of
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
-from swag_af.data.instances.plan import Plan
-from swag_af.data.instances.tagged import tagged_columns, with_texts
-from swag_af.data.sources import Record, Source
+from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.tagged import tagged_columns
+from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200
 """How many rows are looked at."""
@@ -116,12 +116,13 @@ VARIANTS = ("variant",)
 
 def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     """What the columns of `source` hold. Raises InputError where it has no texts, no options or no label."""
-    rows = [record for _, record in islice(source.read(source.columns), N_SAMPLE)]
+    sample = list(islice(source.read(source.columns), N_SAMPLE))
+    rows = [record for _, record in sample]
     chosen = layout_of([*source.columns, *rows[0]], rows, reading.layout)
     tagged = chosen.tagged or tagged_columns(rows)
     named = {name: value for name, value in asdict(reading.columns).items() if value != AUTO}
     fixed = {name: value for name, value in asdict(chosen.columns).items() if value != AUTO} | named
-    look = _Look(_plain(source, chosen, [with_texts(row, tagged)[0] for row in rows]), fixed, source)
+    look = _Look(_plain(source, chosen, tagged, iter(sample)), fixed, source)
     look.check_named(named)
     wanted = reading.kind if reading.kind != "auto" else chosen.kind
     found = look.choices() if wanted != "classes" else None
@@ -143,20 +144,22 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     )
 
 
-def _plain(source: Source, layout: Layout, rows: Sequence[Record]) -> list[Record]:
-    """The plain rows of those that are not damaged; raises InputError where all are."""
+def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Records) -> list[Record]:
+    """The plain rows of those that are not damaged; raises InputError where all are, or the layout is another."""
     plain: list[Record] = []
-    faults: list[RowError] = []
-    for row in rows:
+    faults = Faults(str(source.path), "Mend those rows, or name another --layout.")
+    for where, row in sample:
         try:
-            plain += layout.expand(row, FIRST)
+            plain += plain_rows(row, layout, tagged, "tags", FIRST)
         except RowError as fault:
-            faults.append(fault)
-    if faults and (not plain or not layout.is_sure):
-        raise InputError(
-            f"{source.path}: a row {faults[0]}, so it is not of the layout {layout.name}. "
-            f"{'Mend it' if layout.is_sure else 'Leave --layout out'}, or name another layout."
-        )
+            if not layout.is_sure and layout is not COLUMNS:
+                raise InputError(
+                    f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or "
+                    "name another."
+                ) from None
+            faults.add(where, fault)
+    if not plain:
+        faults.check()
     return plain
 
 
@@ -250,8 +253,8 @@ class _Look:
         """That there is nothing to choose from: `right` holds answers, and no column others."""
         return InputError(
             f"{self.source.path}: {right} seems to hold right answers alone, and no wrong answers to choose from "
-            f"(it has {_shortly(self.names)}). Name these with --negatives-column NAME, and the right one with --gold-column; or "
-            "what says which is right, with --label-column NAME or --labels-file."
+            f"(it has {_shortly(self.names)}). Name these with --negatives-column NAME, and the right one with "
+            "--gold-column NAME; or what says which is right, with --label-column NAME or --labels-file."
         )
 
     def pair(self) -> dict[str, str]:

@@ -1,13 +1,16 @@
 """How the rows of a source are read: its layout, and the columns that were named or found."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.cells.values import listed
+from swag_af.data.errors import RowError
 from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import Layout
 from swag_af.data.instances.options import InstanceColumns
-from swag_af.data.instances.tagged import Persons
+from swag_af.data.instances.tagged import Persons, with_texts
+from swag_af.data.sources import Record
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,15 @@ _WORDS_OF_CLASSES = {
     "label_column": "label",
     **_WORDS_OF_BOTH,
 }
+
+
+def plain_rows(row: Record, layout: Layout, tagged: Sequence[str], persons: Persons, place: str) -> Sequence[Record]:
+    """The plain rows that a row stands for, its tagged texts rendered; a RowError tells all that is wrong with it."""
+    texts, faults = with_texts(row, tagged, persons) if tagged else (row, [])
+    try:
+        plain = layout.expand(texts, place)
+    except RowError as fault:
+        faults.append(str(fault))
+    if faults:
+        raise RowError("; ".join(faults))
+    return plain

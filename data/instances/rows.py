@@ -11,8 +11,8 @@ from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells
 from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_nested, word_of
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
-from swag_af.data.instances.plan import Plan
-from swag_af.data.instances.tagged import OBJECTS, with_texts
+from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.tagged import OBJECTS
 from swag_af.data.sources import Record, Source
 
 
@@ -58,7 +58,7 @@ def found_in(source: Source, plan: Plan, name: str, tally: Counter[str]) -> Iter
         try:
             _check_unique(row, plan.layout.unique, where, unique)
             numbered = _numbered(row, plan.layout.numbered, repeats, tally)
-            for plain in plain_rows(numbered, plan, where):
+            for plain in _plain(numbered, plan, where):
                 found += _found(plain, plan, where, shared, tally)
         except RowError as fault:
             faults.add(where.rpartition(", ")[2], fault)
@@ -77,16 +77,8 @@ def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record
         yield f"{name}, {where}", with_nested(row, dotted) if dotted else row
 
 
-def plain_rows(row: Record, plan: Plan, where: str) -> Sequence[Record]:
-    """The plain rows that a row of the layout stands for, its texts rendered; RowError tells all its faults."""
-    texts, faults = with_texts(row, plan.tagged, plan.persons) if plan.tagged else (row, [])
-    try:
-        plain = plan.layout.expand(texts, place_of(where))
-    except RowError as fault:
-        faults.append(str(fault))
-    if faults:
-        raise RowError("; ".join(faults))
-    return plain
+def _plain(row: Record, plan: Plan, where: str) -> Sequence[Record]:
+    return plain_rows(row, plan.layout, plan.tagged, plan.persons, place_of(where))
 
 
 def place_of(where: str) -> str:
@@ -126,7 +118,7 @@ def labels_in(source: Source, plan: Plan) -> Cells:
 
 def _undamaged(row: Record, plan: Plan, where: str) -> Sequence[Record]:
     try:
-        return plain_rows(row, plan, where)
+        return _plain(row, plan, where)
     except RowError:
         return ()  # told when the row is read
 
