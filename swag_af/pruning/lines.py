@@ -32,7 +32,7 @@ def write_kept(source: Path, target: Path, instances: Instances, kept: Collectio
     opened = open_source(source, format)
     wanted = {int(instances.instances[row].where.rpartition(" ")[2]) for row in kept}
     lines = source.read_bytes().splitlines(keepends=True)  # at \n, \r and \r\n, as the readers number them
-    ends = _ends_of_csv(source) if opened.format == "csv" else list(range(1, 1 + len(lines)))
+    ends = _ends_of_csv(source, opened.has_header) if opened.format == "csv" else list(range(1, 1 + len(lines)))
     has_header = opened.format == "csv" and opened.has_header
     with replacing(target) as temporary, temporary.open("wb") as file:
         for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
@@ -41,7 +41,7 @@ def write_kept(source: Path, target: Path, instances: Instances, kept: Collectio
     return len(wanted)
 
 
-def _ends_of_csv(path: Path) -> list[int]:
-    """The number of the last line of the header and of each row."""
+def _ends_of_csv(path: Path, has_header: bool) -> list[int]:
+    """The number of the last line of the header, if there is one, and of each row."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    return [line for line, _ in read_csv(path, separator)]
+    return [line for line, _ in read_csv(path, separator, quotes=has_header or separator == ",")]
