@@ -70,6 +70,14 @@ def test_vcr_names_a_question_once(tmp_path: Path) -> None:
         read(tmp_path, [VCR, VCR])
 
 
+def test_labels_of_vcr_are_told_by_their_columns(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, [VCR | {"answer_label": 7, "rationale_label": "C"}])
+    assert "has 7 under answer_label, where one of 4 options is due, from 0; has 'C' under rationale_label" in str(
+        caught.value
+    )
+
+
 def test_any_table_with_tags_is_read(tmp_path: Path) -> None:
     row = {"objects": VCR["objects"], "question": VCR["question"], "choices": VCR["answer_choices"], "label": 3}
     made = read(tmp_path, [row])
@@ -118,7 +126,7 @@ def test_all_faults_of_a_contrast_set_are_told_together(tmp_path: Path) -> None:
         "2 rows cannot be used",
         "line 1 has object 3 under original_question, and 3 objects, from 0",
         "has no text under counter_question",
-        "has 4 under original_answer_label, where one of 0 to 3 is due",
+        "has 4 under original_answer_label, where one of 4 options is due, from 0",
         "has no img_fn",
         "line 2 has the same right answer to both questions",
     ):

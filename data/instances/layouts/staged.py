@@ -24,27 +24,30 @@ ANSWER, RATIONALE = "Q->A", "QA->R"
 """The stages."""
 
 
-def _stages(record: Record, place: str) -> list[Record]:
+def _stages(record: Record, place: str) -> Sequence[Record]:
     """Both questions of a row of VCR; those whose label is kept, as in the test split, have none."""
-    id, question, answers = record.get("annot_id"), record.get("question"), record.get("answer_choices")
-    label = record.get("answer_label")
-    rows = [_staged(record, ANSWER, str(id or place), question, answers, label)]
-    if record.get("rationale_choices"):
-        known = f"{question} {_right(answers, label)}".strip()
-        why = None if is_unlabelled(label) else record.get("rationale_label")
-        rows.append(_staged(record, RATIONALE, f"{id or place}:rationale", known, record["rationale_choices"], why))
+    id, question, label = str(record.get("annot_id") or place), record.get("question"), record.get("answer_label")
+    answers = as_list(record.get("answer_choices"), "answer_choices")
+    rationales, why = record.get("rationale_choices"), record.get("rationale_label")
+    faults = _label_faults(label, "answer_label", len(answers))
+    rows = [{**record, "id": id, "stage": ANSWER, "context": question, "options": answers, "label": label}]
+    if rationales:
+        faults += _label_faults(why, "rationale_label", len(as_list(rationales, "rationale_choices")))
+        hidden = is_unlabelled(label)
+        right = "" if hidden or faults else answers[integer(label) or 0]
+        asked = {"context": f"{question} {right}", "options": rationales, "label": None if hidden else why}
+        rows.append({**record, "id": f"{id}:rationale", "stage": RATIONALE, **asked})
+    if faults:
+        raise RowError("; ".join(faults))
     return rows
 
 
-def _staged(record: Record, stage: str, id: str, context: Any, options: Any, label: Any) -> Record:
-    return {**record, "id": id, "stage": stage, "context": context, "options": options, "label": label}
-
-
-def _right(answers: Any, label: Any) -> str:
-    """The right answer; empty where the label says none, which is told when that row is read."""
+def _label_faults(label: Any, column: str, n: int) -> list[str]:
+    """What is wrong with the number of the right one of `n`; nothing where there is no label."""
     number = integer(label)
-    texts = as_list(answers, "answer_choices")
-    return str(texts[number]) if number is not None and 0 <= number < len(texts) else ""
+    if is_unlabelled(label) or (number is not None and 0 <= number < n):
+        return []
+    return [f"has {told(label)} under {column}, where one of {n} options is due, from 0"]
 
 
 _VARIANTS = {"original": "original", "contrast": "counter"}
@@ -59,11 +62,9 @@ def _pair(record: Record, place: str) -> Sequence[Record]:
     id = record.get("annot_id")
     faults = [f"has no text under {_VARIANTS[variant]}_question" for variant, text in questions.items() if not text]
     for variant, label in labels.items():
-        number = integer(label)
-        if number is None or not 0 <= number < len(answers):
-            column = f"{_VARIANTS[variant]}_answer_label"
-            faults.append(f"has {told(label)} under {column}, where one of 0 to {len(answers) - 1} is due")
-    if labels["original"] == labels["contrast"]:
+        column = f"{_VARIANTS[variant]}_answer_label"
+        faults += [f"has no {column}"] if is_unlabelled(label) else _label_faults(label, column, len(answers))
+    if labels["original"] == labels["contrast"] and not is_unlabelled(labels["original"]):
         faults.append("has the same right answer to both questions, so it is no contrast")
     faults += [f"has no {column}" for column in ("img_fn", "annot_id") if not record.get(column)]
     if faults:
