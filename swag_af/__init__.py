@@ -16,6 +16,8 @@ and prints nothing but progress on the terminal:
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
     prune         PruneOptions          what was removed, and the audits before and after
+    score         ScoreOptions          what models and people get right
+    count_check   CountCheckOptions     what percentages can be shares of
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from swag_af.auditing.probes.probe import probe
     from swag_af.cli.auditing import run_audit
     from swag_af.cli.filtering import run_filter
+    from swag_af.cli.scoring import score
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
@@ -85,6 +88,9 @@ if TYPE_CHECKING:
     from swag_af.releasing.verb import release
     from swag_af.reporting.options import ReportOptions
     from swag_af.reporting.verb import report, write_report
+    from swag_af.scoring.counting import count_check, counts
+    from swag_af.scoring.options import CountCheckOptions, ScoreOptions
+    from swag_af.scoring.outcome import scores_of
 
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
 
@@ -99,6 +105,7 @@ _MODULE_OF = {
     "Context": "swag_af.data.context",
     "ContextRules": "swag_af.data.captions.options",
     "ContextsOptions": "swag_af.data.captions.options",
+    "CountCheckOptions": "swag_af.scoring.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -111,6 +118,7 @@ _MODULE_OF = {
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
     "Run": "swag_af.data.run",
+    "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
     "TrainLMOptions": "swag_af.lm.options",
@@ -121,6 +129,8 @@ _MODULE_OF = {
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "contexts": "swag_af.data.captions.verb",
+    "count_check": "swag_af.scoring.counting",
+    "counts": "swag_af.scoring.counting",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -135,6 +145,8 @@ _MODULE_OF = {
     "report": "swag_af.reporting.verb",
     "run_audit": "swag_af.cli.auditing",
     "run_filter": "swag_af.cli.filtering",
+    "score": "swag_af.cli.scoring",
+    "scores_of": "swag_af.scoring.outcome",
     "tag": "swag_af.data.pool.verb",
     "train_lm": "swag_af.lm.lstm.train",
     "train_tagger": "swag_af.data.syntax.train_tagger",
@@ -152,6 +164,7 @@ __all__ = [
     "Context",
     "ContextRules",
     "ContextsOptions",
+    "CountCheckOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -164,6 +177,7 @@ __all__ = [
     "ReleaseOptions",
     "ReportOptions",
     "Run",
+    "ScoreOptions",
     "SwagAfError",
     "TagOptions",
     "TrainLMOptions",
@@ -174,6 +188,8 @@ __all__ = [
     "check_filter",
     "check_generator",
     "contexts",
+    "count_check",
+    "counts",
     "features",
     "filter_pool",
     "generate",
@@ -188,6 +204,8 @@ __all__ = [
     "report",
     "run_audit",
     "run_filter",
+    "score",
+    "scores_of",
     "tag",
     "train_lm",
     "train_tagger",

@@ -31,6 +31,7 @@ from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 VERBS: dict[str, tuple[type, str]] = {
@@ -45,6 +46,8 @@ VERBS: dict[str, tuple[type, str]] = {
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
+    "score": (ScoreOptions, "swag_af.cli.verbs:score"),
+    "count-check": (CountCheckOptions, "swag_af.cli.verbs:count_check"),
     "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),

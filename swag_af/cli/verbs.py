@@ -28,6 +28,7 @@ from swag_af.reporting.text import (
     run_lines,
     table,
 )
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 
@@ -242,6 +243,22 @@ def prune(options: PruneOptions) -> None:
 
     pruned = remove(options)
     _say(*pruned_lines(pruned, options))
+
+
+def score(options: ScoreOptions) -> None:
+    """Print every figure with its interval, models compared, blind against sighted, and people."""
+    from swag_af.cli.scoring import score as make
+    from swag_af.cli.scoring import score_lines
+
+    _say(*score_lines(make(options), options))
+
+
+def count_check(options: CountCheckOptions) -> None:
+    """Print what each percentage can be a share of, and what other numbers all of them would fit."""
+    from swag_af.cli.scoring import check_lines
+    from swag_af.scoring.counting import count_check as check
+
+    _say(*check_lines(check(options)))
 
 
 def explain(options: ExplainOptions) -> None:

@@ -13,6 +13,7 @@ Reading order (each file imports only those named before it):
     verification  section: what annotators judged, if there are verdicts
     provenance    sections: command, options, hashes, versions, seconds
     audit_page    the page of an audit of a dataset
+    score_page    the page of scores of predictions
     verb          the verb `report`
 
 Importing this package loads nothing else.

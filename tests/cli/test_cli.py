@@ -38,6 +38,7 @@ from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, Trai
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 Refused = Callable[..., str]
@@ -453,6 +454,21 @@ THREE_FORMS = {
         "data = ['r']\nfilters = 'cnn'\niteration = 0",
         "audit r --filters cnn --iteration 0",
         AuditOptions((Path("r"),), filters="cnn", iteration=0),
+    ),
+    "score": (
+        "data = 'd.jsonl'\npredictions = ['a.jsonl', 'b.csv']\nblind = ['x=b.csv']\n[reading]\nmask = 'persons'",
+        "score d.jsonl a.jsonl b.csv --blind x=b.csv --mask persons",
+        ScoreOptions(
+            Path("d.jsonl"),
+            (Path("a.jsonl"), Path("b.csv")),
+            blind=("x=b.csv",),
+            reading=ReadingOptions(mask="persons"),
+        ),
+    ),
+    "count-check": (
+        "percentages = ['62.89', '41.5']\nn = 159\nsensitivity = '50.75'",
+        "count-check 62.89 41.5 --n 159 --sensitivity 50.75",
+        CountCheckOptions(("62.89", "41.5"), 159, "50.75"),
     ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",

@@ -25,7 +25,7 @@ def _unmarked(record: Record) -> Record:
 
 def _of_requests(record: Record) -> Record:
     """A line of a log of samples: the options are the requests, the context what comes before all of them."""
-    requests = _requests(record.get("arguments"))
+    requests = requests_of(record.get("arguments"))
     if any(before for before, _ in requests):  # those without are only to take out how likely an option is by itself
         requests = [request for request in requests if request[0]]
     befores, options = {before for before, _ in requests}, [option.strip() for _, option in requests]
@@ -37,7 +37,7 @@ def _of_requests(record: Record) -> Record:
     return {**record, "context": befores.pop().strip(), "options": options, "label": record.get("target")}
 
 
-def _requests(arguments: Any) -> list[tuple[str, str]]:
+def requests_of(arguments: Any) -> list[tuple[str, str]]:
     """`(context, continuation)` of each request: a list of pairs, or `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`."""
     listed = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     given = listed if isinstance(listed, list) else []
