@@ -18,7 +18,7 @@ from typing import Any
 from swag_af.data.cells.values import did_you_mean, listed, optional, word_of
 from swag_af.data.errors import InputError, RowError
 from swag_af.data.files import read_json
-from swag_af.data.instances.layouts import requests_of
+from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
 from swag_af.data.sources import Record, Records, Source, open_source, read_csv
 from swag_af.scoring.options import Metric, PredictionOptions
