@@ -3,8 +3,8 @@
     vcr      a row is two questions: `Q->A`, which of the answers, and `QA->R`, which of the rationales, given the
              question and its right answer; a row without rationales is one. What both share is `annot_id`
     vcr-cs   a row is two questions, original and contrast, with the same answers over one image, of which others
-             are right; their contrast set is `annot_id`. The released file has 159 pairs of 152 `annot_id`, as seven
-             questions were rewritten twice, or labelled twice: the second of them is `val-7499:2`
+             are right; their contrast set is `annot_id`. The released file has 159 pairs of 152 `annot_id`: six
+             questions were rewritten twice, one was labelled twice; the second is `val-7499:2` and so on
 
 Texts come as plain ones: what numbers of objects in them mean is decided in `tagged`.
 """
