@@ -43,6 +43,14 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return made
 
 
+class Linear(nn.Linear):
+    """A layer of `linear`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(M, I) to (M, O)."""
+        return linear(x, self.weight, self.bias)
+
+
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
