@@ -22,6 +22,10 @@ FILTERS: dict[str, str] = {
     "chars": "swag_af.filters.estimators:CharFilter",
     "fasttext": "swag_af.filters.fast_text:FastTextFilter",
     "transformer": "swag_af.filters.transformer:TransformerFilter",
+    "dualbow": "swag_af.filters.pairs.members:DualBowFilter",
+    "infersent-mlp": "swag_af.filters.pairs.members:InferSentMLPFilter",
+    "infersent-bilinear": "swag_af.filters.pairs.members:InferSentBilinearFilter",
+    "lstm": "swag_af.filters.pairs.members:LSTMFilter",
 }
 REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model"})
 
@@ -34,6 +38,10 @@ LABELS = {
     "ngrams": "n-gram regression",
     "fasttext": "fastText",
     "chars": "character n-grams",
+    "dualbow": "DualBoW",
+    "infersent-mlp": "InferSent-MLP",
+    "infersent-bilinear": "InferSent-Bilinear",
+    "lstm": "LSTM sequence model",
 }
 """How filters are called where there is room for words."""
 
