@@ -9,18 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from swag_af.filters.pairs.attention import Side, distinct_words, soft_alignment
-from swag_af.filters.pairs.batch import Encoded, PairNetwork, TextBatch
+from swag_af.filters.pairs.batch import Encoded, PairNetwork, TextBatch, WordTable
 from swag_af.nn.products import Linear
 
 
 class DecomposableAttention(PairNetwork):
     """Attend, compare, aggregate; each step two layers of `hidden` ReLU units with dropout, as published (200, 0.2)."""
 
-    def __init__(self, embed: nn.Embedding, n_outputs: int = 1, *, hidden: int = 200, dropout: float = 0.2):
+    def __init__(self, words: WordTable, n_outputs: int = 1, *, hidden: int = 200, dropout: float = 0.2):
         super().__init__()
         self.n_outputs, self.hidden = n_outputs, hidden
-        self.embed = embed
-        self.project = Linear(embed.embedding_dim, hidden, bias=False)
+        self.words = words
+        self.project = Linear(words.size, hidden, bias=False)
         self.attend = _two_layers(hidden, hidden, dropout)  # F
         self.dropout = nn.Dropout(dropout)
         self.own = Linear(hidden, hidden)  # G's first layer: what it takes of the word itself ...
@@ -31,8 +31,8 @@ class DecomposableAttention(PairNetwork):
 
     def encode(self, texts: TextBatch) -> Encoded:
         """A state is a word's key for the attention, and both halves of its comparison: (rows, 3 * hidden)."""
-        words, places = distinct_words(texts)
-        projected = self.project(self.embed(words))  # (Q, hidden)
+        distinct, places = distinct_words(texts)
+        projected = self.project(self.words(distinct))  # (Q, hidden)
         dropped = self.dropout(projected)
         of_words = torch.cat([self.attend(projected), self.own(dropped), self.other(dropped)], dim=1)
         return Encoded(nn.functional.embedding(places, of_words), texts.lengths)

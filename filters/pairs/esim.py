@@ -14,20 +14,20 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from swag_af.filters.pairs.attention import Side, distinct_words, soft_alignment
-from swag_af.filters.pairs.batch import Encoded, PairNetwork, TextBatch
+from swag_af.filters.pairs.batch import Encoded, PairNetwork, TextBatch, WordTable
 from swag_af.nn.bidirectional import BiLSTM, Steps
-from swag_af.nn.products import Linear, linear
+from swag_af.nn.products import Linear, linear_of_any
 
 
 class ESIM(PairNetwork):
     """Reads word by word, aligns, and reads again."""
 
-    def __init__(self, embed: nn.Embedding, n_outputs: int = 1, *, hidden: int = 300, dropout: float = 0.5):
+    def __init__(self, words: WordTable, n_outputs: int = 1, *, hidden: int = 300, dropout: float = 0.5):
         super().__init__()
         self.n_outputs, self.hidden = n_outputs, hidden
-        self.embed = embed
+        self.words = words
         self.dropout = nn.Dropout(dropout)
-        self.reader = BiLSTM(embed.embedding_dim, hidden)
+        self.reader = BiLSTM(words.size, hidden)
         self.project = nn.Linear(8 * hidden, hidden)
         self.composer = BiLSTM(hidden, hidden)
         self.classify = nn.Sequential(nn.Dropout(dropout), Linear(8 * hidden, hidden), nn.Tanh(), nn.Dropout(dropout))
@@ -36,10 +36,10 @@ class ESIM(PairNetwork):
     def encode(self, texts: TextBatch) -> Encoded:
         """A state is the reader's two directions, and what the projection takes of them for the word itself and for
         words aligned to it: (rows, 4 * hidden). Dropout is one draw for each distinct word of the batch."""
-        words, places = distinct_words(texts)
-        read = self.reader(self.dropout(self.embed(words)), places, Steps.of(texts.lengths))  # (rows, 2 * hidden)
+        distinct, places = distinct_words(texts)
+        read = self.reader(self.dropout(self.words(distinct)), places, Steps.of(texts.lengths))  # (rows, 2 * hidden)
         own, other, difference, _ = self.project.weight.split(2 * self.hidden, dim=1)
-        both = linear(read, torch.cat([own + difference, other - difference]))  # (rows, 2 * hidden)
+        both = linear_of_any(read, torch.cat([own + difference, other - difference]))  # (rows, 2 * hidden)
         return Encoded(torch.cat([read, both], dim=1), texts.lengths)
 
     def compare(self, encoded: Encoded, first: Tensor, second: Tensor) -> Tensor:
@@ -58,11 +58,10 @@ class ESIM(PairNetwork):
         values = torch.cat([read, states[:, size + self.hidden :]], dim=1)  # what is averaged: (rows, 3 * hidden)
         padded = sides[0].padded(values), sides[1].padded(values)
         weights = soft_alignment((padded[0][..., :size], padded[1][..., :size]), sides)
-        by_product = self.project.weight[:, 3 * size :].contiguous()  # kernels crawl on rows with gaps
         made = []
         for side, beside, over in zip(sides, padded[::-1], weights, strict=True):
             aligned = side.ragged(over @ beside)  # (M, 3 * hidden)
             mine = side.of_words()
-            product = linear(embedding(mine, read) * aligned[:, :size], by_product)
+            product = linear_of_any(embedding(mine, read) * aligned[:, :size], self.project.weight[:, 3 * size :])
             made.append(embedding(mine, own) + aligned[:, size:] + product + self.project.bias)
         return torch.cat(made).relu()

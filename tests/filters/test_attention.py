@@ -5,9 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow.attention import slow_decomposable, slow_esim
-from torch import nn
 
-from swag_af.filters.pairs.batch import PairBatch, TextBatch
+from swag_af.filters.pairs.batch import PairBatch, TextBatch, WordTable
 from swag_af.filters.pairs.decomposable import DecomposableAttention
 from swag_af.filters.pairs.esim import ESIM
 
@@ -17,7 +16,7 @@ BOTH = pytest.mark.parametrize("kind", TWINS, ids=lambda kind: kind.__name__)
 
 def network_of(kind, *, n_outputs=2, dropout=0.0, dtype=torch.float32, seed=0):
     torch.manual_seed(seed)
-    made = kind(nn.Embedding(30, 6), n_outputs, hidden=5, dropout=dropout).to(dtype)
+    made = kind(WordTable(torch.randn(30, 6)), n_outputs, hidden=5, dropout=dropout).to(dtype)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter += 0.1 * torch.randn(parameter.shape, dtype=dtype)  # biases, too

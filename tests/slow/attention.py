@@ -57,7 +57,7 @@ def slow_esim(network, batch):
     states, reals = [], []
     for which in (batch.first, batch.second):
         words, real = padded_texts(batch.texts, which)
-        states.append(slow_lstm(network.reader, network.dropout(network.embed(words)), real))
+        states.append(slow_lstm(network.reader, network.dropout(network.words(words)), real))
         reals.append(real)
     logits = states[0] @ states[1].transpose(1, 2)
     weights = masked_softmax(logits, reals[1]), masked_softmax(logits.transpose(1, 2), reals[0])
@@ -77,7 +77,7 @@ def slow_decomposable(network, batch):
     projected, reals = [], []
     for which in (batch.first, batch.second):
         words, real = padded_texts(batch.texts, which)
-        projected.append(linear(network.embed(words), network.project.weight))
+        projected.append(linear(network.words(words), network.project.weight))
         reals.append(real)
     keys = [plain(network.attend, words) for words in projected]
     logits = keys[0] @ keys[1].transpose(1, 2)
