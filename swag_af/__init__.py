@@ -12,6 +12,7 @@ and prints nothing but progress on the terminal:
     pool          PoolOptions           the pool
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
@@ -72,6 +73,9 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.filters.checking import check_filter
+    from swag_af.filters.nli.entailing import entailment
+    from swag_af.filters.nli.options import TrainNLIOptions
+    from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
@@ -114,6 +118,7 @@ _MODULE_OF = {
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
     "TrainLMOptions": "swag_af.lm.options",
+    "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
     "audit": "swag_af.auditing.dataset",
     "audit_of_run": "swag_af.auditing.audit",
@@ -121,6 +126,7 @@ _MODULE_OF = {
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "contexts": "swag_af.data.captions.verb",
+    "entailment": "swag_af.filters.nli.entailing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -137,6 +143,7 @@ _MODULE_OF = {
     "run_filter": "swag_af.cli.filtering",
     "tag": "swag_af.data.pool.verb",
     "train_lm": "swag_af.lm.lstm.train",
+    "train_nli": "swag_af.filters.nli.training",
     "train_tagger": "swag_af.data.syntax.train_tagger",
     "write_report": "swag_af.reporting.verb",
 }
@@ -167,6 +174,7 @@ __all__ = [
     "SwagAfError",
     "TagOptions",
     "TrainLMOptions",
+    "TrainNLIOptions",
     "TrainTaggerOptions",
     "audit",
     "audit_of_run",
@@ -174,6 +182,7 @@ __all__ = [
     "check_filter",
     "check_generator",
     "contexts",
+    "entailment",
     "features",
     "filter_pool",
     "generate",
@@ -190,6 +199,7 @@ __all__ = [
     "run_filter",
     "tag",
     "train_lm",
+    "train_nli",
     "train_tagger",
     "write_report",
 ]

@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     demo       the verb `demo`
     explain    the verb `explain`
     pruning    what the verb `prune` prints
+    nli        what the verb `train-nli` prints
     verbs      what each verb prints
     main       the command line
 

@@ -14,6 +14,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
@@ -233,6 +234,14 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     if options.out is None:
         return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
     return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
+
+
+def train_nli(options: TrainNLIOptions) -> None:
+    """Print the accuracy on the held-out pairs, with its interval."""
+    from swag_af.cli.nli import trained_lines
+    from swag_af.filters.nli.training import train_nli as train
+
+    _say(*trained_lines(train(options)))
 
 
 def prune(options: PruneOptions) -> None:

@@ -1,4 +1,4 @@
-"""Plain padded twins of ESIM and decomposable attention: every pair encodes both its texts, nothing is shared or packed.
+"""Plain padded twins of ESIM and decomposable attention: every pair encodes both its texts, padded.
 
 Built from the parameters of the fast networks, with torch's own layers on padded tensors; gradients by autograd.
 """
