@@ -6,6 +6,7 @@ tokenised them; first sentences are tokenised once each. No Python step a token 
 Letters: `t` distinct texts of `T` words in all, `q` pairs, `n` rows and `m` candidates a row of a view.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -129,8 +130,13 @@ def texts_of(strings: Iterable[str]) -> Texts:
 
 @lru_cache(maxsize=1 << 17)
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text, in lower case."""
-    return tuple(token.lower() for token in tokenize(text.strip()))
+    """The words of a text of any number of sentences, in lower case."""
+    sentences = _BETWEEN_SENTENCES.split(text.strip())
+    return tuple(token.lower() for sentence in sentences for token in tokenize(sentence))
+
+
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])(?<!\b(?:Mr|Ms|Dr|St)\.)(?<!\bMrs\.)\s+")
+"""`tokenize` takes a sentence, and leaves a full stop within it at its word."""
 
 
 def _numbered(view: View, sentences: list[str]) -> tuple[tuple[str, ...], Pieces]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
-from swag_af.auditing.probes.bridge import FilterScorer
+from swag_af.auditing.probes.bridge import scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import (
@@ -266,7 +266,7 @@ def _scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer:
         raise InputError(
             f"model {model_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
         )
-    return FilterScorer(made, reading, groups)
+    return scorer_of(made, reading, groups)
 
 
 def _check_name(model: AnyModel) -> None:
