@@ -7,7 +7,7 @@
 Both train the same network from the same start: forward, backward, a step of Adam, one thread. Ours encodes every
 distinct text of a batch once and does no arithmetic on padding; the reference (`tests/slow/attention.py`, which the
 tests hold equal in logits and gradients) encodes both texts of every pair, padded, with torch's own LSTM. Seconds are
-of CPU. The reference runs on every k-th batch and is scaled up to the epoch, unless told otherwise; `ratio_to_reference`
+of CPU. The reference runs on some batches and is scaled up to the epoch, unless told otherwise; `ratio_to_reference`
 compares the same batches.
 """
 
