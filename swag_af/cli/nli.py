@@ -11,7 +11,7 @@ def trained_lines(model: NLIModel) -> list[str]:
     """Sizes, losses, the held-out accuracy of all and of each class, each with its interval."""
     manifest, held = model.manifest, model.held_out()
     labels, said, groups = (np.array([getattr(one, name) for one in held]) for name in ("label", "said", "group"))
-    rows = [["class", "pairs", "accuracy", "95 % interval"]]
+    rows = [("class", "pairs", "accuracy", "95 % interval")]
     for name, chosen in [
         ("all", np.ones(len(held), bool)),
         *((name, labels == i) for i, name in enumerate(manifest.classes)),
@@ -19,7 +19,7 @@ def trained_lines(model: NLIModel) -> list[str]:
         if chosen.any():
             hits = (labels == said)[chosen].astype(float)
             low, high = interval(hits, np.unique(groups[chosen], return_inverse=True)[1])
-            rows.append([name, f"{len(hits):,}", f"{hits.mean():.3f}", f"{low:.3f} to {high:.3f}"])
+            rows.append((name, f"{len(hits):,}", f"{hits.mean():.3f}", f"{low:.3f} to {high:.3f}"))
     best = int(np.argmin(manifest.losses))
     return [
         f"Trained on {manifest.n_train:,} pairs; {manifest.n_stop:,} chose epoch {best + 1} of {len(manifest.losses)} "
