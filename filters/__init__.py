@@ -16,6 +16,7 @@ Reading order (each file imports only those named before it):
     fast_text    FastTextFilter
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
     pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
+    nli          a model of natural language inference: train-nli, NLIFilter, entailment
 
 Importing this package loads no torch; the names below are loaded when first used.
 """

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from swag_af.filters.sequences import Batch
-from swag_af.nn.products import linear
+from swag_af.nn.products import Linear, linear
 from swag_af.nn.recurrent import lstm_max_pool
 from swag_af.nn.threads import threads
 from swag_af.nn.windows import window_max_pool
@@ -222,16 +222,9 @@ def _embedding(n: int, std: float) -> nn.Embedding:
     return embedding
 
 
-class _Linear(nn.Linear):
-    """By the fastest product at hand."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return linear(x, self.weight, self.bias)
-
-
 def _selu_linear(n_in: int, n_out: int) -> nn.Linear:
     """Weights of variance 1 / n_in, which keep SELU units normalised (Klambauer et al. 2017)."""
-    layer = _Linear(n_in, n_out)
+    layer = Linear(n_in, n_out)
     nn.init.normal_(layer.weight, std=n_in**-0.5)
     nn.init.zeros_(layer.bias)
     return layer

@@ -26,8 +26,11 @@ FILTERS: dict[str, str] = {
     "infersent-mlp": "swag_af.filters.pairs.members:InferSentMLPFilter",
     "infersent-bilinear": "swag_af.filters.pairs.members:InferSentBilinearFilter",
     "lstm": "swag_af.filters.pairs.members:LSTMFilter",
+    "decomp": "swag_af.filters.pairs.members:DecompFilter",
+    "esim": "swag_af.filters.pairs.members:ESIMFilter",
+    "nli": "swag_af.filters.nli.member:NLIFilter",
 }
-REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model"})
+REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model", "nli": "folder of train-nli"})
 
 LABELS = {
     "mlp": "LM perplexity MLP",
@@ -42,6 +45,9 @@ LABELS = {
     "infersent-mlp": "InferSent-MLP",
     "infersent-bilinear": "InferSent-Bilinear",
     "lstm": "LSTM sequence model",
+    "decomp": "decomposable attention",
+    "esim": "ESIM",
+    "nli": "NLI probabilities",
 }
 """How filters are called where there is room for words."""
 

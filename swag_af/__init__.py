@@ -12,6 +12,7 @@ and prints nothing but progress on the terminal:
     pool          PoolOptions           the pool
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
@@ -78,6 +79,9 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
     from swag_af.filters.checking import check_filter
+    from swag_af.filters.nli.entailing import entailment
+    from swag_af.filters.nli.options import TrainNLIOptions
+    from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
@@ -126,6 +130,7 @@ _MODULE_OF = {
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
     "TrainLMOptions": "swag_af.lm.options",
+    "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
     "audit": "swag_af.auditing.dataset",
     "audit_of_run": "swag_af.auditing.audit",
@@ -136,6 +141,7 @@ _MODULE_OF = {
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
     "describe": "swag_af.cli.describing",
+    "entailment": "swag_af.filters.nli.entailing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -154,6 +160,7 @@ _MODULE_OF = {
     "scores_of": "swag_af.scoring.outcome",
     "tag": "swag_af.data.pool.verb",
     "train_lm": "swag_af.lm.lstm.train",
+    "train_nli": "swag_af.filters.nli.training",
     "train_tagger": "swag_af.data.syntax.train_tagger",
     "write_report": "swag_af.reporting.verb",
 }
@@ -187,6 +194,7 @@ __all__ = [
     "SwagAfError",
     "TagOptions",
     "TrainLMOptions",
+    "TrainNLIOptions",
     "TrainTaggerOptions",
     "audit",
     "audit_of_run",
@@ -197,6 +205,7 @@ __all__ = [
     "count_check",
     "counts",
     "describe",
+    "entailment",
     "features",
     "filter_pool",
     "generate",
@@ -215,6 +224,7 @@ __all__ = [
     "scores_of",
     "tag",
     "train_lm",
+    "train_nli",
     "train_tagger",
     "write_report",
 ]

@@ -7,5 +7,8 @@ Reading order (each file imports only those named before it):
     texts       texts and pairs of them as numbers of words
     fitting     fitting and scoring, shared by all
     networks    DualBoW, two BiLSTMs, one BiLSTM
-    members     DualBowFilter, InferSentMLPFilter, InferSentBilinearFilter, LSTMFilter
+    attention   words of two texts aligned
+    decomposable  decomposable attention
+    esim        ESIM
+    members     DualBowFilter, InferSentMLPFilter, InferSentBilinearFilter, LSTMFilter, DecompFilter, ESIMFilter
 """

@@ -12,7 +12,7 @@ Letters: `q` pairs of `t` distinct texts, `n` rows of `A` pairs, `O` outputs of 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -71,7 +71,7 @@ class PairFilter(ABC):
     """After a fit: cross-entropy on the stopping rows, one number an epoch, in nats."""
     coverage: float = field(default=0.0, init=False, repr=False, compare=False)
     """After a fit: share of the words of its distinct texts, repeated ones counted, that the file of vectors has."""
-    _fitted: "_Fitted | None" = field(default=None, init=False, repr=False, compare=False)
+    _fitted: "Fitted | None" = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str]
     argument: ClassVar[str] = "vectors"
@@ -119,7 +119,7 @@ class PairFilter(ABC):
         if self.vectors:  # one reading of the file for all that this pool will ask
             firsts = dict.fromkeys(word for context in view.pool.contexts for word in words_of(context.sent1))
             open_vectors(self.vectors).find((*view.vocabulary.tokens, *firsts))
-        self._fit(pairs, _Task(np.zeros(n, np.int64), n_assigned, 1), view.groups, rng)
+        self._fit(pairs, Task(np.zeros(n, np.int64), n_assigned, 1), view.groups, rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits."""
@@ -141,7 +141,7 @@ class PairFilter(ABC):
         if len(labels) < 2:
             raise InputError(f"a filter needs 2 texts or more to fit; there are {len(labels)}.")
         pairs = pairs_of_texts(firsts, seconds, as_one=self.reads_one)
-        self._fit(pairs, _Task(np.asarray(labels, np.int64), 1, n_labels, is_choices=False), np.asarray(groups), rng)
+        self._fit(pairs, Task(np.asarray(labels, np.int64), 1, n_labels, is_choices=False), np.asarray(groups), rng)
 
     def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
         """(q, n_labels) float32 logits."""
@@ -161,7 +161,7 @@ class PairFilter(ABC):
         """
         return self._compare(self._ready(), encoded, np.asarray(first), np.asarray(second))
 
-    def _ready(self, *, choices: bool | None = None) -> "_Fitted":
+    def _ready(self, *, choices: bool | None = None) -> "Fitted":
         if self._fitted is None:
             raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
         if choices is not None and choices != self._fitted.task.is_choices:
@@ -172,7 +172,7 @@ class PairFilter(ABC):
     def _read(self, view: View) -> Pairs:
         return pairs_of_view(view, see_context=self.see_context, as_one=self.reads_one)
 
-    def _fit(self, pairs: Pairs, task: "_Task", groups: np.ndarray, rng: np.random.Generator) -> None:
+    def _fit(self, pairs: Pairs, task: "Task", groups: np.ndarray, rng: np.random.Generator) -> None:
         self.check()
         if not pairs.has_firsts and not self.reads_one:
             raise InputError(
@@ -182,14 +182,14 @@ class PairFilter(ABC):
         device = pick_device(self.device)
         train, stop = hold_aside(groups, stopping_size(len(groups), self.stopping_share), rng=rng)
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
-            rows, start = self._start(pairs.texts)
+            rows, start = self.start_table(pairs.texts)
             words = WordTable(start, tune=self.tune_vectors)
             network = self.make_network(words, task.n_outputs).to(device)
             texts = pairs.texts.in_table(rows)
-            self._train(network, _Reader(Pairs(texts, pairs.first, pairs.second), task), train, stop, rng)
-        self._fitted = _Fitted(network, rows, task)
+            self._train(network, Reader(Pairs(texts, pairs.first, pairs.second), task), train, stop, rng)
+        self._fitted = Fitted(network, rows, task)
 
-    def _start(self, texts: Texts) -> tuple[dict[str, int], torch.Tensor]:
+    def start_table(self, texts: Texts) -> tuple[dict[str, int], torch.Tensor]:
         """The row of each word that has one, and the table (V, E) that training starts from."""
         found = open_vectors(self.vectors).find(texts.words) if self.vectors else {}
         counts = np.bincount(texts.numbers, minlength=len(texts.words))
@@ -212,30 +212,54 @@ class PairFilter(ABC):
         return rows, start
 
     def _train(
-        self, network: PairNetwork, reader: "_Reader", train: np.ndarray, stop: np.ndarray, rng: np.random.Generator
+        self, network: PairNetwork, reader: "Reader", train: np.ndarray, stop: np.ndarray, rng: np.random.Generator
     ) -> None:
         device = next(network.parameters()).device
         adam = Adam(network, self.learning_rate, self.weight_decay)
-        n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
-
-        def run_epoch() -> None:
-            for rows in np.array_split(rng.permutation(train), n_batches):
-                network.zero_grad()
-                with mixed_precision(device):
-                    logits, targets = reader.logits(network, rows, device)
-                F.cross_entropy(logits.float(), targets).backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
-                adam.step()
-
         self.held_out_losses = train_while_better(
             network,
-            run_epoch,
-            lambda: _held_out_loss(network, reader, stop, device),
+            lambda: self.train_epoch(network, reader, rng.permutation(train), adam),
+            lambda: held_out_loss(network, reader, stop, device),
             max_epochs=self.max_epochs,
             patience=self.patience,
         )
 
-    def _score(self, fitted: "_Fitted", pairs: Pairs) -> np.ndarray:
+    def train_epoch(
+        self,
+        network: PairNetwork,
+        reader: "Reader",
+        order: np.ndarray,
+        adam: Adam,
+        advance: Callable[[int], None] = lambda n: None,
+    ) -> None:
+        """One pass over the rows in that `order`; `advance(n)` is told of every `n` that are done."""
+        device = next(network.parameters()).device
+        n_batches = max(1, round(len(order) / batch_size(len(order), self.batch_contexts)))
+        for rows in np.array_split(order, n_batches):
+            network.zero_grad()
+            with mixed_precision(device):
+                logits, targets = reader.logits(network, rows, device)
+            F.cross_entropy(logits.float(), targets).backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
+            adam.step()
+            advance(len(rows))
+
+    def restore(self, words: Sequence[str], weights: Mapping[str, torch.Tensor], n_labels: int) -> None:
+        """Be as the filter that was fitted on classes and left these `words` in the order of its table, and `weights`.
+
+        Raises RuntimeError or KeyError, as torch does, where they are not those of such a network.
+        """
+        table = WordTable(weights["words.weight"].clone(), tune=self.tune_vectors)
+        network = self.make_network(table, n_labels)
+        network.load_state_dict(weights)
+        rows = {word: N_SPECIAL + i for i, word in enumerate(words)}
+        self._fitted = Fitted(network.eval(), rows, Task(np.zeros(0, np.int64), 1, n_labels, is_choices=False))
+
+    def score_pairs(self, pairs: Pairs) -> np.ndarray:
+        """(q, O) float32 logits of pairs from wherever they are."""
+        return self._score(self._ready(), pairs)
+
+    def _score(self, fitted: "Fitted", pairs: Pairs) -> np.ndarray:
         """(q, O) float32 logits, some texts at a time."""
         out = np.empty((len(pairs), fitted.task.n_outputs), np.float32)
         for index in _blocks(pairs):
@@ -246,7 +270,7 @@ class PairFilter(ABC):
         return out
 
     @torch.inference_mode()
-    def _encode(self, fitted: "_Fitted", texts: Texts, index: np.ndarray) -> tuple[Encoded, np.ndarray]:
+    def _encode(self, fitted: "Fitted", texts: Texts, index: np.ndarray) -> tuple[Encoded, np.ndarray]:
         """The texts at `index` (k,), longest first, and the place (k,) of each of them."""
         device = pick_device(self.device)
         network = fitted.network.to(device)
@@ -265,7 +289,7 @@ class PairFilter(ABC):
         return Encoded(states, torch.cat([part.lengths for part in parts])), place
 
     @torch.inference_mode()
-    def _compare(self, fitted: "_Fitted", encoded: Encoded, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _compare(self, fitted: "Fitted", encoded: Encoded, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """(p, O) float32 logits; chunks of like length."""
         device = encoded.states.device
         lengths = encoded.lengths.cpu().numpy()
@@ -278,7 +302,7 @@ class PairFilter(ABC):
                 out[index] = fitted.network.compare(encoded, *chunk).float().cpu().numpy()
         return out
 
-    def _look_up(self, fitted: "_Fitted", words: Sequence[str]) -> tuple[dict[str, int], torch.Tensor]:
+    def _look_up(self, fitted: "Fitted", words: Sequence[str]) -> tuple[dict[str, int], torch.Tensor]:
         """The row of each word that has one, and the vectors of those of `words` that only the file has."""
         new = [word for word in words if word not in fitted.rows and word != BLANK] if self.vectors else []
         found = open_vectors(self.vectors).find(new) if new else {}
@@ -296,7 +320,7 @@ TEXTS_AT_ONCE, PAIRS_AT_ONCE = 2048, 2048
 
 
 @dataclass(frozen=True)
-class _Task:
+class Task:
     """What a network is fitted to say."""
 
     targets: np.ndarray
@@ -309,19 +333,19 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class Fitted:
     network: PairNetwork
     rows: dict[str, int]
     """The row of each word in the table of vectors."""
-    task: _Task
+    task: Task
 
 
 @dataclass(frozen=True)
-class _Reader:
+class Reader:
     """The rows of a fit, whose texts are rows of the table of vectors."""
 
     pairs: Pairs
-    task: _Task
+    task: Task
 
     def logits(self, network: PairNetwork, rows: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
         """(k, n_each * O) logits of `rows` (k,), and their targets (k,)."""
@@ -336,7 +360,7 @@ class _Reader:
 
 
 @torch.inference_mode()
-def _held_out_loss(network: PairNetwork, reader: _Reader, rows: np.ndarray, device: torch.device) -> float:
+def held_out_loss(network: PairNetwork, reader: Reader, rows: np.ndarray, device: torch.device) -> float:
     """Mean cross-entropy in nats, full precision."""
     network.eval()
     total = 0.0

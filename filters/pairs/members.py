@@ -1,10 +1,12 @@
-"""The simpler filters of two texts: which network each one trains. How they are trained: `fitting`."""
+"""The filters of two texts: which network each one trains. How they are trained: `fitting`."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from swag_af.data.errors import InputError
 from swag_af.filters.pairs.batch import PairNetwork, WordTable
+from swag_af.filters.pairs.decomposable import DecomposableAttention
+from swag_af.filters.pairs.esim import ESIM
 from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.pairs.networks import DualBow, InferSentBilinear, InferSentMLP, LSTMSequence
 
@@ -69,3 +71,36 @@ class LSTMFilter(RecurrentFilter):
     def make_network(self, words: WordTable, n_outputs: int) -> PairNetwork:
         """An `LSTMSequence`."""
         return LSTMSequence(words, n_outputs, self.hidden, self.dropout)
+
+
+@dataclass(kw_only=True)
+class DecompFilter(RecurrentFilter):
+    """Words of one text aligned to those of the other, in no order: decomposable attention (Parikh et al. 2016)."""
+
+    hidden: int = 208
+    """Units of every layer; published with 200, which is no multiple of 16."""
+    dropout: float = 0.2
+    """As published."""
+
+    name: ClassVar[str] = "decomp"
+
+    def make_network(self, words: WordTable, n_outputs: int) -> PairNetwork:
+        """A `DecomposableAttention`."""
+        return DecomposableAttention(words, n_outputs, hidden=self.hidden, dropout=self.dropout)
+
+
+@dataclass(kw_only=True)
+class ESIMFilter(RecurrentFilter):
+    """Two texts read by BiLSTMs, aligned word by word, and read again: ESIM (Chen et al. 2017)."""
+
+    hidden: int = 304
+    """Units a direction; published with 300, which is no multiple of 16."""
+    dropout: float = 0.5
+    """As published."""
+    batch_contexts: int = 32
+
+    name: ClassVar[str] = "esim"
+
+    def make_network(self, words: WordTable, n_outputs: int) -> PairNetwork:
+        """An `ESIM`."""
+        return ESIM(words, n_outputs, hidden=self.hidden, dropout=self.dropout)

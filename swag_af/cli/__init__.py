@@ -13,6 +13,7 @@ Reading order (each file imports only those named before it):
     pruning    what the verb `prune` prints
     scoring    the verb `score`, and what `count-check` prints
     describing  the verb `describe` of a dataset
+    nli        what the verb `train-nli` prints
     verbs      what each verb prints
     main       the command line
 

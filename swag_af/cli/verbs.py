@@ -15,6 +15,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
@@ -243,6 +244,14 @@ def describe(options: DescribeOptions) -> None:
     from swag_af.cli.describing import described_lines
 
     _say(*described_lines(description(options), options))
+
+
+def train_nli(options: TrainNLIOptions) -> None:
+    """Print the accuracy on the held-out pairs, with its interval."""
+    from swag_af.cli.nli import trained_lines
+    from swag_af.filters.nli.training import train_nli as train
+
+    _say(*trained_lines(train(options)))
 
 
 def prune(options: PruneOptions) -> None:

@@ -33,6 +33,7 @@ from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
@@ -426,6 +427,13 @@ THREE_FORMS = {
         "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true",
         "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
         GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
+    ),
+    "train-nli": (
+        "data = ['p.jsonl']\nmodel = 'decomp'\nhidden = 64\nneutral_share = 0.5\n[reading]\nlayout = 'columns'",
+        "train-nli p.jsonl --model decomp --hidden 64 --neutral-share 0.5 --layout columns",
+        TrainNLIOptions(
+            (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
+        ),
     ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
