@@ -15,6 +15,7 @@ Reading order (each file imports only those named before it):
     estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
+    encoder      EncoderFilter, a regression on a pretrained encoder that stays as it is
     pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM
 
 Importing this package loads no torch; the names below are loaded when first used.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from swag_af.data.errors import ContractError
     from swag_af.filters.checking import check_filter
     from swag_af.filters.contract import Filter
+    from swag_af.filters.encoder import EncoderFilter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
@@ -38,6 +40,7 @@ _MODULE_OF = {
     "CNNFilter": "members",
     "CharFilter": "estimators",
     "ContractError": "checking",
+    "EncoderFilter": "encoder",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
     "Filter": "contract",
@@ -57,6 +60,7 @@ __all__ = [
     "CNNFilter",
     "CharFilter",
     "ContractError",
+    "EncoderFilter",
     "EnsembleFilter",
     "FastTextFilter",
     "Filter",

@@ -22,8 +22,9 @@ FILTERS: dict[str, str] = {
     "chars": "swag_af.filters.estimators:CharFilter",
     "fasttext": "swag_af.filters.fast_text:FastTextFilter",
     "transformer": "swag_af.filters.transformer:TransformerFilter",
+    "encoder": "swag_af.filters.encoder:EncoderFilter",
 }
-REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model"})
+REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model", "encoder": "path/to/model"})
 
 LABELS = {
     "mlp": "LM perplexity MLP",
