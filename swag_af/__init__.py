@@ -16,6 +16,7 @@ and prints nothing but progress on the terminal:
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
     prune         PruneOptions          what was removed, and the audits before and after
+    run_baselines  BaselinesOptions     how far models get: Table 3
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
@@ -56,7 +57,10 @@ if TYPE_CHECKING:
     from swag_af.auditing.options import AuditOptions
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
+    from swag_af.baselines.options import BaselinesOptions
+    from swag_af.baselines.outcome import Baselines
     from swag_af.cli.auditing import run_audit
+    from swag_af.cli.baselines import run_baselines
     from swag_af.cli.filtering import run_filter
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
@@ -92,6 +96,8 @@ _MODULE_OF = {
     "AFOptions": "swag_af.af.options",
     "Audit": "swag_af.auditing.outcome",
     "AuditOptions": "swag_af.auditing.options",
+    "Baselines": "swag_af.baselines.outcome",
+    "BaselinesOptions": "swag_af.baselines.options",
     "CandidatePool": "swag_af.data.pool.pool",
     "Checks": "swag_af.auditing.dataset",
     "CaptionColumns": "swag_af.data.captions.options",
@@ -133,6 +139,7 @@ _MODULE_OF = {
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
+    "run_baselines": "swag_af.cli.baselines",
     "run_audit": "swag_af.cli.auditing",
     "run_filter": "swag_af.cli.filtering",
     "tag": "swag_af.data.pool.verb",
@@ -145,6 +152,8 @@ __all__ = [
     "AFOptions",
     "Audit",
     "AuditOptions",
+    "Baselines",
+    "BaselinesOptions",
     "CandidatePool",
     "CaptionColumns",
     "Checks",
@@ -187,6 +196,7 @@ __all__ = [
     "release",
     "report",
     "run_audit",
+    "run_baselines",
     "run_filter",
     "tag",
     "train_lm",

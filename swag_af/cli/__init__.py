@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`
+    baselines  the verb `baselines`: its cells, tables and picture
     pruning    what the verb `prune` prints
     verbs      what each verb prints
     main       the command line

@@ -8,6 +8,7 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
@@ -233,6 +234,13 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     if options.out is None:
         return ["`swag-af explain CODE` tells about a code; --out DIR keeps the page and the score of each question."]
     return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
+
+
+def baselines(options: BaselinesOptions) -> None:
+    """Print how far models get, or with --dry-run the cells and about how long they take."""
+    from swag_af.cli.baselines import baselines_lines
+
+    _say(*baselines_lines(options))
 
 
 def prune(options: PruneOptions) -> None:

@@ -58,10 +58,15 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
 
 def save_curve(figure: Any, folder: Path) -> list[Path]:
     """Write a figure as `curve.png` and `curve.svg` into `folder`; returns their paths."""
+    return save_figure(figure, folder, "curve", ("png", "svg"))
+
+
+def save_figure(figure: Any, folder: Path, name: str, suffixes: Sequence[str] = ("png", "svg", "pdf")) -> list[Path]:
+    """Write a figure as `NAME.png` and so on into `folder`, without the time of making; returns the paths."""
     paths = []
-    for suffix in ("png", "svg"):
-        path = folder / f"curve.{suffix}"
-        metadata = {"Date": None} if suffix == "svg" else None
+    for suffix in suffixes:
+        path = folder / f"{name}.{suffix}"
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
         with replacing(path) as temporary:
             figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
         paths.append(path)
