@@ -53,7 +53,7 @@ class Scored:
     model: str
     """The label of its row."""
     name: str
-    """The name that was asked for."""
+    """The name that was asked for, brackets aside."""
     vectors: str
     """The name of the file of word vectors; empty without one."""
     input: str
@@ -71,7 +71,7 @@ def write_cell(folder: Path, cell: Cell, n_fitted: int, scores: dict[str, np.nda
     rounded = {part: tuple(float(f"{x:.{_DIGITS}g}") for x in values.tolist()) for part, values in scores.items()}
     row = cell.row
     vectors = row.vectors.name if row.vectors else ""
-    made = Scored(row.label, row.name, vectors, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded)
+    made = Scored(row.label, row.base, vectors, cell.input, cell.trained_on, cell.seed, n_fitted, row.settings, rounded)
     write_json(path_of(folder, cell), {"format": FORMAT, "kind": KIND, **asdict(made)})
     return made
 

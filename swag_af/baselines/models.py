@@ -49,8 +49,21 @@ class Row:
 
     @property
     def label(self) -> str:
-        """As the table calls it, with the name of its word vectors."""
-        return f"{self.name} + {_stem(self.vectors)}" if self.vectors else self.name
+        """As the table calls it: of a path its last two parts, and the name of its word vectors."""
+        path = self.path
+        name = self.name if path is None else f"{self.base}[{'/'.join(path.absolute().parts[-2:])}]"
+        return f"{name} + {_stem(self.vectors)}" if self.vectors else name
+
+    @property
+    def base(self) -> str:
+        """Its name, brackets aside."""
+        return self.name.partition("[")[0]
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that stands in its brackets, if there is one of that name."""
+        argument = REGISTRY.parted(self.name)[1]
+        return Path(argument) if argument and Path(argument).exists() else None
 
     @property
     def is_rule(self) -> bool:
@@ -60,7 +73,7 @@ class Row:
     @property
     def draws(self) -> bool:
         """Whether its fits differ by seed."""
-        return self.name.partition("[")[0] not in DRAWS_NOTHING
+        return self.base not in DRAWS_NOTHING
 
     def make(self) -> Any:
         """A new model with its settings; raises InputError where it cannot be used on this machine."""
@@ -88,9 +101,9 @@ class Row:
             return {}
         made = self.make()
         found = asdict(made.settings) if isinstance(made, FastTextModel) else settings_of(made)
-        kept = {name: _plain(value) for name, value in found.items() if name != "device"}
-        argument = REGISTRY.parted(self.name)[1]
-        return kept | ({"files": _hash_of(Path(argument))} if argument and Path(argument).exists() else {})
+        apart = ("device", "" if self.path is None else getattr(made, "argument", ""))
+        kept = {name: _plain(value) for name, value in found.items() if name not in apart}
+        return kept if self.path is None else kept | {"files": _hash_of(self.path)}
 
 
 def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Row], list[str]]:

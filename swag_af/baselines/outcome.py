@@ -87,7 +87,9 @@ class Order:
     tau: float
     low: float
     high: float
-    """The middle 95 % of bootstrap draws of whole groups of questions."""
+    """The middle 95 % of bootstrap draws of whole groups of questions: of other questions, not of other models."""
+    p: float
+    """How often rows in a random order are as far from none, in either direction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,8 @@ class Summary:
         rng = np.random.default_rng((0, *b"order"))
         tau = rank_agreement(np.array(of), self.groups(part), paper, rng=rng)
         if tau is not None:
-            yield Order(input, trained_on, part, len(lines), *(_round(x) for x in (tau.value, tau.low, tau.high)))
+            values = (_round(x) for x in (tau.value, tau.low, tau.high, tau.p))
+            yield Order(input, trained_on, part, len(lines), *values)
 
     def papers(self) -> Iterator[PaperRow]:
         """The papers' rows beside ours."""

@@ -147,10 +147,10 @@ def _difference(by_pair: dict[tuple[str, str], Difference], row: str, column: st
 def order_line(one: Order) -> str:
     """Whether rows are in the paper's order, in a sentence."""
     where = "all cells together" if one.input == "all" else one.input
-    sure = "more alike than chance" if one.low > 0 else "less alike than chance" if one.high < 0 else "not told"
     return (
         f"Order of {one.n:,} rows beside the paper's, {where}{_trained(one.trained_on)}, {one.part}: Kendall's tau "
-        f"{one.tau:+.2f} ({one.low:+.2f} to {one.high:+.2f}, bootstrap over groups), {sure}"
+        f"{one.tau:+.2f} (with other questions {one.low:+.2f} to {one.high:+.2f}; rows in a random order: "
+        f"p = {one.p:.2g})"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.ranking import hits
 from swag_af.baselines import grid
@@ -280,6 +281,22 @@ def test_a_dry_run_lists_cells_and_writes_nothing(data: Path, straight: Path, tm
     again = "\n".join(baselines_lines(options(data, straight, seeds=3, dry_run=True)))
     assert "6 of 26 cells to make" in again
     assert "a guess" not in again
+
+
+def test_an_encoder_is_told_by_its_files_and_not_by_its_path(data: Path, tmp_path: Path) -> None:
+    model = Path(save_tiny_bert(tmp_path / "tiny"))
+    cells = []
+    for name in ("a", "b"):
+        here = tmp_path / name / "here"
+        here.mkdir(parents=True)
+        model = model.rename(here / "tiny")
+        run_grid(options(data, tmp_path / f"out-{name}", models=f"encoder[{model}]", inputs="ending,full"))
+        cells.append({path.name: path.read_bytes() for path in (tmp_path / f"out-{name}" / "cells").iterdir()})
+    assert cells[0] == cells[1]
+    assert len(cells[0]) == 2
+    assert not any(str(tmp_path).encode() in content for content in cells[0].values())
+    (found,) = {one.model for one in open_baselines(tmp_path / "out-a").figures}
+    assert found == "encoder[here/tiny]"
 
 
 def test_progress_reaches_its_end_whatever_cells_cost(data: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Rank agreement with the paper, and what papers say."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,15 @@ VALUES = st.integers(0, 4).map(float)
 @given(pairs=st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=8))
 def test_tau_counts_every_pair(pairs: list[tuple[float, float]]) -> None:
     one, other = (list(column) for column in zip(*pairs, strict=True))
-    assert tau_b(np.array(one), np.array(other)) == pytest.approx(slow_tau(one, other), abs=1e-9)
+    assert tau_b(np.array(one), np.array(other))[0] == pytest.approx(slow_tau(one, other), abs=1e-9)
+
+
+def test_five_rows_in_order_may_be_luck() -> None:
+    paper = np.arange(5.0)
+    tau, p = tau_b(np.array([0.0, 1.0, 2.0, 4.0, 3.0]), paper)
+    assert tau == pytest.approx(0.8)
+    orders = [tau_b(np.array(order, float), paper)[0] for order in permutations(range(5))]
+    assert p == pytest.approx(np.mean(np.abs(orders) >= 0.8 - 1e-9))
 
 
 def test_rows_far_apart_have_a_sure_order_and_rows_alike_none() -> None:
