@@ -17,6 +17,7 @@ Reading order (each file imports only those named before it):
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
     pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
     nli          a model of natural language inference: train-nli, NLIFilter, entailment
+    encoder      EncoderFilter, a regression on a pretrained encoder that stays as it is
 
 Importing this package loads no torch; the names below are loaded when first used.
 """
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from swag_af.data.errors import ContractError
     from swag_af.filters.checking import check_filter
     from swag_af.filters.contract import Filter
+    from swag_af.filters.encoder import EncoderFilter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
@@ -41,6 +43,7 @@ _MODULE_OF = {
     "CharFilter": "estimators",
     "ContractError": "checking",
     "DualBowFilter": "pairs.members",
+    "EncoderFilter": "encoder",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
     "Filter": "contract",
@@ -64,6 +67,7 @@ __all__ = [
     "CharFilter",
     "ContractError",
     "DualBowFilter",
+    "EncoderFilter",
     "EnsembleFilter",
     "FastTextFilter",
     "Filter",

@@ -29,8 +29,13 @@ FILTERS: dict[str, str] = {
     "decomp": "swag_af.filters.pairs.members:DecompFilter",
     "esim": "swag_af.filters.pairs.members:ESIMFilter",
     "nli": "swag_af.filters.nli.member:NLIFilter",
+    "encoder": "swag_af.filters.encoder:EncoderFilter",
 }
-REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model", "nli": "folder of train-nli"})
+REGISTRY = Registry(
+    "filter",
+    FILTERS,
+    {"transformer": "path/to/model", "encoder": "path/to/model", "nli": "folder of train-nli"},
+)
 
 LABELS = {
     "mlp": "LM perplexity MLP",

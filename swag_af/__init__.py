@@ -20,6 +20,7 @@ and prints nothing but progress on the terminal:
     prune         PruneOptions          what was removed, and the audits before and after
     score         ScoreOptions          what models and people get right
     count_check   CountCheckOptions     what percentages can be shares of
+    run_baselines  BaselinesOptions     how far models get: Table 3
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
@@ -60,7 +61,10 @@ if TYPE_CHECKING:
     from swag_af.auditing.options import AuditOptions
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
+    from swag_af.baselines.options import BaselinesOptions
+    from swag_af.baselines.outcome import Baselines
     from swag_af.cli.auditing import run_audit
+    from swag_af.cli.baselines import run_baselines
     from swag_af.cli.describing import describe
     from swag_af.cli.filtering import run_filter
     from swag_af.cli.scoring import score
@@ -105,6 +109,8 @@ _MODULE_OF = {
     "AFOptions": "swag_af.af.options",
     "Audit": "swag_af.auditing.outcome",
     "AuditOptions": "swag_af.auditing.options",
+    "Baselines": "swag_af.baselines.outcome",
+    "BaselinesOptions": "swag_af.baselines.options",
     "CandidatePool": "swag_af.data.pool.pool",
     "Checks": "swag_af.auditing.dataset",
     "CaptionColumns": "swag_af.data.captions.options",
@@ -154,6 +160,7 @@ _MODULE_OF = {
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
+    "run_baselines": "swag_af.cli.baselines",
     "run_audit": "swag_af.cli.auditing",
     "run_filter": "swag_af.cli.filtering",
     "score": "swag_af.cli.scoring",
@@ -169,6 +176,8 @@ __all__ = [
     "AFOptions",
     "Audit",
     "AuditOptions",
+    "Baselines",
+    "BaselinesOptions",
     "CandidatePool",
     "CaptionColumns",
     "Checks",
@@ -219,6 +228,7 @@ __all__ = [
     "release",
     "report",
     "run_audit",
+    "run_baselines",
     "run_filter",
     "score",
     "scores_of",

@@ -19,6 +19,7 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
@@ -52,6 +53,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
     "score": (ScoreOptions, "swag_af.cli.verbs:score"),
     "count-check": (CountCheckOptions, "swag_af.cli.verbs:count_check"),
+    "baselines": (BaselinesOptions, "swag_af.cli.verbs:baselines"),
     "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),

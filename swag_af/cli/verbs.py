@@ -8,6 +8,7 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
@@ -252,6 +253,13 @@ def train_nli(options: TrainNLIOptions) -> None:
     from swag_af.filters.nli.training import train_nli as train
 
     _say(*trained_lines(train(options)))
+
+
+def baselines(options: BaselinesOptions) -> None:
+    """Print how far models get, or with --dry-run the cells and about how long they take."""
+    from swag_af.cli.baselines import baselines_lines
+
+    _say(*baselines_lines(options))
 
 
 def prune(options: PruneOptions) -> None:

@@ -21,6 +21,7 @@ from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -496,6 +497,16 @@ THREE_FORMS = {
             (Path("a.jsonl"),),
             by="probes",
             target=900,
+            reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
+        ),
+    ),
+    "baselines": (
+        "data = ['a.jsonl']\nmodels = 'random,tfidf'\nseeds = 2\n[columns]\nlabel_column = 'gold'",
+        "baselines a.jsonl --models random,tfidf --seeds 2 --label-column gold",
+        BaselinesOptions(
+            (Path("a.jsonl"),),
+            models="random,tfidf",
+            seeds=2,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
     ),
