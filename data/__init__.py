@@ -10,6 +10,7 @@ Reading order (each file or folder imports only those named before it):
     progress    bars on a terminal, lines in a log
     scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    filters, taggers, splitters and generators by name
+    headerless  tables without a header line that their rows tell
     sources     JSONL, CSV, Parquet and `datasets` folders, a row at a time
     cells       what the cells of anyone's rows mean: texts, lists, labels
     splits      groups of rows, and their division into folds, held-out rows and splits

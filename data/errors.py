@@ -9,6 +9,18 @@ from dataclasses import fields
 from math import isfinite
 from typing import Any
 
+MOST_TOLD = 60
+"""How many characters of a cell a message repeats."""
+
+
+def told(value: Any) -> str:
+    """What a cell holds, as a message repeats it: its `repr`, cut at `MOST_TOLD` characters."""
+    try:
+        said = repr(value)
+    except ValueError:  # a number of thousands of digits, which Python does not spell
+        return "a number of too many digits"
+    return said if len(said) <= MOST_TOLD else f"{said[: MOST_TOLD - 4]} ..."
+
 
 class SwagAfError(Exception):
     """Base of every error that the user, not the program, can fix."""

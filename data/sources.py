@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, told
 from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines, sha256_file
+from swag_af.data.headerless import columns_without_header
 from swag_af.data.records import Name, PathText, parse_record
 
 Record = Mapping[str, Any]
@@ -43,6 +44,10 @@ class Source:
     """The published split that it is, where a folder of several names it."""
     labels_file: Path | None = None
     """The file that its labels were joined from."""
+    has_header: bool = True
+    """Whether the first line of a table names its columns."""
+    said: str = ""
+    """What is to be told of how it was opened."""
     class_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What the numbers from 0 in a column mean, where `datasets` recorded it."""
 
@@ -91,11 +96,23 @@ def _guess_format(path: Path) -> str:
         return "parquet"
     if head.startswith(b"[") and suffix not in (".csv", ".tsv"):
         return "json"
-    if suffix in (".jsonl", ".ndjson") or (head.startswith(b"{") and suffix not in (".csv", ".tsv")):
+    if suffix in (".jsonl", ".ndjson"):
         return "jsonl"
+    if head.startswith(b"{") and suffix not in (".csv", ".tsv"):
+        return "json" if _is_one_object(path) else "jsonl"
     if suffix in (".csv", ".tsv"):
         return "csv"
     raise InputError(f"{path}: cannot tell its format. Say --format {' | '.join(_OPENERS)}.")
+
+
+def _is_one_object(path: Path) -> bool:
+    """Whether a file is one object over several lines, or one that holds its rows under `data`."""
+    lines = list(islice((line for _, line in read_lines(path) if line.strip()), 2))
+    try:
+        rows = json.loads(lines[0]).get("data")
+    except (ValueError, RecursionError):
+        return len(lines) > 1 and not lines[1].startswith("{")
+    return len(lines) == 1 and isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
 
 
 def _count_lines(path: Path) -> int:
@@ -117,27 +134,43 @@ def _open_jsonl(path: Path) -> Source:
 
 
 def _open_json(path: Path) -> Source:
-    """One list of objects."""
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise InputError(f"{path}: not one JSON list of objects. Write [{{...}}, ...], or one object a line.")
+    """One list of objects; an object that holds one under `data`, as SQuAD's do; or one object, which is one row.
+
+    A first element of `data` that has no column of the second is about the file.
+    """
+    content = read_json(path)
+    rows, first = (content, 0) if isinstance(content, list) else ([content], 0)
+    if isinstance(content, dict) and isinstance(content.get("data"), list):
+        rows = content["data"]
+        first = int(_is_about_the_file(rows))
     wrong = next((i for i, row in enumerate(rows) if not isinstance(row, dict)), None)
     if wrong is not None:
         raise InputError(f"{path}: row {wrong} of its list is not a JSON object. Write [{{...}}, ...].")
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Source(path, "json", columns, len(rows), lambda _: ((f"row {i}", row) for i, row in enumerate(rows)))
+    columns = tuple(dict.fromkeys(name for row in rows[first:] for name in row))
+    said = "the first element of `data` is about the file, and no row" if first else ""
+
+    def read(_: Sequence[str]) -> Records:
+        return ((f"row {i}", row) for i, row in islice(enumerate(rows), first, None))
+
+    return Source(path, "json", columns, len(rows) - first, read, said=said)
+
+
+def _is_about_the_file(rows: Sequence[Any]) -> bool:
+    return len(rows) > 1 and isinstance(rows[0], dict) and isinstance(rows[1], dict) and not rows[0].keys() & rows[1]
 
 
 def _open_csv(path: Path) -> Source:
-    """Comma-separated, or by tabs when the name ends in `.tsv`, with a header line."""
+    """Comma-separated, or by tabs when the name ends in `.tsv`, with a header line unless the rows need none."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    _, header = next(read_csv(path, separator), (0, []))
+    known = columns_without_header(row for _, row in read_csv(path, separator, quotes=separator == ","))
+    header = known or tuple(next(read_csv(path, separator), (0, []))[1])
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        raise InputError(f"{path}: its header names {', '.join(map(repr, repeated))} more than once. Rename one.")
+        raise InputError(f"{path}: its header names {', '.join(map(told, repeated))} more than once. Rename one.")
 
     def read(_: Sequence[str]) -> Records:
-        for line, row in islice(read_csv(path, separator), 1, None):
+        rows = read_csv(path, separator, quotes=separator == "," or not known)
+        for line, row in islice(rows, 0 if known else 1, None):
             if len(row) != len(header):
                 raise InputError(
                     f"{path}: the row that ends in line {line} has {len(row)} cells, and the header {len(header)}. "
@@ -145,16 +178,24 @@ def _open_csv(path: Path) -> Source:
                 )
             yield f"line {line}", dict(zip(header, row, strict=True))
 
-    return Source(path, "csv", tuple(header), max(0, _count_lines(path) - 1), read)
+    n_rows = max(0, _count_lines(path) - (not known))
+    said = f"no header line in it: its columns are taken for {', '.join(known)}" if known else ""
+    return Source(path, "csv", header, n_rows, read, has_header=not known, said=said)
 
 
-def read_csv(path: Path, separator: str = ",", *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+def read_csv(
+    path: Path, separator: str = ",", *, strict: bool = True, quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """`(number of its last line, cells)` for every row of a UTF-8 table that is not blank, the header first.
 
-    `strict` refuses quotes within cells that are not quoted; spreadsheets of others may have them.
+    `strict` refuses quotes within cells that are not quoted; spreadsheets of others may have them. Without `quotes` a
+    quote is a character as any other.
     """
     with _long_cells():
-        reader = csv.reader((line for _, line in read_lines(path)), delimiter=separator, strict=strict)
+        lines = (line for _, line in read_lines(path))
+        reader = csv.reader(
+            lines, delimiter=separator, strict=strict, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        )
         while True:
             try:
                 row = next(reader)

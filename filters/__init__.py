@@ -15,7 +15,9 @@ Reading order (each file imports only those named before it):
     estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
-    pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM
+    pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
+    nli          a model of natural language inference: train-nli, NLIFilter, entailment
+    encoder      EncoderFilter, a regression on a pretrained encoder that stays as it is
 
 Importing this package loads no torch; the names below are loaded when first used.
 """
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from swag_af.data.errors import ContractError
     from swag_af.filters.checking import check_filter
     from swag_af.filters.contract import Filter
+    from swag_af.filters.encoder import EncoderFilter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
+    from swag_af.filters.pairs.members import DualBowFilter, InferSentBilinearFilter, InferSentMLPFilter, LSTMFilter
     from swag_af.filters.registry import filter_class, filter_names, make_filter
     from swag_af.filters.transformer import TransformerFilter
 
@@ -38,9 +42,14 @@ _MODULE_OF = {
     "CNNFilter": "members",
     "CharFilter": "estimators",
     "ContractError": "checking",
+    "DualBowFilter": "pairs.members",
+    "EncoderFilter": "encoder",
     "EnsembleFilter": "members",
     "FastTextFilter": "fast_text",
     "Filter": "contract",
+    "InferSentBilinearFilter": "pairs.members",
+    "InferSentMLPFilter": "pairs.members",
+    "LSTMFilter": "pairs.members",
     "MLPFilter": "members",
     "NgramFilter": "estimators",
     "PosLSTMFilter": "members",
@@ -57,9 +66,14 @@ __all__ = [
     "CNNFilter",
     "CharFilter",
     "ContractError",
+    "DualBowFilter",
+    "EncoderFilter",
     "EnsembleFilter",
     "FastTextFilter",
     "Filter",
+    "InferSentBilinearFilter",
+    "InferSentMLPFilter",
+    "LSTMFilter",
     "MLPFilter",
     "NgramFilter",
     "PosLSTMFilter",

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from swag_af.filters.sequences import Batch
-from swag_af.nn.products import linear
+from swag_af.nn.products import Linear, linear
 from swag_af.nn.recurrent import lstm_max_pool
 from swag_af.nn.threads import threads
 from swag_af.nn.windows import window_max_pool
@@ -150,19 +150,7 @@ class PosLSTM(Network):
         self.dropout = dropout
         self.size = 2 * self.HIDDEN
         self.head = nn.Linear(self.size, 1)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Orthogonal blocks and a forget bias of 1, as AllenNLP's augmented LSTM (released code).
-
-        On one thread: LAPACK's bits depend on their number.
-        """
-        with torch.no_grad(), threads(1):
-            for weights in (self.input, self.recurrent):
-                for block in weights.split(self.HIDDEN, dim=2):
-                    for direction in block:
-                        direction.copy_(nn.init.orthogonal_(torch.empty(direction.shape)))
-            self.bias[..., self.HIDDEN : 2 * self.HIDDEN] = 1.0
+        orthogonal_gates(self.input, self.recurrent, self.bias)
 
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         assert batch.words is not None
@@ -177,7 +165,7 @@ class PosLSTM(Network):
         symbols = self.symbols[batch.words]  # (b, T)
         if batch.tags is not None:
             symbols = torch.where(symbols >= self.first_tag, self.first_tag + batch.tags, symbols)
-        inputs = _by_step(2 * symbols + _indicator(batch), batch)  # (2, M)
+        inputs = by_step(2 * symbols + _indicator(batch), batch.lengths)  # (2, M)
         mask = None
         if self.training and self.dropout:
             mask = torch.full((2, len(batch.words), self.HIDDEN), 1 - self.dropout, device=table.device)
@@ -211,6 +199,21 @@ class Ensemble(Network):
         return representation, self.head(representation).squeeze(1)
 
 
+def orthogonal_gates(input: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor) -> None:
+    """Orthogonal blocks and a forget bias of 1, as AllenNLP's augmented LSTM (released code).
+
+    `input` (d, I, 4H), `recurrent` (d, H, 4H) and `bias` (d, 1, 4H) are written. On one thread: LAPACK's bits depend on
+    their number.
+    """
+    hidden = recurrent.shape[1]
+    with torch.no_grad(), threads(1):
+        for weights in (input, recurrent):
+            for block in weights.split(hidden, dim=2):
+                for direction in block:
+                    direction.copy_(nn.init.orthogonal_(torch.empty(direction.shape)))
+        bias[..., hidden : 2 * hidden] = 1.0
+
+
 def _embedding(n: int, std: float) -> nn.Embedding:
     embedding = nn.Embedding(n, WORD_SIZE, padding_idx=0)
     nn.init.normal_(embedding.weight, std=std)
@@ -219,16 +222,9 @@ def _embedding(n: int, std: float) -> nn.Embedding:
     return embedding
 
 
-class _Linear(nn.Linear):
-    """By the fastest product at hand."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return linear(x, self.weight, self.bias)
-
-
 def _selu_linear(n_in: int, n_out: int) -> nn.Linear:
     """Weights of variance 1 / n_in, which keep SELU units normalised (Klambauer et al. 2017)."""
-    layer = _Linear(n_in, n_out)
+    layer = Linear(n_in, n_out)
     nn.init.normal_(layer.weight, std=n_in**-0.5)
     nn.init.zeros_(layer.bias)
     return layer
@@ -252,9 +248,10 @@ def _distinct(ids: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor]:
     return distinct, place[ids]
 
 
-def _by_step(ids: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """(2, M) ids of (b, T) step by step, only real tokens: read forward, and read backward from each end."""
+def by_step(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """(2, M) `ids` (b, T) of sequences of falling `lengths` (b,) step by step, only real tokens: read forward, and read
+    backward from each end."""
     at = torch.arange(ids.shape[1], device=ids.device)
-    real = (at < batch.lengths[:, None]).T  # (T, b)
-    backward = (batch.lengths[:, None] - 1 - at).clamp(min=0)  # (b, T)
+    real = (at < lengths[:, None]).T  # (T, b)
+    backward = (lengths[:, None] - 1 - at).clamp(min=0)  # (b, T)
     return torch.stack([ids.T[real], ids.gather(1, backward).T[real]])

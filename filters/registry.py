@@ -22,8 +22,20 @@ FILTERS: dict[str, str] = {
     "chars": "swag_af.filters.estimators:CharFilter",
     "fasttext": "swag_af.filters.fast_text:FastTextFilter",
     "transformer": "swag_af.filters.transformer:TransformerFilter",
+    "dualbow": "swag_af.filters.pairs.members:DualBowFilter",
+    "infersent-mlp": "swag_af.filters.pairs.members:InferSentMLPFilter",
+    "infersent-bilinear": "swag_af.filters.pairs.members:InferSentBilinearFilter",
+    "lstm": "swag_af.filters.pairs.members:LSTMFilter",
+    "decomp": "swag_af.filters.pairs.members:DecompFilter",
+    "esim": "swag_af.filters.pairs.members:ESIMFilter",
+    "nli": "swag_af.filters.nli.member:NLIFilter",
+    "encoder": "swag_af.filters.encoder:EncoderFilter",
 }
-REGISTRY = Registry("filter", FILTERS, {"transformer": "path/to/model"})
+REGISTRY = Registry(
+    "filter",
+    FILTERS,
+    {"transformer": "path/to/model", "encoder": "path/to/model", "nli": "folder of train-nli"},
+)
 
 LABELS = {
     "mlp": "LM perplexity MLP",
@@ -34,6 +46,13 @@ LABELS = {
     "ngrams": "n-gram regression",
     "fasttext": "fastText",
     "chars": "character n-grams",
+    "dualbow": "DualBoW",
+    "infersent-mlp": "InferSent-MLP",
+    "infersent-bilinear": "InferSent-Bilinear",
+    "lstm": "LSTM sequence model",
+    "decomp": "decomposable attention",
+    "esim": "ESIM",
+    "nli": "NLI probabilities",
 }
 """How filters are called where there is room for words."""
 

@@ -48,7 +48,7 @@ class Sequences:
             lengths=lengths.to(device),
             start_lengths=self.start_lengths[index].to(device),
             features=features,
-            alive=_alive(lengths),
+            alive=alive_of(lengths),
             back=back.to(device),
         )
 
@@ -110,6 +110,7 @@ def _second_sentences(view: View, starts: np.ndarray, endings: np.ndarray) -> np
     return merged.reshape(n * m, width)
 
 
-def _alive(lengths: torch.Tensor) -> list[int]:
+def alive_of(lengths: torch.Tensor) -> list[int]:
+    """How many of sequences of falling `lengths` (b,) have a token at each position."""
     ended = torch.bincount(lengths, minlength=int(lengths[0]) + 1)[:-1].cumsum(0)  # sequences of length <= t
     return (len(lengths) - ended).tolist()

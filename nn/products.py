@@ -43,6 +43,23 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return made
 
 
+def linear_of_any(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`linear` of ever another number of rows: made for a multiple of 256, since kernels are compiled for each number.
+
+    `weight` may have gaps between its rows, on which the kernels crawl; it is copied.
+    """
+    even = nn.functional.pad(x, (0, 0, 0, -len(x) % 256))
+    return linear(even, weight.contiguous(), bias)[: len(x)]
+
+
+class Linear(nn.Linear):
+    """A layer of `linear_of_any`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(M, I) to (M, O)."""
+        return linear_of_any(x, self.weight, self.bias)
+
+
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

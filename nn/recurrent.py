@@ -1,4 +1,4 @@
-"""A bidirectional LSTM over sequences of few distinct symbols, pooled by maximum, with its gradient by hand.
+"""A bidirectional LSTM over sequences of few distinct inputs, its outputs or their maximum, with gradients by hand.
 
 Four things make it fast on a CPU, none changes a result beyond rounding:
 
@@ -11,8 +11,9 @@ Four things make it fast on a CPU, none changes a result beyond rounding:
 A slow twin by ordinary autograd stands in `tests/slow/pools.py`.
 """
 
+from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -42,6 +43,15 @@ def lstm_max_pool(
     return pooled
 
 
+def lstm_outputs(table: torch.Tensor, weight: torch.Tensor, inputs: torch.Tensor, alive: list[int]) -> torch.Tensor:
+    """(d, M, H) the outputs of `d` directions at every step, in the order of `inputs`; arguments as in `lstm_max_pool`.
+
+    The gradient can be asked for once.
+    """
+    outputs: torch.Tensor = _LstmOutputs.apply(table, weight, inputs, alive, torch.is_grad_enabled())
+    return outputs
+
+
 class _LstmMaxPool(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -53,65 +63,145 @@ class _LstmMaxPool(torch.autograd.Function):
         mask: torch.Tensor | None,
         keep: bool,
     ) -> torch.Tensor:
-        d, hidden, _ = weight.shape
-        rows = _doubled_update(table).flatten(0, 1)  # (d * Q, 4H)
-        index = inputs + table.shape[1] * torch.arange(d, device=inputs.device)[:, None]  # (d, M)
-        recurrent = [PackedLinear(w.T, None, rows=alive[0]) for w in _doubled_update(weight)]
-        size = inputs.shape[1] if keep else alive[0]
-        gates = table.new_empty(d, size, 4 * hidden)
-        cells, squashed, outputs = (table.new_empty(d, size, hidden) for _ in range(3))
+        pooled = table.new_full((len(weight), alive[0], weight.shape[1]), -torch.inf)
+
+        def see(begin: int, output: torch.Tensor) -> None:
+            here = pooled[:, : output.shape[1]]
+            torch.maximum(here, output, out=here)
+
+        kept = _forward(table, weight, inputs, alive, mask, keep, see)
         if keep:
-            torch.index_select(rows, 0, index.flatten(), out=gates.view(-1, 4 * hidden))
-        pooled = table.new_full((d, alive[0], hidden), -torch.inf)
-        begin = last = 0
-        for step, n in enumerate(alive):
-            now = slice(begin, begin + n) if keep else slice(0, n)
-            before = slice(last, last + n)
-            gate = gates[:, now] if keep else _lookup(rows, index[:, begin : begin + n])
-            if step:
-                for direction, product in enumerate(recurrent):
-                    gate[direction] += _product(product, outputs[direction], before)
-            gate.sigmoid_()
-            update = gate[..., 3 * hidden :].mul_(2).sub_(1)
-            enter, forget, leave = gate[..., : 3 * hidden].split(hidden, dim=2)  # (d, n, H) each
-            if step:
-                torch.mul(forget, cells[:, before], out=cells[:, now]).addcmul_(enter, update)
-            else:
-                torch.mul(enter, update, out=cells[:, now])
-            torch.mul(cells[:, now], 2, out=squashed[:, now]).sigmoid_().mul_(2).sub_(1)
-            torch.mul(leave, squashed[:, now], out=outputs[:, now])
-            if mask is not None:
-                outputs[:, now].mul_(mask[:, :n])
-            torch.maximum(pooled[:, :n], outputs[:, now], out=pooled[:, :n])
-            last = begin if keep else 0
-            begin += n
-        if keep:
-            ctx.save_for_backward(weight, inputs, mask, gates, cells, squashed, outputs, pooled)
+            ctx.save_for_backward(weight, inputs, mask, *kept, pooled)
         ctx.alive, ctx.n_inputs = alive, table.shape[1]
         return pooled
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        inputs = ctx.saved_tensors[1]
-        grad_gates, grad_weight = _through_time(grads[0], ctx.alive, ctx.saved_tensors)
-        grad_table = torch.stack(
-            [
-                torch.ops.aten.embedding_dense_backward(grad, index, ctx.n_inputs, -1, False)
-                for grad, index in zip(grad_gates, inputs, strict=True)
-            ]
-        )  # (d, Q, 4H)
-        return grad_table, grad_weight, None, None, None, None
+        weight, inputs, mask, gates, cells, squashed, outputs, pooled = ctx.saved_tensors
+        (grad_pooled,) = grads
+
+        def add_to(grad: torch.Tensor, now: slice, work: torch.Tensor) -> None:
+            n = grad.shape[1]
+            here = torch.eq(outputs[:, now], pooled[:, :n], out=work[:, :n, : grad.shape[2]])
+            grad.addcmul_(grad_pooled[:, :n], here)
+
+        states = _States(gates, cells, squashed, outputs)
+        grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight, mask, states)
+        return _table_gradient(grad_gates, inputs, ctx.n_inputs), grad_weight, None, None, None, None
+
+
+class _LstmOutputs(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, table: torch.Tensor, weight: torch.Tensor, inputs: torch.Tensor, alive: list[int], keep: bool
+    ) -> torch.Tensor:
+        made = None if keep else table.new_empty(len(weight), inputs.shape[1], weight.shape[1])
+
+        def see(begin: int, output: torch.Tensor) -> None:
+            if made is not None:
+                made[:, begin : begin + output.shape[1]] = output
+
+        kept = _forward(table, weight, inputs, alive, None, keep, see)
+        if keep:
+            ctx.save_for_backward(weight, inputs, *kept)
+        ctx.alive, ctx.n_inputs = alive, table.shape[1]
+        return kept.outputs if made is None else made
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        weight, inputs, *kept = ctx.saved_tensors
+        (grad_outputs,) = grads
+
+        def add_to(grad: torch.Tensor, now: slice, work: torch.Tensor) -> None:
+            grad += grad_outputs[:, now]
+
+        grad_gates, grad_weight = _through_time(add_to, ctx.alive, weight, None, _States(*kept))
+        return _table_gradient(grad_gates, inputs, ctx.n_inputs), grad_weight, None, None, None
+
+
+class _States(NamedTuple):
+    """What a pass forward leaves for the one back; of a single step where no gradient is asked for."""
+
+    gates: torch.Tensor
+    """(d, M, 4H) after their activations."""
+    cells: torch.Tensor
+    """(d, M, H)"""
+    squashed: torch.Tensor
+    """(d, M, H) tanh of the cells."""
+    outputs: torch.Tensor
+    """(d, M, H)"""
+
+
+def _forward(
+    table: torch.Tensor,
+    weight: torch.Tensor,
+    inputs: torch.Tensor,
+    alive: list[int],
+    mask: torch.Tensor | None,
+    keep: bool,
+    see: Callable[[int, torch.Tensor], None],
+) -> _States:
+    """All steps; `see(begin, output)` is shown the outputs (d, n, H) of each, which begin at `begin` among the M."""
+    d, hidden, _ = weight.shape
+    rows = _doubled_update(table).flatten(0, 1)  # (d * Q, 4H)
+    index = inputs + table.shape[1] * torch.arange(d, device=inputs.device)[:, None]  # (d, M)
+    recurrent = [PackedLinear(w.T, None, rows=alive[0]) for w in _doubled_update(weight)]
+    size = inputs.shape[1] if keep else alive[0]
+    gates = table.new_empty(d, size, 4 * hidden)
+    cells, squashed, outputs = (table.new_empty(d, size, hidden) for _ in range(3))
+    if keep:
+        torch.index_select(rows, 0, index.flatten(), out=gates.view(-1, 4 * hidden))
+    begin = last = 0
+    for step, n in enumerate(alive):
+        now = slice(begin, begin + n) if keep else slice(0, n)
+        before = slice(last, last + n)
+        gate = gates[:, now] if keep else _lookup(rows, index[:, begin : begin + n])
+        if step:
+            for direction, product in enumerate(recurrent):
+                gate[direction] += _product(product, outputs[direction], before)
+        gate.sigmoid_()
+        update = gate[..., 3 * hidden :].mul_(2).sub_(1)
+        enter, forget, leave = gate[..., : 3 * hidden].split(hidden, dim=2)  # (d, n, H) each
+        if step:
+            torch.mul(forget, cells[:, before], out=cells[:, now]).addcmul_(enter, update)
+        else:
+            torch.mul(enter, update, out=cells[:, now])
+        torch.mul(cells[:, now], 2, out=squashed[:, now]).sigmoid_().mul_(2).sub_(1)
+        torch.mul(leave, squashed[:, now], out=outputs[:, now])
+        if mask is not None:
+            outputs[:, now].mul_(mask[:, :n])
+        see(begin, outputs[:, now])
+        last = begin if keep else 0
+        begin += n
+    return _States(gates, cells, squashed, outputs)
+
+
+def _table_gradient(grad_gates: torch.Tensor, inputs: torch.Tensor, n_inputs: int) -> torch.Tensor:
+    """(d, Q, 4H): the gradients of the tokens that share an input, summed."""
+    return torch.stack(
+        [
+            torch.ops.aten.embedding_dense_backward(grad, index, n_inputs, -1, False)
+            for grad, index in zip(grad_gates, inputs, strict=True)
+        ]
+    )
 
 
 def _through_time(
-    grad_pooled: torch.Tensor, alive: list[int], saved: tuple[torch.Tensor, ...]
+    add_to: Callable[[torch.Tensor, slice, torch.Tensor], None],
+    alive: list[int],
+    weight: torch.Tensor,
+    mask: torch.Tensor | None,
+    states: _States,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(d, M, 4H) gradient below the gates' activations, written over them, and (d, H, 4H) of `weight`."""
-    weight, _, mask, gates, cells, squashed, outputs, pooled = saved
+    """(d, M, 4H) gradient below the gates' activations, written over them, and (d, H, 4H) of `weight`.
+
+    `add_to(grad, now, work)` adds what comes from above at the places `now` to `grad` (d, n, H); `work` is free for it.
+    """
+    gates, cells, squashed, outputs = states
     d, hidden, _ = weight.shape
     recurrent = [PackedLinear(w, None, rows=alive[0]) for w in weight]
-    grad_output = torch.zeros_like(grad_pooled)  # (d, b, H) from the step after; rows that ended hold 0
-    grad_cell = torch.zeros_like(grad_pooled)
+    grad_output = gates.new_zeros(d, alive[0], hidden)  # from the step after; rows that ended hold 0
+    grad_cell = torch.zeros_like(grad_output)
     work = gates.new_empty(d, alive[0], 3 * hidden)
     end = gates.shape[1]
     for step in range(len(alive) - 1, -1, -1):
@@ -121,8 +211,7 @@ def _through_time(
         gate = gates[:, now]
         enter, forget, leave, update = gate.split(hidden, dim=2)  # (d, n, H) each
         grad, cell = grad_output[:, :n], grad_cell[:, :n]
-        here = torch.eq(outputs[:, now], pooled[:, :n], out=work[:, :n, :hidden])
-        grad.addcmul_(grad_pooled[:, :n], here)
+        add_to(grad, now, work)
         if mask is not None:
             grad *= mask[:, :n]
         cell += torch.ops.aten.tanh_backward(grad * leave, squashed[:, now])
@@ -155,8 +244,10 @@ def _product(product: PackedLinear, table: torch.Tensor, rows: slice) -> torch.T
 
 def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: list[int]) -> torch.Tensor:
     """(d, H, 4H): each step's outputs times the gradient of the gates a step later, all steps in one product."""
+    if len(alive) == 1:  # no kernel multiplies no rows
+        return outputs.new_zeros(len(outputs), outputs.shape[2], grad_gates.shape[2])
     begins = [0, *accumulate(alive)]
-    before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)] or [_NONE])
+    before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)])
     before = before.to(outputs.device)
     more = (0, 0, 0, -len(before) % 256)  # few different numbers of rows, as in `_product`
     return torch.stack(
@@ -165,9 +256,6 @@ def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: lis
             for output, grad in zip(outputs, grad_gates, strict=True)
         ]
     )
-
-
-_NONE = torch.zeros(0, dtype=torch.long)
 
 
 def _doubled_update(gates: torch.Tensor) -> torch.Tensor:

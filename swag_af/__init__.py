@@ -12,10 +12,15 @@ and prints nothing but progress on the terminal:
     pool          PoolOptions           the pool
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
+    describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
     prune         PruneOptions          what was removed, and the audits before and after
+    score         ScoreOptions          what models and people get right
+    count_check   CountCheckOptions     what percentages can be shares of
+    run_baselines  BaselinesOptions     how far models get: Table 3
     report        ReportOptions         the path of the page
     release       ReleaseOptions        the dataset
 
@@ -57,8 +62,13 @@ if TYPE_CHECKING:
     from swag_af.auditing.options import AuditOptions
     from swag_af.auditing.outcome import Audit
     from swag_af.auditing.probes.probe import probe
+    from swag_af.baselines.options import BaselinesOptions
+    from swag_af.baselines.outcome import Baselines
     from swag_af.cli.auditing import run_audit
+    from swag_af.cli.baselines import run_baselines
+    from swag_af.cli.describing import describe
     from swag_af.cli.filtering import run_filter
+    from swag_af.cli.scoring import score
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
     from swag_af.data.captions.verb import contexts
     from swag_af.data.context import Context
@@ -72,7 +82,11 @@ if TYPE_CHECKING:
     from swag_af.data.run import Run, open_run
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
+    from swag_af.describing.options import DescribeOptions
     from swag_af.filters.checking import check_filter
+    from swag_af.filters.nli.entailing import entailment
+    from swag_af.filters.nli.options import TrainNLIOptions
+    from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
@@ -86,6 +100,9 @@ if TYPE_CHECKING:
     from swag_af.releasing.verb import release
     from swag_af.reporting.options import ReportOptions
     from swag_af.reporting.verb import report, write_report
+    from swag_af.scoring.counting import count_check, counts
+    from swag_af.scoring.options import CountCheckOptions, ScoreOptions
+    from swag_af.scoring.outcome import scores_of
 
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
 
@@ -93,6 +110,8 @@ _MODULE_OF = {
     "AFOptions": "swag_af.af.options",
     "Audit": "swag_af.auditing.outcome",
     "AuditOptions": "swag_af.auditing.options",
+    "Baselines": "swag_af.baselines.outcome",
+    "BaselinesOptions": "swag_af.baselines.options",
     "CandidatePool": "swag_af.data.pool.pool",
     "Checks": "swag_af.auditing.dataset",
     "CaptionColumns": "swag_af.data.captions.options",
@@ -100,6 +119,8 @@ _MODULE_OF = {
     "Context": "swag_af.data.context",
     "ContextRules": "swag_af.data.captions.options",
     "ContextsOptions": "swag_af.data.captions.options",
+    "CountCheckOptions": "swag_af.scoring.options",
+    "DescribeOptions": "swag_af.describing.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -112,9 +133,11 @@ _MODULE_OF = {
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
     "Run": "swag_af.data.run",
+    "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
     "TrainLMOptions": "swag_af.lm.options",
+    "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
     "audit": "swag_af.auditing.dataset",
     "audit_of_run": "swag_af.auditing.audit",
@@ -122,6 +145,10 @@ _MODULE_OF = {
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "contexts": "swag_af.data.captions.verb",
+    "count_check": "swag_af.scoring.counting",
+    "counts": "swag_af.scoring.counting",
+    "describe": "swag_af.cli.describing",
+    "entailment": "swag_af.filters.nli.entailing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
@@ -134,10 +161,14 @@ _MODULE_OF = {
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
+    "run_baselines": "swag_af.cli.baselines",
     "run_audit": "swag_af.cli.auditing",
     "run_filter": "swag_af.cli.filtering",
+    "score": "swag_af.cli.scoring",
+    "scores_of": "swag_af.scoring.outcome",
     "tag": "swag_af.data.pool.verb",
     "train_lm": "swag_af.lm.lstm.train",
+    "train_nli": "swag_af.filters.nli.training",
     "train_tagger": "swag_af.data.syntax.train_tagger",
     "write_report": "swag_af.reporting.verb",
 }
@@ -146,6 +177,8 @@ __all__ = [
     "AFOptions",
     "Audit",
     "AuditOptions",
+    "Baselines",
+    "BaselinesOptions",
     "CandidatePool",
     "CaptionColumns",
     "Checks",
@@ -153,6 +186,8 @@ __all__ = [
     "Context",
     "ContextRules",
     "ContextsOptions",
+    "CountCheckOptions",
+    "DescribeOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -165,9 +200,11 @@ __all__ = [
     "ReleaseOptions",
     "ReportOptions",
     "Run",
+    "ScoreOptions",
     "SwagAfError",
     "TagOptions",
     "TrainLMOptions",
+    "TrainNLIOptions",
     "TrainTaggerOptions",
     "audit",
     "audit_of_run",
@@ -175,6 +212,10 @@ __all__ = [
     "check_filter",
     "check_generator",
     "contexts",
+    "count_check",
+    "counts",
+    "describe",
+    "entailment",
     "features",
     "filter_pool",
     "generate",
@@ -188,9 +229,13 @@ __all__ = [
     "release",
     "report",
     "run_audit",
+    "run_baselines",
     "run_filter",
+    "score",
+    "scores_of",
     "tag",
     "train_lm",
+    "train_nli",
     "train_tagger",
     "write_report",
 ]

@@ -178,3 +178,17 @@ def plain_process(monkeypatch: pytest.MonkeyPatch, fake_filters: None) -> Iterat
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
+
+
+class ContextFilter:
+    """A fake that reads first sentences: an ending is as good as its words stand in what comes before it."""
+
+    name = "context"
+    see_context = True
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        self.n = len(view)
+
+    def score(self, view: View) -> np.ndarray:
+        rows = [(set(context.sent1.split()), row) for context, row in zip(view.contexts, view.texts, strict=True)]
+        return np.array([[float(len(first & set(text.split()))) for text in row] for first, row in rows])  # (n, m)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from swag_af.data.cells.values import as_list, integer, names_of_options, optional, texts_of
-from swag_af.data.errors import RowError
+from swag_af.data.cells.values import as_list, integer, names_of_options, only, optional, texts_of
+from swag_af.data.errors import RowError, told
 from swag_af.data.sources import Record
 
 UNLABELLED = (None, "", "-", "-1", -1)
@@ -43,10 +43,11 @@ def index_of(
     value: Any, label: str, options: Sequence[str | None], *, what: str, names: Sequence[str] = (), base: int = 0
 ) -> int:
     """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is
-    `AS_TEXT`), by letter, by its text, or by a list that marks it among zeros.
+    `AS_TEXT`), by letter, by its text, by a list of that alone, or by a list that marks it among zeros.
 
     `label` and `what` are the columns of label and options, for errors.
     """
+    value = only(value)
     if is_unlabelled(value):
         raise RowError(f"has no {label}, as in a test file whose answers are kept")
     if str(value).strip() in names:
@@ -62,18 +63,23 @@ def index_of(
             return i
     if number is None:
         raise RowError(
-            f"has {value!r} under {label}, where a number is due, a letter (A for the first ending), or its text"
+            f"has {told(value)} under {label}, where a number is due, a letter (A for the first ending), or its text"
         )
     if not 0 <= number - base < len(options) and str(value).strip() in _stripped(options):
         return _stripped(options).index(str(value).strip())
     if not 0 <= number - base < len(options):
-        raise RowError(f"has {label} {number}, and {len(options)} {what}, which count from {base}")
+        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}")
     return number - base
 
 
 def _marked(marks: Sequence[Any], label: str, n: int) -> int:
+    if len(marks) != n or not all(integer(mark) in (0, 1) or isinstance(mark, bool) for mark in marks):
+        raise RowError(
+            f"has the list {told(list(marks))} under {label}, where one answer is due, or a mark, 0 or 1, for each of "
+            f"its {n} options. Of questions with several right answers, choose one or leave them out"
+        )
     right = [i for i, mark in enumerate(marks) if integer(mark) == 1 or mark is True]
-    if len(right) != 1 or len(marks) != n:
+    if len(right) != 1:
         raise RowError(f"has {len(right)} marks under {label} for {n} options, where one is due")
     return right[0]
 
@@ -86,7 +92,7 @@ def _spelt(text: str, label: str, options: Sequence[str | None], what: str) -> i
     if 0 <= letter < len(options):
         meant.add(letter)
     if len(meant) > 1:
-        raise RowError(f"has {text!r} under {label}, which may stand for several of its {what}")
+        raise RowError(f"has {told(text)} under {label}, which may stand for several of its {what}")
     return min(meant, default=None)
 
 
@@ -114,7 +120,7 @@ def base_of(cells: Cells) -> int:
     for value, texts, names in cells:
         if is_unlabelled(value):
             continue
-        number = None if str(value).strip() in names else integer(value)
+        number = None if str(value).strip() in names else integer(only(value))
         if number is None:
             return 0
         from_0 &= 0 <= number < len(texts)
@@ -132,7 +138,7 @@ def fits_both(cells: Cells) -> bool:
     for value, texts, names in cells:
         if is_unlabelled(value):
             continue
-        number = None if str(value).strip() in names else integer(value)
+        number = None if str(value).strip() in names else integer(only(value))
         if number is None or not 1 <= number < len(texts):
             return False
         n += 1

@@ -105,6 +105,15 @@ def _item(value: Any, i: int, name: str) -> str | None:
     return value
 
 
+_NUMBERS = re.compile(r"\s*\[\s*\d{1,18}(?:\s*,\s*\d{1,18})*\s*\]\s*")
+
+
+def only(value: Any) -> Any:
+    """The one element of a list that has one, a list of numbers that a text spells as a list, else what is given."""
+    given = json_value(value) if isinstance(value, str) and _NUMBERS.fullmatch(value) else value
+    return given[0] if isinstance(given, list) and len(given) == 1 else given
+
+
 def names_of_options(record: Record, stem: str, n: int) -> list[str]:
     """What a row calls its `n` options: the `label` beside `choices.text`, as A to D or 1 to 4, or the keys of an
     object; empty where it does not."""

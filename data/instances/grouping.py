@@ -44,16 +44,17 @@ def group(instances: Instances) -> Groups:
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. No such joining makes a group larger than `MOST_TOGETHER` of the instances:
     a context that would, such as "Which is true?", joins nothing, and where chains of near duplicates would, they must
-    be more similar (`STRICTER`). The order of the instances does not matter.
+    be more similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
     """
-    names = [one.group for one in instances.instances]
+    given = instances.unmasked or instances.instances
+    names = [one.group for one in given]
     if len(set(names)) == 1:
         names = [""] * len(names)  # one name for all parts nothing
     named = _numbered(named_groups(names))
     if all(names):
         return Groups(named, f"{int(named.max()) + 1:,} groups, named by the dataset")
     free = np.flatnonzero([not name for name in names])
-    texts = [_text(instances.instances[row], instances.kind) for row in free.tolist()]
+    texts = [_text(given[row], instances.kind) for row in free.tolist()]
     keys = np.array([text_key(text) for text in texts], np.int64)
     most = max(MOST_TOGETHER, _SMALL / len(names))
     joined = join_by_text(named, free, keys, most=most)

@@ -6,10 +6,10 @@ what it should. Columns that the user named are taken as they are.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled
 from swag_af.data.cells.values import (
@@ -21,12 +21,17 @@ from swag_af.data.cells.values import (
     text_of,
     texts_of,
     with_nested,
+    word_of,
 )
-from swag_af.data.errors import InputError, RowError
+from swag_af.data.cells.words import source_of, variant_of
+from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
-from swag_af.data.instances.layouts import Layout, layout_of
-from swag_af.data.instances.options import AUTO, InstanceColumns, LayoutName
-from swag_af.data.sources import Record, Source
+from swag_af.data.instances.layouts.layout import COLUMNS, Layout
+from swag_af.data.instances.layouts.table import FIRST, layout_of
+from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
+from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.tagged import tagged_columns
+from swag_af.data.sources import Record, Records, Source
 
 N_SAMPLE = 200
 """How many rows are looked at."""
@@ -57,6 +62,8 @@ LABELS = (
 )
 """Of what says which option is right."""
 GOLDS = ("gold", "goldending", "correctanswer", "bestanswer", "rightanswer", "correct", "sentencegood", "right")
+ANSWERS = ("answers", "answer", "answer.aliases", "answer.value", "aliases", "answeraliases", "possibleanswers")
+"""What may hold answers in free text, without others to choose from."""
 NEGATIVES = (
     *("negatives", "negative", "distractors", "distractor", "incorrectanswers", "incorrectanswer", "wronganswers"),
     *("wronganswer", "incorrect", "sentencebad", "wrong"),
@@ -102,107 +109,58 @@ IDS = (
     *("instanceid", "niid"),
 )
 SPLITS = ("split",)
+SOURCES = ("goldsource",)
+CONTRAST_SETS = ("contrastset", "contrastsetid")
+VARIANTS = ("variant",)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How a source is read."""
-
-    kind: Kind
-    layout: Layout
-    columns: InstanceColumns
-    """Each a column, or empty; none is auto."""
-    guessed: frozenset[str] = frozenset()
-    """The fields of `columns` that nobody named."""
-    names: tuple[str, ...] = ()
-    """All columns of the first rows."""
-    class_names: tuple[str, ...] = ()
-    """What labels that are numbers mean, where they are classes and the file says it."""
-    labels_are: str = ""
-    """What the labels of the first rows are: numbers, letters, texts, names or marks."""
-    base: int = 0
-    """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
-
-    def said(self) -> str:
-        """`question = question, options = choices, label = label (numbers), group = none`."""
-        words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
-        columns = asdict(self.columns)
-        said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
-        if not columns["video_column"]:
-            said.append("group = the passage" if columns["passage_column"] else "group = none")
-        layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
-        return ", ".join(said) + layout
-
-    def _named(self, field: str) -> str:
-        """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
-        column = str(getattr(self.columns, field))
-        several = listed(column, self.names)
-        if field == "label_column" and self.labels_are:
-            are = "texts" if self.base == AS_TEXT else self.labels_are
-            return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
-        return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
-
-
-_WORDS_OF_CHOICES = {
-    "passage_column": "passage",
-    "context_column": "question",
-    "start_column": "start",
-    "endings_column": "options",
-    "label_column": "label",
-    "gold_column": "gold",
-    "negatives_column": "other options",
-    "video_column": "group",
-    "media_column": "media",
-    "id_column": "id",
-    "split_column": "split",
-}
-_WORDS_OF_CLASSES = {
-    "premise_column": "premise",
-    "hypothesis_column": "text",
-    "text_column": "text",
-    "endings_column": "classes",
-    "label_column": "label",
-    "video_column": "group",
-    "media_column": "media",
-    "id_column": "id",
-    "split_column": "split",
-}
-
-
-def plan_of(source: Source, layout: LayoutName, kind: Kind | Literal["auto"], columns: InstanceColumns) -> Plan:
+def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     """What the columns of `source` hold. Raises InputError where it has no texts, no options or no label."""
-    rows = [record for _, record in islice(source.read(source.columns), N_SAMPLE)]
-    chosen = layout_of([*source.columns, *rows[0]], rows, layout)
-    named = {name: value for name, value in asdict(columns).items() if value != AUTO}
+    sample = list(islice(source.read(source.columns), N_SAMPLE))
+    rows = [record for _, record in sample]
+    chosen = layout_of([*source.columns, *rows[0]], rows, reading.layout)
+    tagged = chosen.tagged or tagged_columns(rows)
+    named = {name: value for name, value in asdict(reading.columns).items() if value != AUTO}
     fixed = {name: value for name, value in asdict(chosen.columns).items() if value != AUTO} | named
-    look = _Look(_mended(source, chosen, rows), fixed, source)
+    look = _Look(_plain(source, chosen, tagged, iter(sample)), fixed, source)
     look.check_named(named)
-    wanted = kind if kind != "auto" else chosen.kind
+    wanted = reading.kind if reading.kind != "auto" else chosen.kind
     found = look.choices() if wanted != "classes" else None
     if found is None and wanted != "choices":
         found = look.classes()
     if found is None:
         raise look.fault(wanted)
-    filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(columns)})
+    filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(reading.columns)})
     return Plan(
         found[0],
         chosen,
         filled,
-        frozenset(asdict(columns)) - set(named),
+        frozenset(asdict(reading.columns)) - set(named),
         look.names,
         tuple(source.class_names.get(filled.label_column, ())) if found[0] == "classes" else (),
         look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
+        chosen.tagged or tuple(name for name in tagged if name in found[1].values()),
+        reading.persons,
     )
 
 
-def _mended(source: Source, layout: Layout, rows: Sequence[Record]) -> list[Record]:
-    try:
-        return [layout.mend(row) for row in rows]
-    except RowError as fault:
-        raise InputError(
-            f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or name "
-            "another."
-        ) from None
+def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Records) -> list[Record]:
+    """The plain rows of those that are not damaged; raises InputError where all are, or the layout is another."""
+    plain: list[Record] = []
+    faults = Faults(str(source.path), "Mend those rows, or name another --layout.")
+    for where, row in sample:
+        try:
+            plain += plain_rows(row, layout, tagged, "tags", FIRST)
+        except RowError as fault:
+            if not layout.is_sure and layout is not COLUMNS:
+                raise InputError(
+                    f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or "
+                    "name another."
+                ) from None
+            faults.add(where, fault)
+    if not plain:
+        faults.check()
+    return plain
 
 
 Found = tuple[Kind, dict[str, str]]
@@ -281,7 +239,23 @@ class _Look:
             texts = {"text_column": self.pick("context_column", CONTEXTS, self.has_text)}
         if not label or not any(texts.values()):
             return None
+        self.refuse_free_answers(label, texts)
         return "classes", texts | {"endings_column": options, "label_column": label} | self.about()
+
+    def refuse_free_answers(self, label: str, texts: Mapping[str, str]) -> None:
+        """Raise InputError where what is called classes is an answer of its own to each question."""
+        asked = _key(texts.get("text_column", "")) in QUESTIONS and label != self.fixed.get("label_column")
+        answers = [str(optional(row, label)) for row in self.rows if optional(row, label) is not None]
+        if asked and len(answers) >= N_CONSTANT and 2 * len(set(answers)) > len(answers):
+            raise self.no_wrong_answers(label)
+
+    def no_wrong_answers(self, right: str) -> InputError:
+        """That there is nothing to choose from: `right` holds answers, and no column others."""
+        return InputError(
+            f"{self.source.path}: {right} seems to hold right answers alone, and no wrong answers to choose from "
+            f"(it has {_shortly(self.names)}). Name these with --negatives-column NAME, and the right one with "
+            "--gold-column NAME; or what says which is right, with --label-column NAME or --labels-file."
+        )
 
     def pair(self) -> dict[str, str]:
         """Premise and hypothesis; nothing where the text stands alone, or has a name of its own."""
@@ -302,7 +276,17 @@ class _Look:
             "media_column": self.pick("media_column", MEDIA, self.has_words),
             "id_column": self.pick("id_column", IDS, self.has_words),
             "split_column": self.pick("split_column", SPLITS, self.has_words),
+            "source_column": self.pick("source_column", SOURCES, partial(self.says, source_of)),
+            **self.contrasts(),
+            "question_id_column": self.fixed.get("question_id_column", ""),
+            "stage_column": self.fixed.get("stage_column", ""),
         }
+
+    def contrasts(self) -> dict[str, str]:
+        """What names contrast sets, and which row of one is the original."""
+        named = self.pick("contrast_set_column", CONTRAST_SETS, self.has_words)
+        found = self.pick("variant_column", VARIANTS if named else (), partial(self.says, variant_of))
+        return {"contrast_set_column": named, "variant_column": found}
 
     def pick(self, field: str, names: Sequence[str], is_it: Callable[[str], bool]) -> str:
         """The column of a field: the one named, else the first known name that holds what it should; or none."""
@@ -326,6 +310,10 @@ class _Look:
 
     def has_words(self, name: str) -> bool:
         return self.mostly(lambda row: isinstance(optional(row, name), str | int), any_row=True)
+
+    def says(self, meaning: Callable[[str], str], name: str) -> bool:
+        """Whether the words under `name` mean something to `meaning`."""
+        return self.mostly(lambda row: bool(meaning(word_of(row, name))))
 
     def has_classes(self, name: str) -> bool:
         return name in self.names and self.mostly(lambda row: isinstance(optional(row, name), str | int | float | None))
@@ -367,6 +355,9 @@ class _Look:
     def fault(self, kind: Kind | None) -> InputError:
         """What is missing."""
         endings = self.pick("endings_column", OPTIONS, self.has_options)
+        answers = self.pick("gold_column", ANSWERS, lambda name: self.has_texts(name) or self.has_text(name))
+        if answers and endings in ("", answers):
+            return self.no_wrong_answers(answers)
         has = f"(it has {_shortly(self.names)})"
         if endings and kind != "classes":
             return InputError(

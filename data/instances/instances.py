@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, told
 
 Kind = Literal["choices", "classes"]
 
@@ -105,6 +105,8 @@ class Instances:
     """The name of each file that was read, and the SHA-256 of its content."""
     notes: tuple[str, ...] = ()
     """How the files were read, a sentence each: formats, columns, what was left out."""
+    unmasked: tuple[Instance, ...] | None = None
+    """The instances before anything was hidden in their texts; None where nothing was."""
 
     def __post_init__(self) -> None:
         if not self.instances:
@@ -114,7 +116,7 @@ class Instances:
         repeated = [id for id, n in Counter(one.id for one in self.instances).items() if n > 1]
         if repeated:
             raise InputError(
-                f"{self.name}: {len(repeated)} ids occur twice (first: {repeated[0]!r}). Make them unique."
+                f"{self.name}: {len(repeated)} ids occur twice (first: {told(repeated[0])}). Make them unique."
             )
 
     def __len__(self) -> int:
@@ -126,6 +128,13 @@ class Instances:
         if self.kind == "classes":
             return np.full(len(self), len(self.classes), np.int64)
         return np.array([len(one.options) for one in self.instances], np.int64)
+
+    @cached_property
+    def masked(self) -> np.ndarray | None:
+        """(N,) in which instances something was hidden; None where nothing was to be."""
+        if self.unmasked is None:
+            return None
+        return np.array([one is not other for one, other in zip(self.instances, self.unmasked, strict=True)], bool)
 
     @cached_property
     def offsets(self) -> np.ndarray:
@@ -166,7 +175,9 @@ class Instances:
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Instances":
         """The set of the instances `rows` alone."""
-        return replace(self, instances=tuple(self.instances[int(row)] for row in rows))
+        numbers = [int(row) for row in rows]
+        before = None if self.unmasked is None else tuple(self.unmasked[row] for row in numbers)
+        return replace(self, instances=tuple(self.instances[row] for row in numbers), unmasked=before)
 
     def splits(self) -> dict[str, np.ndarray]:
         """The rows of each published split, in the order in which the splits begin."""

@@ -11,7 +11,19 @@ from swag_af.data.errors import InputError
 AUTO = "auto"
 """A column that is looked for by its name and by what is in it."""
 
-LayoutName = Literal["auto", "columns", "swag", "hellaswag", "nlvr2", "marked-pairs", "lm-eval"]
+LayoutName = Literal[
+    "auto",
+    "columns",
+    "swag",
+    "hellaswag",
+    "nlvr2",
+    "vcr",
+    "vcr-cs",
+    "race",
+    "boolq-contrast",
+    "marked-pairs",
+    "lm-eval",
+]
 """auto looks at the names of the columns; columns reads them as they are."""
 
 
@@ -49,7 +61,15 @@ class InstanceColumns:
     split_column: str = AUTO
     """The published split of the row; the file where several are read."""
     source_column: str = AUTO
-    """What says whether gold was found or generated, as `gold-source` of SWAG."""
+    """What says whether gold was found or generated, as `gold-source` of SWAG: a word that begins so, or with gold."""
+    contrast_set_column: str = AUTO
+    """What names the contrast set: the rows that are to be right together."""
+    variant_column: str = AUTO
+    """What says which row of a contrast set is the original and which are contrast."""
+    question_id_column: str = AUTO
+    """Where a question is asked in stages, what these share."""
+    stage_column: str = AUTO
+    """The name of the stage, as Q->A or QA->R."""
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import base_of, fits_both
 from swag_af.data.cells.options import LabelBase
-from swag_af.data.errors import InputError
+from swag_af.data.cells.words import CONTRAST, ORIGINAL
+from swag_af.data.errors import MOST_TOLD, InputError, told
 from swag_af.data.instances import own
-from swag_af.data.instances.guessing import Plan, plan_of
+from swag_af.data.instances.contrast import in_pairs, notes_of, pairs_of_files, with_originals
+from swag_af.data.instances.guessing import plan_of
 from swag_af.data.instances.instances import Instance, Instances, Kind
+from swag_af.data.instances.layouts.images import NLVR2
+from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
-from swag_af.data.instances.rows import Found, found_in, labels_in
+from swag_af.data.instances.plan import Plan
+from swag_af.data.instances.rows import UNLABELLED, Found, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
@@ -53,11 +58,13 @@ def read_instances(
     opened = (
         open_labelled(others, reading.format, labels_file=reading.labels_file, label=label, id=id) if others else []
     )
-    plans = [plan_of(source, reading.layout, reading.kind, wanted) for source in opened]
+    plans = [plan_of(source, reading) for source in opened]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
     parts += [_part_of_ours(path, path.name if several else "") for path in ours]
-    return _joined(parts, name or paths[0].stem)
+    made = _joined(parts, name or paths[0].stem)
+    has_names = reading.persons == "names" and any(plan.tagged for plan in plans)
+    return masked(made, reading.mask, has_names=has_names) if reading.mask else made
 
 
 @dataclass
@@ -71,6 +78,10 @@ class _Part:
     notes: list[str] = field(default_factory=list)
     has_order: bool = True
     ids_guessed: bool = True
+    layout: str = ""
+    """Of files of others."""
+    n_rows: int = 0
+    """How many rows were read, those without a label too."""
 
 
 def _part_of_ours(path: Path, split: str) -> _Part:
@@ -105,24 +116,55 @@ def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Seq
             parts.append(_part_of_file(source, plan, name, split, advance))
             if not parts[-1].found and source.path in paths:
                 raise _no_labels(source, plan)
-    return parts
+    return _with_sets(parts)
 
 
 def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Advance) -> _Part:
     """What a source holds that is called `name`; its rows are of `split` where they name none."""
     found: list[Found] = []
-    n_unlabelled = 0
-    for one in found_in(source, plan, name):
-        if one is None:
-            n_unlabelled += 1
-        else:
-            found.append(one if one.split or not split else one._replace(split=split))
+    n_rows, tally = 0, Counter[str]()
+    for several in found_in(source, plan, name, tally):
+        found += [one if one.split or not split else one._replace(split=split) for one in several]
+        n_rows += 1
         advance(1)
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
-    notes = list(_notes(name, plan, found, n_unlabelled))
+    notes = [f"{name}: {note}" for note in _notes(source, plan, len(found), n_rows, tally)]
     if plan.base == 0 and plan.labels_are == "numbers" and fits_both(labels_in(source, plan)):
         notes.append(f"{name}: its labels could count from 1 as well, with --label-base 1: there is no 0")
-    return _Part(source.path, plan.kind, found, files, notes, not plan.columns.gold_column, "id_column" in plan.guessed)
+    ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
+    has_order = not plan.columns.gold_column
+    return _Part(source.path, plan.kind, found, files, notes, has_order, ids_guessed, plan.layout.name, n_rows)
+
+
+def _with_sets(parts: list[_Part]) -> list[_Part]:
+    """The parts, with the contrast sets that several of them make together."""
+    by_path = {part.path: part for part in parts}
+    for name, original, contrast in pairs_of_files(list(by_path)):
+        _pair(by_path[original], by_path[contrast], name)
+    of_images = [part for part in parts if part.layout == NLVR2.name]
+    joined, said = with_originals([one for part in of_images for one in part.found])
+    rest = iter(joined)
+    for part in of_images:
+        part.found = list(islice(rest, len(part.found)))
+    if said:
+        of_images[-1].notes += said
+    return parts
+
+
+def _pair(original: _Part, contrast: _Part, name: str) -> None:
+    """Makes a contrast set of every two rows of the same number, where each row is an instance."""
+    parts = {ORIGINAL: original, CONTRAST: contrast}
+    if any(one.contrast_set for part in parts.values() for one in part.found):
+        return
+    if not len(original.found) == original.n_rows == contrast.n_rows == len(contrast.found):
+        has = f"{len(original.found):,} and {len(contrast.found):,}"
+        contrast.notes.append(f"{name or 'set'}: original and contrast have {has} labelled rows: no pairs of them")
+        return
+    for variant, part in parts.items():
+        split = _split_of(part.path)
+        part.found = [
+            one._replace(split=name) if one.split == split else one for one in in_pairs(part.found, name, variant)
+        ]
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -155,12 +197,17 @@ def _no_labels(source: Source, plan: Plan) -> InputError:
     )
 
 
-def _notes(name: str, plan: Plan, found: Sequence[Found], n_unlabelled: int) -> Iterator[str]:
+def _notes(source: Source, plan: Plan, n: int, n_rows: int, tally: Counter[str]) -> Iterator[str]:
     what = "multiple choice" if plan.kind == "choices" else "texts with classes"
     drawn = "; the order of options was drawn" if plan.columns.gold_column else ""
-    yield f"{name}: {len(found):,} rows read as {what}: {plan.said()}{drawn}"
-    if n_unlabelled:
-        yield f"{name}: {n_unlabelled:,} of {n_unlabelled + len(found):,} rows have no label and were left out"
+    unlabelled = tally.pop(UNLABELLED, 0)
+    count = f"{n:,} instances of {n_rows:,} rows" if n + unlabelled > n_rows else f"{n:,} rows"
+    yield f"{count} read as {what}: {plan.said()}{drawn}"
+    if source.said:
+        yield source.said
+    if unlabelled:
+        yield f"{unlabelled:,} of {unlabelled + n:,} {UNLABELLED}"
+    yield from (f"{count:,} {what}" for what, count in sorted(tally.items()) if count)
 
 
 def _joined(parts: Sequence[_Part], name: str) -> Instances:
@@ -173,7 +220,8 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     found = [one for part in parts for one in part.found]
     notes = [note for part in parts for note in part.notes]
     classes = _classes(found, name) if kind == "classes" else ()
-    notes += [f"classes: {', '.join(classes)}"] if classes else []
+    notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
+    notes += notes_of(found)
     ids, more = _ids(found, any(not part.ids_guessed for part in parts))
     numbers = {label: i for i, label in enumerate(classes)}
     instances = (
@@ -201,7 +249,7 @@ def _classes(found: Iterable[Found], name: str) -> tuple[str, ...]:
     n = counts.total()
     if len(counts) > MOST_CLASSES or (n >= _FEW and len(counts) > n / 2):
         raise InputError(
-            f"{name}: {len(counts):,} classes in {n:,} rows (one is {min(counts)[:40]!r}), so the labels are none. "
+            f"{name}: {len(counts):,} classes in {n:,} rows (one is {told(min(counts))}), so the labels are none. "
             "Name their column with --label-column, or that of the options with --endings-column."
         )
     return tuple(sorted(counts, key=_by_size))
@@ -217,12 +265,10 @@ def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
     given = [one.id for one in found]
     n_repeated = len(given) - len(set(given))
     if named or not n_repeated:
-        return [id or _place(one.where) for id, one in zip(given, found, strict=True)], []
+        return [id or place_of(one.where) for id, one in zip(given, found, strict=True)], []
     said = ["the ids of the rows repeat, so file and line stand for them"] if any(given) else []
-    return [_place(one.where) for one in found], said
+    return [place_of(one.where) for one in found], said
 
 
-def _place(where: str) -> str:
-    """`val:7` of `val.jsonl, line 7`."""
-    name, _, place = where.rpartition(", ")
-    return f"{re.sub(r'[.][A-Za-z]+$', '', name)}:{place.rpartition(' ')[2]}"
+def _cut(name: str) -> str:
+    return name if len(name) <= MOST_TOLD else f"{name[: MOST_TOLD - 4]} ..."

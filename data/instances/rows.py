@@ -1,5 +1,7 @@
-"""A row of a source to a question with options, or to a text with its class; what it lacks is a RowError."""
+"""The rows of a source to questions with options, or to texts with their classes; what one lacks is a RowError."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
@@ -7,8 +9,10 @@ from typing import Any, NamedTuple
 
 from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells
 from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_nested, word_of
-from swag_af.data.errors import Faults, RowError
-from swag_af.data.instances.guessing import Plan
+from swag_af.data.cells.words import source_of, variant_of
+from swag_af.data.errors import Faults, RowError, told
+from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.tagged import OBJECTS
 from swag_af.data.sources import Record, Source
 
 
@@ -33,34 +37,74 @@ class Found(NamedTuple):
     gold_source: str = ""
 
 
-def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record]]:
-    """`("val.jsonl, line 7", row)` of every row, with the columns of its layout and those within others.
+UNLABELLED = "rows have no label and were left out"
+NO_TEXT = "options without a text were left out of their rows"
+UNKNOWN_SOURCE = "rows do not say whether gold was found or generated in a word that is known"
+REPEATED = "rows have the {} of an earlier one, and a number behind it"
+"""What a source may have that is told, and how often."""
 
-    `name` is what the source is called.
+
+def found_in(source: Source, plan: Plan, name: str, tally: Counter[str]) -> Iterator[list[Found]]:
+    """What every row holds, none if it has no label; raises InputError at the end for rows of no use.
+
+    `name` is what the source is called; `tally` counts what is to be told of it.
     """
+    faults = Faults(str(source.path), "Mend those rows, or take them out.")
+    shared: dict[str, str] = {}
+    unique: dict[str, str] = {}
+    repeats = Counter[str]()
+    for where, row in rows_of(source, plan, name):
+        found: list[Found] = []
+        try:
+            _check_unique(row, plan.layout.unique, where, unique)
+            numbered = _numbered(row, plan.layout.numbered, repeats, tally)
+            for plain in _plain(numbered, plan, where):
+                found += _found(plain, plan, where, shared, tally)
+        except RowError as fault:
+            faults.add(where.rpartition(", ")[2], fault)
+        yield found
+    faults.check()
+
+
+def rows_of(source: Source, plan: Plan, name: str) -> Iterator[tuple[str, Record]]:
+    """`("val.jsonl, line 7", row)` of every row, with the columns of its layout and those within others."""
     columns = [column for column in asdict(plan.columns).values() if column]
     dotted = [column for column in columns if "." in column]
-    asked = {column.partition(".")[0] for column in columns} | set(plan.layout.requires)
+    asked = {column.partition(".")[0] for column in columns} | {*plan.layout.requires, *plan.layout.reads}
     asked |= {part for column in columns for part in listed(column, source.columns)}
+    asked |= {OBJECTS} if plan.tagged else set()
     for where, row in source.read([column for column in source.columns if column in asked]):
         yield f"{name}, {where}", with_nested(row, dotted) if dotted else row
 
 
-def found_in(source: Source, plan: Plan, name: str) -> Iterator[Found | None]:
-    """What every row holds, None for those without a label; raises InputError at the end for rows of no use."""
-    faults = Faults(str(source.path), "Mend those rows, or take them out.")
-    shared: dict[str, str] = {}
-    for where, row in rows_of(source, plan, name):
-        try:
-            mended = plan.layout.mend(row)
-            if plan.columns.label_column and is_unlabelled(optional(mended, plan.columns.label_column)):
-                yield None
-            else:
-                found = _question(mended, plan) if plan.kind == "choices" else _classified(mended, plan)
-                yield _about(found, mended, plan, where, shared)
-        except RowError as fault:
-            faults.add(where.rpartition(", ")[2], fault)
-    faults.check()
+def _plain(row: Record, plan: Plan, where: str) -> Sequence[Record]:
+    return plain_rows(row, plan.layout, plan.tagged, plan.persons, place_of(where))
+
+
+def place_of(where: str) -> str:
+    """`val:7` of `val.jsonl, line 7`."""
+    name, _, place = where.rpartition(", ")
+    return f"{re.sub(r'[.][A-Za-z]+$', '', name)}:{place.rpartition(' ')[2]}"
+
+
+def _check_unique(row: Record, column: str, where: str, seen: dict[str, str]) -> None:
+    """Raise RowError where an earlier row has the same under `column`; `seen` says which."""
+    value = word_of(row, column) if column else ""
+    place = where.rpartition(", ")[2]
+    if value and seen.setdefault(value, place) != place:
+        raise RowError(f"has the {column} {told(value)} of {seen[value]}")
+
+
+def _numbered(row: Record, column: str, repeats: Counter[str], tally: Counter[str]) -> Record:
+    """The row with a number behind what is under `column` where earlier rows have the same; `repeats` counts them."""
+    value = word_of(row, column) if column else ""
+    if not value:
+        return row
+    repeats[value] += 1
+    if repeats[value] == 1:
+        return row
+    tally[REPEATED.format(column)] += 1
+    return {**row, column: f"{value}:{repeats[value]}"}
 
 
 def labels_in(source: Source, plan: Plan) -> Cells:
@@ -68,30 +112,41 @@ def labels_in(source: Source, plan: Plan) -> Cells:
     columns = plan.columns
     if not columns.label_column or not columns.endings_column:
         return iter(())
-    rows = (row for found in rows_of(source, plan, "") for row in _mended(found[1], plan))
+    rows = (plain for where, row in rows_of(source, plan, "") for plain in _undamaged(row, plan, where))
     return label_cells(rows, columns.label_column, columns.endings_column)
 
 
-def _mended(row: Record, plan: Plan) -> list[Record]:
+def _undamaged(row: Record, plan: Plan, where: str) -> Sequence[Record]:
     try:
-        return [plan.layout.mend(row)]
+        return _plain(row, plan, where)
     except RowError:
-        return []  # told when the row is read
+        return ()  # told when the row is read
 
 
-def _question(row: Record, plan: Plan) -> Found:
+def _found(row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> list[Found]:
+    """What a plain row holds; nothing if it has no label."""
+    if plan.columns.label_column and is_unlabelled(optional(row, plan.columns.label_column)):
+        tally[UNLABELLED] += 1
+        return []
+    found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)
+    return [_about(found, row, plan, where, shared, tally)]
+
+
+def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     """A question; where gold has a column of its own, the order of its options is drawn."""
     columns = plan.columns
     context = _joined(row, columns.passage_column, columns.context_column)
     start = text_of(row, columns.start_column) if columns.start_column else ""
     id = word_of(row, columns.id_column)
     if columns.gold_column:
-        given = [text for text in texts_of(row, columns.negatives_column) if text is not None]
+        texts = texts_of(row, columns.negatives_column)
+        given = [text for text in texts if text is not None]
         options, gold = drawn_order((text_of(row, columns.gold_column), *given))
     else:
         gold, texts = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
         gold -= sum(text is None for text in texts[:gold])
         options = tuple(text for text in texts if text is not None)
+    tally[NO_TEXT] += sum(text is None for text in texts)
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start)
@@ -131,19 +186,35 @@ def class_name(value: Any, names: Sequence[str] = ()) -> str:
     return str(value).strip()
 
 
-def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, str]) -> Found:
-    """The same with its group, split and place; equal contexts are one text in memory."""
+def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> Found:
+    """The same with its group, split, place and sets; equal contexts are one text in memory."""
     columns = plan.columns
+    contrast_set = word_of(row, columns.contrast_set_column)
     group = word_of(row, columns.video_column)
     if not group and columns.passage_column and not columns.video_column:
         group = text_of(row, columns.passage_column)
+    group = group or contrast_set
     return found._replace(
         context=shared.setdefault(found.context, found.context),
         group=shared.setdefault(group, group),
         split=word_of(row, columns.split_column),
         where=where,
         media=word_of(row, columns.media_column),
+        contrast_set=contrast_set,
+        variant=variant_of(word_of(row, columns.variant_column)),
+        question=word_of(row, columns.question_id_column),
+        stage=word_of(row, columns.stage_column),
+        gold_source=_source(row, columns.source_column, tally),
     )
+
+
+def _source(row: Record, column: str, tally: Counter[str]) -> str:
+    """Where gold is from; counted where the row says it in an unknown word."""
+    try:
+        return source_of(word_of(row, column))
+    except RowError:
+        tally[UNKNOWN_SOURCE] += 1
+        return ""
 
 
 def _joined(row: Record, *names: str) -> str:

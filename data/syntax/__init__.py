@@ -8,6 +8,7 @@ Reading order (each file or folder imports only those named before it):
     clauses       where the final verb phrase begins, by tags or by dependencies
     constituency  constituency trees by benepar
     splitters     the second sentence into start and ending
+    lemmas        base forms of verbs
     treebank      CoNLL-U sentences with gold tags and heads
     train_tagger  the verb `train-tagger`
 

@@ -8,7 +8,40 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import nn
+
+UNKNOWN, N_SPECIAL = 1, 2
+"""Row 0 of a table of word vectors is padding and zero; row 1 is any word that the table lacks."""
+
+
+class WordTable(nn.Module):
+    """The table of word vectors: `V` rows of `E` numbers, and behind them those that only the texts at hand need."""
+
+    def __init__(self, start: torch.Tensor, *, tune: bool = True):
+        """`start` (V, E), row 0 zero; without `tune` they stay as they are."""
+        super().__init__()
+        self.weight: torch.Tensor
+        self.more: torch.Tensor
+        if tune:
+            self.weight = nn.Parameter(start)
+        else:
+            self.register_buffer("weight", start)
+        self.register_buffer("more", start[:0], persistent=False)
+
+    @property
+    def size(self) -> int:
+        """E, the numbers of a vector."""
+        return self.weight.shape[1]
+
+    @property
+    def table(self) -> torch.Tensor:
+        """(V + more, E)."""
+        return torch.cat([self.weight, self.more]) if len(self.more) else self.weight
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        """(..., E) the vectors of `words` (...); row 0 gets no gradient."""
+        return F.embedding(words, self.table, padding_idx=0)
 
 
 @dataclass(frozen=True)
@@ -47,6 +80,8 @@ class Encoded:
 class PairNetwork(nn.Module, ABC):
     """A network whose work on one text alone is apart from its work on two."""
 
+    words: WordTable
+    """Which vector each word of a `TextBatch` has."""
     n_outputs: int
     """1, a logit that says how gold-like the pair is; or a logit for each class."""
 

@@ -1,4 +1,4 @@
-"""95 % intervals of an accuracy, and of a paired difference of two, when contexts are clustered in groups (videos).
+"""95 % intervals of an accuracy or a ratio, and of a paired difference, when contexts are clustered in groups (videos).
 
 Both use Student's t with one degree of freedom less than there are groups. Independent of filters and audits.
 """
@@ -31,13 +31,28 @@ def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     A closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all
     hits are equal, each video counts as one context. A single video gives the interval from 0 to 1.
     """
-    n, n_groups, p = len(hits), int(groups.max()) + 1, float(hits.mean())
+    return ratio_interval(hits, np.ones(len(hits)), groups)
+
+
+def ratio_interval(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
+    """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole <= 1.
+
+    With `whole` 0 or 1 that is the mean of `part` where it is 1. The variance is the linearised one of a ratio.
+    """
+    counted = whole > 0
+    part, whole, groups = part[counted], whole[counted], np.unique(groups[counted], return_inverse=True)[1]
+    n, n_groups = float(whole.sum()), int(groups.max(initial=-1)) + 1
     if n_groups < 2:
         return 0.0, 1.0
+    p = float(part.sum()) / n
     if 0 < p < 1:
-        effective = n / max(1.0, variance_over_groups(hits - p, groups) / (p * (1 - p) / n))
-    else:
-        effective = float(n_groups)
+        sums = np.bincount(groups, part - p * whole)  # (groups,)
+        variance = n_groups / (n_groups - 1) * float((sums**2).sum()) / n**2
+        return _wilson(p, n / max(1.0, variance / (p * (1 - p) / n)), n_groups)
+    return _wilson(p, float(n_groups), n_groups)
+
+
+def _wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:
     t = t_quantile(n_groups - 1)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective

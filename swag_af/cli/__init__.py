@@ -10,7 +10,11 @@ Reading order (each file imports only those named before it):
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`
+    baselines  the verb `baselines`: its cells, tables and picture
     pruning    what the verb `prune` prints
+    scoring    the verb `score`, and what `count-check` prints
+    describing  the verb `describe` of a dataset
+    nli        what the verb `train-nli` prints
     verbs      what each verb prints
     main       the command line
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
@@ -26,11 +27,14 @@ from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
+from swag_af.describing.options import DescribeOptions
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 VERBS: dict[str, tuple[type, str]] = {
@@ -43,8 +47,13 @@ VERBS: dict[str, tuple[type, str]] = {
     "tag": (TagOptions, "swag_af.cli.verbs:tag"),
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
+    "train-nli": (TrainNLIOptions, "swag_af.cli.verbs:train_nli"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
+    "describe": (DescribeOptions, "swag_af.cli.verbs:describe"),
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
+    "score": (ScoreOptions, "swag_af.cli.verbs:score"),
+    "count-check": (CountCheckOptions, "swag_af.cli.verbs:count_check"),
+    "baselines": (BaselinesOptions, "swag_af.cli.verbs:baselines"),
     "explain": (ExplainOptions, "swag_af.cli.verbs:explain"),
     "report": (ReportOptions, "swag_af.cli.verbs:report"),
     "release": (ReleaseOptions, "swag_af.cli.verbs:release"),

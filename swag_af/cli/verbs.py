@@ -8,12 +8,15 @@ from typing import Any
 
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
+from swag_af.describing.options import DescribeOptions
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
@@ -28,6 +31,7 @@ from swag_af.reporting.text import (
     run_lines,
     table,
 )
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 
@@ -235,6 +239,29 @@ def _where_the_audit_is(options: AuditOptions) -> list[str]:
     return [f"Written to {options.out}. Open {options.out / 'audit.html'} in a browser; it needs no network."]
 
 
+def describe(options: DescribeOptions) -> None:
+    """Print counts, lengths, verbs and topics of a dataset."""
+    from swag_af.cli.describing import describe as description
+    from swag_af.cli.describing import described_lines
+
+    _say(*described_lines(description(options), options))
+
+
+def train_nli(options: TrainNLIOptions) -> None:
+    """Print the accuracy on the held-out pairs, with its interval."""
+    from swag_af.cli.nli import trained_lines
+    from swag_af.filters.nli.training import train_nli as train
+
+    _say(*trained_lines(train(options)))
+
+
+def baselines(options: BaselinesOptions) -> None:
+    """Print how far models get, or with --dry-run the cells and about how long they take."""
+    from swag_af.cli.baselines import baselines_lines
+
+    _say(*baselines_lines(options))
+
+
 def prune(options: PruneOptions) -> None:
     """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
     from swag_af.cli.pruning import pruned_lines
@@ -242,6 +269,22 @@ def prune(options: PruneOptions) -> None:
 
     pruned = remove(options)
     _say(*pruned_lines(pruned, options))
+
+
+def score(options: ScoreOptions) -> None:
+    """Print every figure with its interval, models compared, blind against sighted, and people."""
+    from swag_af.cli.scoring import score as make
+    from swag_af.cli.scoring import score_lines
+
+    _say(*score_lines(make(options), options))
+
+
+def count_check(options: CountCheckOptions) -> None:
+    """Print what each percentage can be a share of, and what other numbers all of them would fit."""
+    from swag_af.cli.scoring import check_lines
+    from swag_af.scoring.counting import count_check as check
+
+    _say(*check_lines(check(options)))
 
 
 def explain(options: ExplainOptions) -> None:

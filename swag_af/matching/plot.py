@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from swag_af.matching.points import Point
-from swag_af.reporting.plot import colours, save_curve
+from swag_af.reporting.plot import colours, save_figure
 
 LABELS = {
     "people": "people",
@@ -42,6 +42,6 @@ def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, f
         )
         axes.spines[["top", "right"]].set_visible(False)
         figure.legend(frameon=False, loc="outside right center", fontsize=9)
-        paths = save_curve(figure, folder, "sweep")
+        paths = save_figure(figure, folder, "sweep", ("png", "svg"))
         pyplot.close(figure)
     return paths

@@ -95,7 +95,9 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
     A number from 0 to 1, or the labels of the annotators, whose agreement is the share of the commonest. Raises
     InputError for a column that is not there, and for cells that are neither.
     """
-    at = {one.where: row for row, one in enumerate(instances.instances)}
+    at: dict[str, list[int]] = {}
+    for row, one in enumerate(instances.instances):  # several where a row of the file has several questions
+        at.setdefault(one.where, []).append(row)
     found = np.full(len(instances), np.nan)
     for path, name in zip(paths, names_of(paths), strict=True):
         for source in open_sources(path, format):
@@ -104,10 +106,10 @@ def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances
                 raise InputError(f"{source.path}: no column {column!r} for --agreement-column.{known}")
             faults = Faults(str(source.path), "Mend them, or name another --agreement-column.")
             for where, record in source.read([column.partition(".")[0]]):
-                row = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
+                rows = at.get(f"{name}, {where}", at.get(f"{source.path.name}, {where}"))
                 try:
-                    if row is not None:
-                        found[row] = _agreement(optional(with_nested(record, [column]), column), column)
+                    if rows is not None:
+                        found[rows] = _agreement(optional(with_nested(record, [column]), column), column)
                 except RowError as fault:
                     faults.add(where, fault)
             faults.check()

@@ -16,24 +16,32 @@ def check_lines(path: Path, format: str) -> None:
         raise InputError(f"--write: {path} is a {found}, and lines are copied of JSONL and CSV. Leave --write out.")
 
 
+def check_rows(path: Path, instances: Instances) -> None:
+    """Raise InputError where a line holds several instances, of which some may be kept and others not."""
+    places = [one.where for one in instances.instances]
+    if len(set(places)) < len(places):
+        raise InputError(f"--write: rows of {path} hold several questions each, which no line can part. Leave it out.")
+
+
 def write_kept(source: Path, target: Path, instances: Instances, kept: Collection[int], format: str) -> int:
     """Write those lines of `source` that the instances `kept` stand on to `target`; returns how many rows.
 
-    Of CSV the header comes first, and a row is all of its lines. Rows without a label are no instances, and are left
-    out, as are blank lines between rows.
+    Of CSV the header, if there is one, comes first, and a row is all of its lines. Rows without a label are no
+    instances, and are left out, as are blank lines between rows.
     """
+    opened = open_source(source, format)
     wanted = {int(instances.instances[row].where.rpartition(" ")[2]) for row in kept}
     lines = source.read_bytes().splitlines(keepends=True)  # at \n, \r and \r\n, as the readers number them
-    is_csv = open_source(source, format).format == "csv"
-    ends = _ends_of_csv(source) if is_csv else list(range(1, 1 + len(lines)))
+    ends = _ends_of_csv(source, opened.has_header) if opened.format == "csv" else list(range(1, 1 + len(lines)))
+    has_header = opened.format == "csv" and opened.has_header
     with replacing(target) as temporary, temporary.open("wb") as file:
         for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            if end in wanted or (is_csv and i == 0):
+            if end in wanted or (has_header and i == 0):
                 file.write(b"".join(lines[begin:end]).lstrip(b"\r\n"))
     return len(wanted)
 
 
-def _ends_of_csv(path: Path) -> list[int]:
-    """The number of the last line of the header and of each row."""
+def _ends_of_csv(path: Path, has_header: bool) -> list[int]:
+    """The number of the last line of the header, if there is one, and of each row."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    return [line for line, _ in read_csv(path, separator)]
+    return [line for line, _ in read_csv(path, separator, quotes=has_header or separator == ",")]

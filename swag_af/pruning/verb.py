@@ -57,7 +57,7 @@ from swag_af.pruning.folder import (
     rows_of,
     write_pruned,
 )
-from swag_af.pruning.lines import check_lines, write_kept
+from swag_af.pruning.lines import check_lines, check_rows, write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.plot import plot_curve
 from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of
@@ -70,6 +70,8 @@ def prune(options: PruneOptions) -> Pruned:
     """
     _check(options)
     instances = _read(options)
+    if options.write:
+        check_rows(options.data[0], instances)
     agreement = _agreement(options, instances)
     identity = _identity(options, instances)
     if (options.out / ABOUT).exists():

@@ -12,7 +12,6 @@ Reading order (each file imports only those named before it):
     croissant          Croissant metadata
     lm_eval_utils      loads the questions in lm-evaluation-harness; copied into every dataset
     harness            tasks for lm-evaluation-harness
-    markdown           tables and lists of the card
     card_verification  the card's section on human verification
     card_style         the card's section on style, and the same for the terminal
     card               the dataset card

@@ -17,8 +17,8 @@ from swag_af.releasing.card_verification import verification_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
-from swag_af.releasing.markdown import bullets, markdown_table
 from swag_af.releasing.questions import SPLITS
+from swag_af.reporting.markdown import bullets, markdown_table
 from swag_af.reporting.text import accuracy_rows, drop_reasons
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."

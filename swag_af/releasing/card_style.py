@@ -8,8 +8,8 @@ from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.markdown import bullets, markdown_table
 from swag_af.releasing.style import Style
+from swag_af.reporting.markdown import bullets, markdown_table
 from swag_af.reporting.text import table
 
 NOBODY = "Nobody has measured how much style gives away in these questions"

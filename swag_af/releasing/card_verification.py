@@ -4,7 +4,7 @@ from collections import Counter
 
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.markdown import markdown_table
+from swag_af.reporting.markdown import markdown_table
 
 _JUDGES = {
     "majority": "the majority",

@@ -13,6 +13,13 @@ Reading order (each file imports only those named before it):
     verification  section: what annotators judged, if there are verdicts
     provenance    sections: command, options, hashes, versions, seconds
     audit_page    the page of an audit of a dataset
+    score_page    the page of scores of predictions
+    latex         tables for papers
+    description_plots  verbs, their cumulative curve and lengths of sentences, as pictures
+    description_page   the page of a dataset described
+    markdown      tables and lists as Markdown
+    table3        how far models get, as Table 3 of SWAG shows it: text, CSV, Markdown, LaTeX
+    table3_plot   the same as a picture
     verb          the verb `report`
 
 Importing this package loads nothing else.

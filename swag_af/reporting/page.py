@@ -40,13 +40,14 @@ def page(
     colours: Sequence[str] = (),
     *,
     skeleton: str = "report",
+    sheet: str = "",
 ) -> str:
     """A whole HTML file, from the values of its header and the HTML of its sections, by the names that links use.
 
     `colours` are those of the chart series `s0`, `s1`, ... in a light page. A `skeleton` other than that of a report
-    has a template and a style sheet of its own, which follows the report's.
+    has a template, and a style sheet of its own that follows the report's: `sheet`, or that of its name.
     """
-    sheets = dict.fromkeys(["report", skeleton])
+    sheets = dict.fromkeys(["report", sheet or skeleton])
     folder = files("swag_af.reporting") / "static"
     css = "".join((folder / f"{sheet}.css").read_text(encoding="utf-8") for sheet in sheets)
     dark = [DARK.get(colour, colour) for colour in colours]

@@ -56,12 +56,17 @@ def plot_run(run: Run, folder: Path) -> list[Path]:
     return paths
 
 
-def save_curve(figure: Any, folder: Path, name: str = "curve") -> list[Path]:
-    """Write a figure as `curve.png` and `curve.svg`, or of another name, into `folder`; returns their paths."""
+def save_curve(figure: Any, folder: Path) -> list[Path]:
+    """Write a figure as `curve.png` and `curve.svg` into `folder`; returns their paths."""
+    return save_figure(figure, folder, "curve", ("png", "svg"))
+
+
+def save_figure(figure: Any, folder: Path, name: str, suffixes: Sequence[str] = ("png", "svg", "pdf")) -> list[Path]:
+    """Write a figure as `NAME.png` and so on into `folder`, without the time of day; returns the paths."""
     paths = []
-    for suffix in ("png", "svg"):
+    for suffix in suffixes:
         path = folder / f"{name}.{suffix}"
-        metadata = {"Date": None} if suffix == "svg" else None
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
         with replacing(path) as temporary:
             figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
         paths.append(path)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ from slow.probes import PlainTfidf
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.outcome import Probe
-from swag_af.auditing.probes.bridge import FilterScorer
+from swag_af.auditing.probes.bridge import FilterScorer, scorer_of
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, other_rows, read
@@ -468,6 +469,7 @@ def test_an_unknown_model_is_an_error_with_near_matches() -> None:
     [
         (make_choices(12), "mlp", "mlp: filter mlp reads the features of a language model"),
         (make_classes(12), "ngrams", "ngrams: filter ngrams tells options of a question apart"),
+        (make_classes(24), "dualbow", "dualbow: filter dualbow compares two texts"),
     ],
 )
 def test_a_model_that_cannot_be_used_is_left_out_with_a_note(instances: Instances, model: str, said: str) -> None:
@@ -518,6 +520,67 @@ def test_a_filter_sees_gold_first_where_it_is_fitted_and_scores_options_in_their
     assert filter.golds == [rows[i].options[rows[i].answer] for i in splits["train"]]
     assert filter.widths == {5}
     assert scores.tolist() == [len(option) for i in splits["test"] for option in rows[i].options]
+
+
+class Sides:
+    """A filter of classes that notes what it is given, and names the class of the last number in the first text."""
+
+    name = "sides"
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None: ...
+
+    def score(self, view: View) -> np.ndarray:
+        return np.zeros(view.shape)
+
+    def fit_classes(
+        self,
+        firsts: Sequence[str],
+        seconds: Sequence[str],
+        labels: np.ndarray,
+        n_labels: int,
+        groups: np.ndarray,
+        *,
+        rng: np.random.Generator,
+    ) -> None:
+        self.fitted = list(zip(firsts, seconds, labels.tolist(), groups.tolist(), strict=True))
+
+    def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+        return np.array([[len(first), len(second), 0.5] for first, second in zip(firsts, seconds, strict=True)])
+
+
+def test_a_filter_of_classes_is_given_two_sides_and_no_label_of_a_scored_row() -> None:
+    filter, instances = Sides(), with_splits(make_classes(30), "train", "train", "test")
+    made = sort(instances, group(instances).numbers)
+    rows, splits = made.instances.instances, made.instances.splits()
+    fitted, scored = splits["train"], splits["test"]
+    answers = np.minimum(made.instances.answers[fitted], 1)  # no fitted row has the last class
+    reading = read(
+        find_input("full", made.instances.texts),
+        Source.of(made.instances.texts),
+        made.groups,
+        rng=np.random.default_rng(0),
+    )
+    scores = scorer_of(filter, reading, made.groups).fit_score(fitted, answers, scored, rng=np.random.default_rng(0))
+    assert filter.fitted == [
+        (rows[i].context, rows[i].options[0], int(label), int(made.groups[i]))
+        for i, label in zip(fitted, answers, strict=True)
+    ]
+    lengths = [[len(rows[i].context), len(rows[i].options[0])] for i in scored]
+    assert scores.reshape(-1, 3)[:, :2].tolist() == lengths
+    assert (scores.reshape(-1, 3)[:, 2] < np.min(lengths, axis=1) - 10).all()
+
+
+def test_a_filter_of_two_texts_is_a_probe_by_name_of_choices_and_of_classes() -> None:
+    assert probe(make_choices(150, planted=True), "full", "dualbow").hits.mean() > 0.5
+    assert probe(make_classes(200, planted=True), "full", "dualbow").hits.mean() > 0.6
+
+
+@pytest.mark.parametrize("made", [make_choices(30), make_classes(30)], ids=["choices", "classes"])
+def test_order_of_rows_changes_no_bit_of_a_filter_of_two_texts(made: Instances) -> None:
+    order = np.random.default_rng(3).permutation(len(made))
+    one, other = (probe(these, "full", "dualbow", n_folds=2) for these in (made, made.take(order)))
+    assert np.array_equal(one.hits[order], other.hits)
+    assert np.array_equal(one.probabilities[order], other.probabilities)
 
 
 def test_a_filter_reads_questions_with_blank_and_repeated_options() -> None:

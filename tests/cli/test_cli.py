@@ -21,6 +21,7 @@ from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
+from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -32,12 +33,15 @@ from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.describing.options import DescribeOptions
+from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
+from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
 
 Refused = Callable[..., str]
@@ -425,6 +429,13 @@ THREE_FORMS = {
         "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
         GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
     ),
+    "train-nli": (
+        "data = ['p.jsonl']\nmodel = 'decomp'\nhidden = 64\nneutral_share = 0.5\n[reading]\nlayout = 'columns'",
+        "train-nli p.jsonl --model decomp --hidden 64 --neutral-share 0.5 --layout columns",
+        TrainNLIOptions(
+            (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
+        ),
+    ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
     "pool": (
@@ -454,6 +465,31 @@ THREE_FORMS = {
         "audit r --filters cnn --iteration 0",
         AuditOptions((Path("r"),), filters="cnn", iteration=0),
     ),
+    "score": (
+        "data = 'd.jsonl'\npredictions = ['a.jsonl', 'b.csv']\nblind = ['x=b.csv']\n[reading]\nmask = 'persons'",
+        "score d.jsonl a.jsonl b.csv --blind x=b.csv --mask persons",
+        ScoreOptions(
+            Path("d.jsonl"),
+            (Path("a.jsonl"), Path("b.csv")),
+            blind=("x=b.csv",),
+            reading=ReadingOptions(mask="persons"),
+        ),
+    ),
+    "count-check": (
+        "percentages = ['62.89', '41.5']\nn = 159\nsensitivity = '50.75'",
+        "count-check 62.89 41.5 --n 159 --sensitivity 50.75",
+        CountCheckOptions(("62.89", "41.5"), 159, "50.75"),
+    ),
+    "describe": (
+        "data = ['a.jsonl']\nbeside = ['b.jsonl']\ntopics = 0\n[columns]\nlabel_column = 'gold'",
+        "describe a.jsonl --beside b.jsonl --topics 0 --label-column gold",
+        DescribeOptions(
+            (Path("a.jsonl"),),
+            beside=(Path("b.jsonl"),),
+            topics=0,
+            reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
+        ),
+    ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
         "prune a.jsonl --by probes --target 900 --label-column gold",
@@ -461,6 +497,16 @@ THREE_FORMS = {
             (Path("a.jsonl"),),
             by="probes",
             target=900,
+            reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
+        ),
+    ),
+    "baselines": (
+        "data = ['a.jsonl']\nmodels = 'random,tfidf'\nseeds = 2\n[columns]\nlabel_column = 'gold'",
+        "baselines a.jsonl --models random,tfidf --seeds 2 --label-column gold",
+        BaselinesOptions(
+            (Path("a.jsonl"),),
+            models="random,tfidf",
+            seeds=2,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
     ),

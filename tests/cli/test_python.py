@@ -13,7 +13,7 @@ from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.options import LMOptions
 
 FUNCTIONS = {
-    verb: f"run_{verb}" if verb in ("audit", "filter") else verb.replace("-", "_")
+    verb: f"run_{verb}" if verb in ("audit", "baselines", "filter") else verb.replace("-", "_")
     for verb in VERBS
     if verb not in ("demo", "explain", "show") and not verb.startswith("verify ")
 }

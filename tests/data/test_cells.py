@@ -84,7 +84,7 @@ NONE_MEANT = {
     "another text": ("yellow", "'yellow' under label"),
     "a letter beyond": ("D", "'D' under label"),
     "two marks": ([1, 1, 0], "has 2 marks"),
-    "marks of others": ([1, 0], "has 1 marks under label for 3"),
+    "marks of others": ([1, 0], r"the list \[1, 0\] under label, .* each of its 3 options"),
 }
 
 

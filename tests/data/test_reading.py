@@ -481,7 +481,7 @@ BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
     "answers in free text": (
         [{"question": f"Who {i}?", "answer": f"He {i}."} for i in range(30)],
         {},
-        "30 classes in 30 rows",
+        "answer seems to hold right answers alone, and no wrong answers to choose from .*--negatives-column NAME",
     ),
     "a log of generations": (
         [{"doc_id": 0, "doc": {}, "target": "x", "arguments": [["prompt", {"until": []}]]}],

@@ -24,7 +24,7 @@ from swag_af.af.options import parse_schedule
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters import SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
+from swag_af.filters import EncoderFilter, SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
 from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
@@ -99,7 +99,7 @@ def tiny_transformer(folder, **settings):
     return TransformerFilter(model=folder, **(quick | settings))
 
 
-@pytest.fixture(params=["sklearn", "ngrams", "chars", "fasttext", "transformer"])
+@pytest.fixture(params=["sklearn", "ngrams", "chars", "fasttext", "transformer", "encoder"])
 def make(request):
     """Every text filter, as a function that makes one."""
     if request.param == "sklearn":
@@ -109,6 +109,9 @@ def make(request):
     if request.param == "transformer":
         folder = request.getfixturevalue("tiny_bert")
         return lambda: tiny_transformer(folder)
+    if request.param == "encoder":
+        folder = request.getfixturevalue("tiny_bert")
+        return lambda: EncoderFilter(model=folder, device="cpu", max_length=48)
     return lambda: make_filter(request.param)
 
 

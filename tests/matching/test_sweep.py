@@ -22,12 +22,12 @@ WEIGHTS = (0.01, 1.0)
 def options(tmp_path_factory: pytest.TempPathFactory) -> MatchOptions:
     path = tmp_path_factory.mktemp("sweep")
     items = made(400)
-    rows = [{"id": i.context.id, "query": i.query, "response": i.response, "group": i.context.video} for i in items.rows]
+    rows = [
+        {"id": i.context.id, "query": i.query, "response": i.response, "group": i.context.video} for i in items.rows
+    ]
     write_jsonl(path / "rows.jsonl", rows)
     matching = MatchingOptions(relevance="tfidf", folds=3, bucket_size=200)
-    return MatchOptions(
-        (path / "rows.jsonl",), path / "out", matching, sweeping=SweepOptions(sweep=WEIGHTS, shown=40)
-    )
+    return MatchOptions((path / "rows.jsonl",), path / "out", matching, sweeping=SweepOptions(sweep=WEIGHTS, shown=40))
 
 
 @pytest.fixture(scope="module")

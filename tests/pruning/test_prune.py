@@ -21,6 +21,7 @@ from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
 from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
 from swag_af.pruning.artifacts import is_made, note_on, took_part
+from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.verb import prune
 
@@ -328,3 +329,32 @@ def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_pat
     assert not note_on("longest", took)
     assert not took_part(options(data, tmp_path, features="encoder[x]"), ["options"], ["tfidf"])
     assert took_part(options(data, tmp_path, by="probes"), ["options"], ["chars"]) == ("options, chars",)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("anatomy_test.csv", ['"What is it,\nthen?",1,2,3,4,A\n', "Who is it?,1,2,3,4,B\n", "Why is it?,a,b,c,d,D\n"]),
+        ("in_domain_train.tsv", ['a\t1\t\t"Go" he said.\n', 'a\t0\t*\tThem "ran.\n', "a\t0\t*\tHer sits.\n"]),
+    ],
+)
+def test_lines_of_a_table_without_a_header_are_copied(name: str, lines: list[str], tmp_path: Path) -> None:
+    (tmp_path / name).write_text("".join(lines))
+    kept = write_kept(tmp_path / name, tmp_path / "kept", read_instances([tmp_path / name]), [0, 2], "auto")
+    assert kept == 2
+    assert (tmp_path / "kept").read_text() == lines[0] + lines[2]
+
+
+def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_path: Path) -> None:
+    race = {
+        "article": "He sits.",
+        "questions": ["Who?", "What?"],
+        "options": [["he", "she"]] * 2,
+        "answers": ["A", "B"],
+    }
+    path = write(tmp_path / "race.jsonl", [race | {"id": "one", "votes": 0.5}, race | {"id": "two", "votes": 0.75}])
+    made = read_instances([path])
+    assert agreement_in_column([path], "votes", made, format="auto").tolist() == [0.5, 0.5, 0.75, 0.75]
+    with pytest.raises(InputError, match=r"--write: rows of .*race.jsonl hold several questions each"):
+        prune(options(path, tmp_path / "out", write=tmp_path / "kept.jsonl"))
+    assert not (tmp_path / "kept.jsonl").exists()

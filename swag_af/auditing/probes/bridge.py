@@ -5,6 +5,8 @@ A filter is fitted on views whose column 0 is gold, and gives each candidate a s
 of fitted rows, and rows are scored in the order of the set. A filter sees what an input has: behind `options` a
 context without sentence and start.
 
+Classes take a filter that has `fit_classes` and `score_classes`, as those of `swag_af.filters.pairs` do.
+
 A pool has no text twice in a row, and no blank one: options with the same words (`comparable`) share a candidate, and
 so a score; blank ones become a full stop. Rows with fewer options than the longest have some of them twice in a view.
 """
@@ -12,11 +14,12 @@ so a score; blank ones become a full stop. Rows with fewer options than the long
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from swag_af.auditing.probes.inputs import Reading
-from swag_af.auditing.probes.models import answers_of
+from swag_af.auditing.probes.models import Scorer, answers_of, with_unseen
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
@@ -33,9 +36,9 @@ class FilterScorer:
     def __init__(self, filter: Filter, reading: Reading, groups: np.ndarray):
         """`groups` (N,) are kept together by filters that hold rows aside to stop by.
 
-        Raises InputError for classes, and for a filter that needs tables which plain texts do not have.
+        Raises InputError for a filter that needs tables which plain texts do not have.
         """
-        _check(filter, reading)
+        _check(filter)
         self.offsets = reading.texts.offsets
         self.candidates = _distinct(reading)
         self.rows = np.flatnonzero(self.candidates.counts > 1)  # those that a pool can have
@@ -71,9 +74,62 @@ class FilterScorer:
         return np.concatenate([gold[:, None], others], axis=1)
 
 
-def _check(filter: Filter, reading: Reading) -> None:
-    if reading.texts.kind == "classes":
-        raise InputError(f"filter {filter.name} tells options of a question apart; classes have none. Use tfidf.")
+@runtime_checkable
+class ClassFilter(Protocol):
+    """A filter that tells classes apart too: texts with labels, each behind another."""
+
+    name: str
+
+    def fit_classes(
+        self,
+        firsts: Sequence[str],
+        seconds: Sequence[str],
+        labels: np.ndarray,
+        n_labels: int,
+        groups: np.ndarray,
+        *,
+        rng: np.random.Generator,
+    ) -> None:
+        """Learn `labels` (q,) of q pairs of texts; forgets any earlier fit."""
+
+    def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+        """(q, n_labels) log-probabilities or logits."""
+
+
+class ClassScorer:
+    """A filter that is ready for one input of one set of classes: contexts on one side, texts on the other."""
+
+    def __init__(self, filter: Filter, reading: Reading, groups: np.ndarray):
+        """As `FilterScorer`; raises InputError for a filter that tells no classes apart."""
+        if not isinstance(filter, ClassFilter):
+            raise InputError(f"filter {filter.name} tells options of a question apart; classes have none. Use tfidf.")
+        getattr(filter, "check", lambda: None)()
+        self.filter: ClassFilter = filter
+        self.groups, self.n_labels = groups, int(reading.texts.offsets[1])
+        pieces, strings = reading.pieces.tolist(), reading.strings
+        self.firsts = [strings[context] for context, _, _ in pieces]
+        self.seconds = [f"{strings[start]} {strings[option]}".strip() for _, start, option in pieces]
+
+    def fit_score(
+        self, fitted: np.ndarray, answers: np.ndarray, scored: np.ndarray, *, rng: np.random.Generator
+    ) -> np.ndarray:
+        """As `Scorer` says; a class that no fitted text has is never named."""
+        self.filter.fit_classes(*self._sides(fitted), answers, self.n_labels, self.groups[fitted], rng=rng)
+        scores = np.asarray(self.filter.score_classes(*self._sides(scored)), np.float64)
+        found = np.unique(answers)
+        return with_unseen(scores[:, found], found, self.n_labels).ravel()
+
+    def _sides(self, rows: np.ndarray) -> tuple[list[str], list[str]]:
+        return [self.firsts[row] for row in rows], [self.seconds[row] for row in rows]
+
+
+def scorer_of(filter: Filter, reading: Reading, groups: np.ndarray) -> Scorer:
+    """`filter` ready for `reading`; raises InputError as `FilterScorer` and `ClassScorer` do."""
+    made = ClassScorer if reading.texts.kind == "classes" else FilterScorer
+    return made(filter, reading, groups)
+
+
+def _check(filter: Filter) -> None:
     if "features" in getattr(filter, "requires", ()):
         raise InputError(
             f"filter {filter.name} reads the features of a language model, which texts alone do not have. Audit a run "

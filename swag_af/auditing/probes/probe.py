@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
-from swag_af.auditing.probes.bridge import FilterScorer
+from swag_af.auditing.probes.bridge import scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
 from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import (
@@ -239,7 +239,7 @@ class _Bench:
             self._ready = None  # two at once would double the memory
             one = find_input(task.input, self.source.texts)
             reading = read(one, self.source, self.sorted.groups, rng=_rng(task.seed, "input", task.input))
-            self._ready = key, _scorer(task.model, reading, self.sorted.groups)
+            self._ready = key, make_scorer(task.model, reading, self.sorted.groups)
         return self._ready[1]
 
     def _parts(self, task: Task) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -254,19 +254,21 @@ class _Bench:
         return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(int(folds.max()) + 1)]
 
 
-def _scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer:
+def make_scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer:
+    """`model` ready for what `reading` has of each entry; rows of one of `groups` (N,) are stopped by together.
+
+    Raises InputError for a model that cannot read it, and for what is no model.
+    """
     if model == TFIDF:
         return ByEntry(reading.texts, Tfidf(reading))
-    if model == FASTTEXT:
-        return ByEntry(reading.texts, OfStrings(FastTextModel(), reading, of_words=True))
-    made: Any = REGISTRY.make(model) if isinstance(model, str) else model
-    if _reads_texts(made):
-        return ByEntry(reading.texts, OfStrings(made, reading))
+    made: Any = model if not isinstance(model, str) else FastTextModel() if model == FASTTEXT else REGISTRY.make(model)
+    if reads_texts(made):
+        return ByEntry(reading.texts, OfStrings(made, reading, of_words=isinstance(made, FastTextModel)))
     if not isinstance(made, Filter):
         raise InputError(
             f"model {model_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
         )
-    return FilterScorer(made, reading, groups)
+    return scorer_of(made, reading, groups)
 
 
 def _check_name(model: AnyModel) -> None:
@@ -275,7 +277,7 @@ def _check_name(model: AnyModel) -> None:
         REGISTRY.find(model)
 
 
-def _reads_texts(model: Any) -> bool:
+def reads_texts(model: Any) -> bool:
     """Whether it is fitted on texts with labels, not on a view as filters are."""
     return isinstance(model, Model) and "labels" in inspect.signature(model.fit).parameters
 

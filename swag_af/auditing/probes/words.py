@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.text.ragged import joined
+
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -60,11 +62,8 @@ class Tokens:
 
     def joined(self, pieces: np.ndarray) -> "Tokens":
         """q texts, each made of the k texts whose numbers are in a row of `pieces` (q, k), one after another."""
-        lengths = self.lengths[pieces]  # (q, k)
-        begins, sizes = self.offsets[pieces].ravel(), lengths.ravel()
-        ends = np.cumsum(sizes)
-        at = np.arange(sizes.sum()) + np.repeat(begins - (ends - sizes), sizes)
-        return Tokens(self.numbers[at], np.concatenate([[0], np.cumsum(lengths.sum(axis=1))]), self.vocabulary)
+        numbers, offsets = joined(self.numbers, self.offsets, pieces)
+        return Tokens(numbers, offsets, self.vocabulary)
 
     def text(self, number: int) -> str:
         """The words of a text, a blank between two."""

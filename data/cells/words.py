@@ -1,0 +1,34 @@
+"""Words by which a row says what it is: the original of a contrast set or a contrast, gold found or generated."""
+
+from swag_af.data.errors import RowError, told
+
+ORIGINAL, CONTRAST = "original", "contrast"
+FOUND, GENERATED = "found", "generated"
+
+_VARIANTS = {
+    **dict.fromkeys((ORIGINAL, "orig"), ORIGINAL),
+    **dict.fromkeys((CONTRAST, "contrastive", "counter", "counterfactual", "perturbed", "edited", "edit"), CONTRAST),
+}
+
+
+def variant_of(word: str) -> str:
+    """`original` or `contrast`, empty for an empty word; raises RowError for any other."""
+    variant = _VARIANTS.get(word.strip().lower(), "")
+    if not variant and word.strip():
+        raise RowError(f"has the variant {told(word)}, where {ORIGINAL} or {CONTRAST} is due")
+    return variant
+
+
+def source_of(word: str) -> str:
+    """`found` or `generated`, empty for an empty word; raises RowError for any other.
+
+    SWAG says `gold` and `gen`, in its full files with more behind: `gold0-orig`, `gen-orig`.
+    """
+    known = word.strip().lower()
+    if not known:
+        return ""
+    if known.startswith(("gold", FOUND)):
+        return FOUND
+    if not known.startswith("gen"):
+        raise RowError(f"has the source of gold {told(word)}, where {FOUND} or {GENERATED} is due")
+    return GENERATED

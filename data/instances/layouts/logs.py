@@ -1,0 +1,82 @@
+"""Pairs in one text, and what lm-evaluation-harness logs.
+
+marked-pairs   `input` is "premise: ... hypothesis: ...", `output` the class
+lm-eval        what is written with --log_samples: requests, and the number of the right one
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from swag_af.data.errors import RowError
+from swag_af.data.instances.layouts.layout import Layout, one_each
+from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.sources import Record
+
+_MARKED = re.compile(r"\s*premise: (.*?)\s*(?:\[SEP\])?\s*hypothesis: (.*)", re.DOTALL)
+
+
+def _unmarked(record: Record) -> Record:
+    found = _MARKED.fullmatch(str(record.get("input")))
+    if not found:
+        raise RowError("has no `premise: ... hypothesis: ...` under input")
+    return {**record, "premise": found[1], "hypothesis": found[2]}
+
+
+def _of_requests(record: Record) -> Record:
+    """A line of a log of samples: the options are the requests, the context what comes before all of them."""
+    requests = requests_of(record.get("arguments"))
+    if any(before for before, _ in requests):  # those without are only to take out how likely an option is by itself
+        requests = [request for request in requests if request[0]]
+    befores, options = {before for before, _ in requests}, [option.strip() for _, option in requests]
+    if len(befores) != 1:  # as of WinoGrande, where options stand within the sentence
+        befores, options = {""}, [f"{before}{option}".strip() for before, option in requests]
+    doc = record.get("doc")
+    if options and all(re.fullmatch(r"\(?[A-Z][.)]?", option) for option in options) and isinstance(doc, Mapping):
+        return _of_doc(record, doc)
+    return {**record, "context": befores.pop().strip(), "options": options, "label": record.get("target")}
+
+
+def requests_of(arguments: Any) -> list[tuple[str, str]]:
+    """`(context, continuation)` of each request: a list of pairs, or `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`."""
+    listed = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
+    given = listed if isinstance(listed, list) else []
+    pairs = [list(one.values()) if isinstance(one, Mapping) else one for one in given]
+    if not pairs or not all(isinstance(one, list) and len(one) == 2 for one in pairs):
+        raise RowError("has no pairs of texts under arguments, as logs of multiple choice have")
+    if not all(isinstance(text, str) for one in pairs for text in one):
+        raise RowError("has something else than texts under arguments, so it is no log of multiple choice")
+    return [(before, option) for before, option in pairs]
+
+
+def _of_doc(record: Record, doc: Mapping[str, Any]) -> Record:
+    """Where the requests are letters alone, the question as the dataset has it."""
+    choices = doc.get("choices", doc.get("options"))
+    texts = choices.get("text") if isinstance(choices, Mapping) else choices
+    if not isinstance(texts, list):
+        raise RowError("has letters as requests, and no choices under doc")
+    question = doc.get("question", doc.get("question_stem", ""))
+    return {**record, "context": str(question), "options": texts, "label": record.get("target")}
+
+
+MARKED_PAIRS = Layout(
+    "marked-pairs",
+    ("input", "output"),
+    "classes",
+    InstanceColumns(premise_column="premise", hypothesis_column="hypothesis", endings_column="", label_column="output"),
+    one_each(_unmarked),
+)
+LM_EVAL = Layout(
+    "lm-eval",
+    ("doc", "target", "arguments"),
+    None,
+    InstanceColumns(
+        context_column="context",
+        passage_column="",
+        start_column="",
+        endings_column="options",
+        label_column="label",
+        id_column="doc_id",
+    ),
+    one_each(_of_requests),
+)

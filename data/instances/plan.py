@@ -1,0 +1,104 @@
+"""How the rows of a source are read: its layout, and the columns that were named or found."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from swag_af.data.cells.labels import AS_TEXT
+from swag_af.data.cells.values import listed
+from swag_af.data.errors import RowError
+from swag_af.data.instances.instances import Kind
+from swag_af.data.instances.layouts.layout import Layout
+from swag_af.data.instances.options import InstanceColumns
+from swag_af.data.instances.tagged import Persons, with_texts
+from swag_af.data.sources import Record
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a source is read."""
+
+    kind: Kind
+    layout: Layout
+    columns: InstanceColumns
+    """Each a column, or empty; none is auto."""
+    guessed: frozenset[str] = frozenset()
+    """The fields of `columns` that nobody named."""
+    names: tuple[str, ...] = ()
+    """All columns of the first rows."""
+    class_names: tuple[str, ...] = ()
+    """What labels that are numbers mean, where they are classes and the file says it."""
+    labels_are: str = ""
+    """What the labels of the first rows are: numbers, letters, texts, names or marks."""
+    tagged: tuple[str, ...] = ()
+    """Columns whose texts are lists of words and numbers of objects."""
+    persons: Persons = "tags"
+    """What persons are called in them."""
+    base: int = 0
+    """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
+
+    def said(self) -> str:
+        """`question = question, options = choices, label = label (numbers), group = none`."""
+        words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
+        columns = asdict(self.columns)
+        said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
+        if not columns["video_column"]:
+            said.append(f"group = {self._own_group()}")
+        layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
+        return ", ".join(said) + layout
+
+    def _own_group(self) -> str:
+        if self.columns.passage_column:
+            return "the passage"
+        return "the contrast set" if self.columns.contrast_set_column else "none"
+
+    def _named(self, field: str) -> str:
+        """The columns of a field: `a0 ... a4` for a list of them, with what labels are."""
+        column = str(getattr(self.columns, field))
+        several = listed(column, self.names)
+        if field == "label_column" and self.labels_are:
+            are = "texts" if self.base == AS_TEXT else self.labels_are
+            return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
+        return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
+
+
+_WORDS_OF_BOTH = {
+    "video_column": "group",
+    "media_column": "media",
+    "id_column": "id",
+    "split_column": "split",
+    "source_column": "source of gold",
+    "contrast_set_column": "contrast set",
+    "variant_column": "variant",
+    "question_id_column": "question of all stages",
+    "stage_column": "stage",
+}
+_WORDS_OF_CHOICES = {
+    "passage_column": "passage",
+    "context_column": "question",
+    "start_column": "start",
+    "endings_column": "options",
+    "label_column": "label",
+    "gold_column": "gold",
+    "negatives_column": "other options",
+    **_WORDS_OF_BOTH,
+}
+_WORDS_OF_CLASSES = {
+    "premise_column": "premise",
+    "hypothesis_column": "text",
+    "text_column": "text",
+    "endings_column": "classes",
+    "label_column": "label",
+    **_WORDS_OF_BOTH,
+}
+
+
+def plain_rows(row: Record, layout: Layout, tagged: Sequence[str], persons: Persons, place: str) -> Sequence[Record]:
+    """The plain rows that a row stands for, its tagged texts rendered; a RowError tells all that is wrong with it."""
+    texts, faults = with_texts(row, tagged, persons) if tagged else (row, [])
+    try:
+        plain = layout.expand(texts, place)
+    except RowError as fault:
+        faults.append(str(fault))
+    if faults:
+        raise RowError("; ".join(faults))
+    return plain

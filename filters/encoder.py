@@ -1,0 +1,154 @@
+"""The encoder filter: a logistic regression on the vectors of a pretrained encoder that stays as it is.
+
+As the pretrained sentence encoders of SWAG (Zellers et al. 2018, 4.1 b): a vector of the second sentence, or, where the
+first one is read too, features of the pair (Conneau et al. 2017). Every distinct text is encoded once and kept, across
+fits; a call encodes the candidates that it is asked about and no others.
+
+Letters: `n` rows, `m` candidates a row, `q` texts or candidates, `D` numbers a vector, `F` features.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import View
+from swag_af.filters.strings import second_sentences
+from swag_af.filters.transformer import FrozenEncoder
+
+
+@dataclass(kw_only=True)
+class EncoderFilter:
+    """Logistic regression on frozen sentence vectors: of the second sentence, or of how it goes with the first."""
+
+    model: str
+    """A folder that holds model and tokenizer, or a name on the Hugging Face hub."""
+    see_context: bool = True
+    """Read the context's first sentence too, where there is one; without it, the second sentence alone."""
+    strength: float = 1.0
+    """Inverse of the L2 penalty (scikit-learn's `C`), on standardised features."""
+    max_length: int = 128
+    """Tokens of a text; what is longer is cut."""
+    most_kept: int = 400_000
+    """Texts whose vectors are kept (of 384 numbers: 600 MB); beyond that, texts are encoded whenever they are read."""
+    device: str = "auto"
+    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+
+    _encoder: FrozenEncoder | None = field(default=None, init=False, repr=False, compare=False)
+    _kept: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _fitted: "_Fitted | None" = field(default=None, init=False, repr=False, compare=False)
+
+    name: ClassVar[str] = "encoder"
+    argument: ClassVar[str] = "model"
+    """What stands in the brackets of `encoder[...]`."""
+
+    def check(self) -> None:
+        """Raise InputError when the package or the model is missing, or a setting is out of range."""
+        if self.strength <= 0 or self.max_length < 8 or self.most_kept < 0:
+            raise InputError("filter encoder: strength above 0, max_length 8 or more, most_kept not below 0.")
+        self._encoder = self._encoder or FrozenEncoder(self.model, max_length=self.max_length, device=self.device)
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        """Learn to tell column 0 from the others; draws nothing.
+
+        Raises InputError as `check` does, and for fewer than 2 candidates a row.
+        """
+        n, m = view.shape
+        if n < 1 or m < 2:
+            raise InputError(f"filter encoder needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
+        labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
+        self.fit_classes(*_sides(view), labels, 2, np.repeat(view.groups, m), rng=rng)
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) log-odds of gold."""
+        scores = self.score_classes(*_sides(view))  # (q, 2)
+        return (scores[:, 1] - scores[:, 0]).reshape(view.shape)
+
+    def fit_classes(
+        self,
+        firsts: Sequence[str],
+        seconds: Sequence[str],
+        labels: np.ndarray,
+        n_labels: int,
+        groups: np.ndarray,
+        *,
+        rng: np.random.Generator,
+    ) -> None:
+        """Learn `labels` (q,), from 0 to `n_labels` - 1, of q pairs of texts; nothing is held aside, so `groups` (q,)
+        decide nothing. First texts that are all empty are not read."""
+        from sklearn.linear_model import LogisticRegression
+
+        has_first = self.see_context and any(firsts)
+        features = self._features(firsts, seconds, has_first)  # (q, F)
+        mean, deviation = features.mean(axis=0), features.std(axis=0)
+        deviation[deviation < _SMALLEST] = 1.0
+        regression = LogisticRegression(C=self.strength, max_iter=_MOST_STEPS) if len(np.unique(labels)) > 1 else None
+        if regression is not None:
+            regression.fit((features - mean) / deviation, labels)
+        self._fitted = _Fitted(has_first, mean, deviation, regression, n_labels, np.unique(labels))
+
+    def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+        """(q, n_labels) logits; of a label that was not fitted far below the others."""
+        if self._fitted is None:
+            raise InputError("filter encoder has not been fitted. Call fit(view, rng=...) first.")
+        return self._fitted.logits(self._features(firsts, seconds, self._fitted.has_first))
+
+    def _features(self, firsts: Sequence[str], seconds: Sequence[str], has_first: bool) -> np.ndarray:
+        """(q, F) float32: the vector v, or with a first text u also |u - v| and u * v (Conneau et al. 2017); u alone
+        tells no candidates of a row apart, but it does tell classes."""
+        v = self._vectors(seconds)
+        if not has_first:
+            return v
+        u = self._vectors(firsts)
+        return np.concatenate([u, v, np.abs(u - v), u * v], axis=1)
+
+    def _vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """(q, D) float32 of unit length, each distinct text encoded once."""
+        self.check()
+        assert self._encoder is not None
+        kept = self._kept
+        missing = [text for text in dict.fromkeys(texts) if text not in kept]
+        made = dict(zip(missing, self._encoder.vectors(missing), strict=True)) if missing else {}
+        room = max(0, self.most_kept - len(kept))
+        kept.update({text: made[text] for text in missing[:room]})
+        rows = np.array([kept[text] if text in kept else made[text] for text in texts], np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+_SMALLEST = 1e-8
+"""A feature that varies less is the same for all."""
+_MOST_STEPS = 1000
+_NEVER = 20.0
+"""How far below the lowest logit a label lies that was not fitted: two in a billion."""
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What a fit learned."""
+
+    has_first: bool
+    mean: np.ndarray
+    deviation: np.ndarray
+    regression: Any
+    """None where there was one label only."""
+    n_labels: int
+    found: np.ndarray
+    """(k,) the labels that were fitted."""
+
+    def logits(self, features: np.ndarray) -> np.ndarray:
+        """(q, n_labels) of `features` (q, F)."""
+        known = np.zeros((len(features), 1))
+        if self.regression is not None:
+            decided = self.regression.decision_function((features - self.mean) / self.deviation)
+            known = decided if decided.ndim == 2 else np.stack([np.zeros_like(decided), decided], axis=1)
+        logits = np.repeat(known.min(axis=1, keepdims=True) - _NEVER, self.n_labels, axis=1)
+        logits[:, self.found] = known
+        return logits
+
+
+def _sides(view: View) -> tuple[list[str], list[str]]:
+    """First sentences and second ones, q of each."""
+    firsts = [context.sent1 for context in view.contexts for _ in range(view.shape[1])]
+    return firsts, second_sentences(view)

@@ -1,0 +1,42 @@
+"""What a trained NLI model says of pairs of texts, in probabilities."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.filters.nli.folder import NLIModel, open_nli
+
+
+def probabilities(model: NLIModel, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+    """(q, C) the probability of each of `model.manifest.classes` for q pairs of premise and hypothesis."""
+    return shares(model.filter.score_classes(firsts, seconds))
+
+
+def entailment(firsts: Sequence[str], seconds: Sequence[str], folder: Path | str) -> np.ndarray:
+    """(q,) the probability that each of `seconds` follows from its first, by the model in `folder`.
+
+    For all pairs of many texts encode them once: `model.filter.encode_texts` and `compare`, then `shares` and
+    `entailment_class`.
+    """
+    model = open_nli(folder)
+    of_class: np.ndarray = probabilities(model, firsts, seconds)[:, entailment_class(model)]
+    return of_class
+
+
+def entailment_class(model: NLIModel) -> int:
+    """The number of the class of what follows; InputError where no class, or more than one, has such a name."""
+    found = [i for i, name in enumerate(model.manifest.classes) if name.lower().startswith("entail")]
+    if len(found) != 1:
+        raise InputError(
+            f"{model.path}: which of its classes is entailment? They are {', '.join(model.manifest.classes)}. Train it "
+            "on data whose classes have names."
+        )
+    return found[0]
+
+
+def shares(logits: np.ndarray) -> np.ndarray:
+    """(q, C) softmax of `logits` (q, C), float64."""
+    raised = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)

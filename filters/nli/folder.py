@@ -1,0 +1,132 @@
+"""The folder of an NLI model.
+
+    nli/manifest.json          format, kind, options, classes, hashes, losses and accuracy; written last
+    nli/weights.safetensors    the network's
+    nli/words.json             the words of its table of vectors, in the order of its rows
+    nli/held_out.jsonl         every held-out pair by id: its class, what was said, its group
+
+While it is made, `work/` holds what it was begun with and its last finished epoch; it is gone afterwards.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from swag_af.data.errors import FormatError
+from swag_af.data.files import MANIFEST, read_json, read_jsonl, read_manifest, replacing, sha256_file
+from swag_af.data.records import parse_record
+from swag_af.filters.pairs.fitting import PairFilter
+from swag_af.filters.pairs.members import DecompFilter, ESIMFilter
+from swag_af.filters.pairs.vectors import open_vectors
+
+WEIGHTS, WORDS, HELD_OUT, WORK = "weights.safetensors", "words.json", "held_out.jsonl", "work"
+MODELS: Mapping[str, type[DecompFilter] | type[ESIMFilter]] = {"esim": ESIMFilter, "decomp": DecompFilter}
+
+
+@dataclass(frozen=True)
+class NLIManifest:
+    """What the manifest says."""
+
+    options: dict[str, Any]
+    """Settings of the filter that was trained: model, hidden, vectors."""
+    classes: tuple[str, ...]
+    sha256: dict[str, str]
+    """Of the files in the folder, by name."""
+    vectors_sha256: str
+    """Of the file of word vectors, empty where there was none."""
+    data: dict[str, str]
+    """The files that were read, and their hashes."""
+    n_train: int
+    n_stop: int
+    n_held_out: int
+    losses: tuple[float, ...]
+    """Cross-entropy on the pairs that choose the epoch, in nats, one an epoch."""
+    coverage: float
+    """Share of the words of the training texts that the file of vectors has."""
+    accuracy: float
+    """On the held-out pairs."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """One held-out pair."""
+
+    id: str
+    label: int
+    said: int
+    group: int
+
+
+@dataclass(frozen=True)
+class NLIModel:
+    """A trained model."""
+
+    path: Path
+    manifest: NLIManifest
+    filter: PairFilter
+    """Fitted on the classes: `score_classes`, `encode_texts`, `compare`."""
+
+    def held_out(self) -> list[HeldOut]:
+        """What it said of every pair that was held out."""
+        path = self.path / HELD_OUT
+        return [parse_record(line, HeldOut, f"{path}, line {number}") for number, line in read_jsonl(path)]
+
+
+def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:
+    """The model in the folder `path`; InputError where it is none, FormatError where it is damaged."""
+    path = Path(path)
+    again = f"Remove {path} and train it again with train-nli."
+    record = read_manifest(path, "nli")
+    manifest = parse_record(
+        {name: value for name, value in record.items() if name not in ("format", "kind")},
+        NLIManifest,
+        path / MANIFEST,
+        again,
+    )
+    for name in (WEIGHTS, WORDS, HELD_OUT):
+        if not (path / name).is_file() or sha256_file(path / name) != manifest.sha256.get(name):
+            raise FormatError(f"{path / name}: missing, or changed since its manifest was written. {again}")
+    filter = filter_of(manifest.options, device)
+    if filter.vectors and open_vectors(filter.vectors).sha256 != manifest.vectors_sha256:
+        raise FormatError(f"{filter.vectors}: not the word vectors that {path} was trained with. Put those back.")
+    try:
+        filter.restore(read_json(path / WORDS), read_tensors(path / WEIGHTS), len(manifest.classes))
+    except (KeyError, RuntimeError) as error:
+        raise FormatError(f"{path / WEIGHTS}: not of this model ({str(error).splitlines()[0]}). {again}") from None
+    return NLIModel(path, manifest, filter)
+
+
+def filter_of(options: Mapping[str, Any], device: str) -> PairFilter:
+    """An unfitted filter by the `model`, `hidden`, `vectors` of `options`."""
+    if options.get("model") not in MODELS:
+        raise FormatError(f"NLI model {options.get('model')!r}: there are {', '.join(MODELS)}. Train it anew.")
+    kind = MODELS[options["model"]]
+    return kind(hidden=options["hidden"], vectors=options["vectors"], device=device)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Write a safetensors file, whole or not at all."""
+    from safetensors.torch import save
+
+    with replacing(path) as temporary:
+        temporary.write_bytes(save({name: one.detach().cpu().contiguous() for name, one in tensors.items()}))
+
+
+def read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a safetensors file; FormatError where it is damaged."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        found: dict[str, torch.Tensor] = load_file(path)
+        return found
+    except (OSError, SafetensorError) as error:
+        raise FormatError(f"{path}: damaged ({str(error).splitlines()[0]}). Remove it and run again.") from None
+
+
+def words_in_order(rows: Mapping[str, int]) -> Sequence[str]:
+    """The words of a table in the order of its rows."""
+    return sorted(rows, key=rows.__getitem__)

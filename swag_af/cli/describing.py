@@ -1,0 +1,122 @@
+"""The verb `describe`: a dataset read, described, and written as tables, pictures, one page and one record."""
+
+import csv
+import io
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import FORMAT, check_output, replacing, write_json, write_text
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.reading import names_of, read_instances
+from swag_af.data.tags import load_tagger
+from swag_af.describing.description import Description, description_of
+from swag_af.describing.options import DescribeOptions
+from swag_af.describing.tables import Table, tables_of
+from swag_af.reporting.description_page import description_page
+from swag_af.reporting.description_plots import plot_description
+from swag_af.reporting.latex import latex_table
+from swag_af.reporting.markdown import markdown_table
+from swag_af.reporting.text import table
+
+ABOUT, PAGE, TABLES = "describe.json", "describe.html", "tables"
+
+
+def describe(options: DescribeOptions) -> Description:
+    """The verb `describe`; with `options.out`, the folder is there whole or not at all.
+
+    Raises InputError, before any work, for what cannot be read or written.
+    """
+    _check_out(options)
+    tagger = load_tagger(options.tagger)
+    instances = read_instances(options.data, options.reading)
+    made = description_of(instances, options, beside=_beside(options), tagger=tagger)
+    if options.out:
+        _write(made, options.out, options)
+    return made
+
+
+def _check_out(options: DescribeOptions) -> None:
+    if options.out is None:
+        return
+    check_output(options.out, force=options.force, folder=True)
+    if options.out.exists() and any(options.out.iterdir()) and not (options.out / ABOUT).is_file():
+        raise InputError(f"{options.out}: this is there, and was not written by describe. Choose another --out.")
+
+
+def _beside(options: DescribeOptions) -> list[Instances]:
+    """The other corpora, each by its file's name; how the dataset is read says of theirs only what is hidden."""
+    reading = replace(ReadingOptions(), persons=options.reading.persons, mask=options.reading.mask)
+    names = names_of([*options.data, *options.beside])[len(options.data) :]
+    stems = [Path(name).with_suffix("").as_posix() for name in names]
+    return [read_instances([path], reading, name=stem) for path, stem in zip(options.beside, stems, strict=True)]
+
+
+def _write(made: Description, folder: Path, options: DescribeOptions) -> None:
+    with replacing(folder) as temporary:
+        (temporary / TABLES).mkdir(parents=True)
+        for one in tables_of(made):
+            for suffix, text in (("csv", _csv(one)), ("md", _markdown(one)), ("tex", _latex(one))):
+                write_text(temporary / TABLES / f"{one.name}.{suffix}", text)
+        pictures = plot_description(made, temporary)
+        write_text(temporary / PAGE, description_page(made, pictures, command=_command(options)))
+        write_json(temporary / ABOUT, {"format": FORMAT, "kind": "description", **asdict(made)})
+
+
+def _csv(one: Table) -> str:
+    """The values as they are: shares from 0 to 1, nothing where there is none."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in one.columns])
+    writer.writerows(one.rows)
+    return text.getvalue()
+
+
+def _markdown(one: Table) -> str:
+    return "\n".join([*markdown_table(one.shown()), "", one.caption, ""])
+
+
+def _latex(one: Table) -> str:
+    left = [i for i, column in enumerate(one.columns) if column.form == "text"]
+    return latex_table(one.shown(), one.caption, one.name, left=left)
+
+
+def _command(options: DescribeOptions) -> str:
+    """What was run, by the names of the files: paths of the machine decide nothing."""
+    words = ["swag-af", "describe", *(path.name for path in options.data)]
+    words += ["--beside", *(path.name for path in options.beside)] if options.beside else []
+    for name in ("of", "tagger", "verbs", "topics", "seed"):
+        value = getattr(options, name)
+        if value != DescribeOptions.__dataclass_fields__[name].default:
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def described_lines(made: Description, options: DescribeOptions) -> list[str]:
+    """The description as text: how it was read, each table, warnings, where it all is."""
+    lines = [*made.notes]
+    for one in tables_of(made):
+        lines += ["", one.caption, *_shortened(table(one.shown()))]
+    if made.topics:
+        lines += [*(f"  {warning}" for warning in made.topics.warnings), *_fit(made)]
+    return [*lines, "", _where(options)]
+
+
+def _shortened(lines: Sequence[str], most: int = 60) -> Sequence[str]:
+    return lines if len(lines) <= most else [*lines[:most], f"  ... and {len(lines) - most} more"]
+
+
+def _fit(made: Description) -> list[str]:
+    topics = made.topics
+    if topics is None or topics.perplexity is None or topics.by_frequency is None:
+        return []
+    return [f"  perplexity of held-out words {topics.perplexity:,.0f}, by word frequencies {topics.by_frequency:,.0f}"]
+
+
+def _where(options: DescribeOptions) -> str:
+    if options.out is None:
+        return "--out DIR keeps each table as CSV, Markdown and LaTeX, pictures as PNG, SVG and PDF, and one page."
+    return f"Written to {options.out}. Open {options.out / PAGE} in a browser; it needs no network."

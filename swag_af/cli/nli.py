@@ -1,0 +1,32 @@
+"""What the verb `train-nli` prints."""
+
+import numpy as np
+
+from swag_af.auditing.interval import interval
+from swag_af.filters.nli.folder import NLIModel
+from swag_af.reporting.text import table
+
+
+def trained_lines(model: NLIModel) -> list[str]:
+    """Sizes, losses, the held-out accuracy of all and of each class, each with its interval."""
+    manifest, held = model.manifest, model.held_out()
+    labels, said, groups = (np.array([getattr(one, name) for one in held]) for name in ("label", "said", "group"))
+    rows = [("class", "pairs", "accuracy", "95 % interval")]
+    for name, chosen in [
+        ("all", np.ones(len(held), bool)),
+        *((name, labels == i) for i, name in enumerate(manifest.classes)),
+    ]:
+        if chosen.any():
+            hits = (labels == said)[chosen].astype(float)
+            low, high = interval(hits, np.unique(groups[chosen], return_inverse=True)[1])
+            rows.append((name, f"{len(hits):,}", f"{hits.mean():.3f}", f"{low:.3f} to {high:.3f}"))
+    best = int(np.argmin(manifest.losses))
+    return [
+        f"Trained on {manifest.n_train:,} pairs; {manifest.n_stop:,} chose epoch {best + 1} of {len(manifest.losses)} "
+        f"(loss {manifest.losses[best]:.4f} nats). Held out, whole groups of premises:",
+        "",
+        *table(rows),
+        "",
+        f"The largest class is {np.bincount(labels).max() / len(labels):.3f} of them.",
+        f"Written to {model.path}. Next: swag-af audit questions.jsonl --filters 'nli[{model.path}]'",
+    ]

@@ -1,0 +1,106 @@
+"""The verb `score`: what it writes, and what it and `count-check` print."""
+
+import shlex
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_output, write_json, write_text
+from swag_af.reporting.text import table
+from swag_af.scoring.counting import CountCheck
+from swag_af.scoring.masking import write_masked
+from swag_af.scoring.options import ScoreOptions
+from swag_af.scoring.outcome import Scores
+from swag_af.scoring.told import (
+    MCNEMAR,
+    WORST,
+    Rows,
+    check_rows,
+    check_sentences,
+    comparison_rows,
+    figure_rows,
+    further,
+    gap_rows,
+    group_rows,
+    headline,
+    p_rows,
+    people_rows,
+    people_sentences,
+    spread_sentence,
+)
+from swag_af.scoring.verb import Scoring, scores_in
+
+
+def score(options: ScoreOptions) -> Scores:
+    """The verb `score`: all figures; what the options name is written.
+
+    Raises InputError, before any work, for what cannot be written, and for whatever cannot be read or used.
+    """
+    _check_outputs(options)
+    scoring = Scoring(options)
+    scores = scores_in(scoring)
+    if options.write_masked and scoring.changed is not None:
+        write_masked(options.write_masked, scoring.masked, scoring.changed)
+    if options.json:
+        write_json(options.json, scores.as_record())
+    if options.out:
+        write_text(options.out, _page(options, scores))
+    return scores
+
+
+def _check_outputs(options: ScoreOptions) -> None:
+    read = [options.data, *options.also, *options.predictions, *options.blinds.values()]
+    named = [options.people, options.audit, options.reading.labels_file]
+    taken = {path.resolve() for path in (*read, *filter(None, named))}
+    for flag, path in (("--json", options.json), ("--out", options.out), ("--write-masked", options.write_masked)):
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
+        taken.add(path.resolve())
+        check_output(path, force=options.force)
+
+
+def _page(options: ScoreOptions, scores: Scores) -> str:
+    from swag_af.reporting.score_page import score_page
+
+    words = [*map(str, (options.data, *options.predictions))]
+    flags = {
+        "--also": options.also,
+        "--blind": options.blind,
+        "--audit": [options.audit] if options.audit else [],
+        "--people": [options.people] if options.people else [],
+        "--mask": [options.reading.mask] if options.reading.mask else [],
+    }
+    for flag, values in flags.items():
+        words += [flag, *map(str, values)] if values else []
+    return score_page(scores, command=f"swag-af score {shlex.join(words)}")
+
+
+def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:
+    """The scores as text."""
+    lines = [*scores.notes, *(model.said for model in scores.models), f"{scores.n:,} instances in {scores.groups}", ""]
+    lines += [headline(scores), *further(scores)]
+    if scores.models:
+        lines += ["", *table(figure_rows(scores.models))]
+    for model in scores.models[:1]:
+        lines += _with(group_rows(model), spread_sentence(model), WORST)
+    lines += _with(comparison_rows(scores.comparisons))
+    lines += _with(p_rows(scores.comparisons), MCNEMAR)
+    lines += _with(gap_rows(scores.gaps))
+    if scores.people:
+        lines += _with(people_rows(scores.people), *people_sentences(scores.people))
+    return [*lines, *_written(options)]
+
+
+def _with(rows: Rows, *sentences: str) -> list[str]:
+    """A table with what is said of it below; nothing where it has a header alone."""
+    return ["", *table(rows), *filter(None, sentences)] if len(rows) > 1 else []
+
+
+def _written(options: ScoreOptions) -> list[str]:
+    written = [str(path) for path in (options.json, options.out, options.write_masked) if path]
+    return ["", f"Written to {', '.join(written)}."] if written else []
+
+
+def check_lines(check: CountCheck) -> list[str]:
+    """What percentages can be, as text."""
+    return [*table(check_rows(check)), "", *check_sentences(check)]

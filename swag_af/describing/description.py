@@ -1,0 +1,82 @@
+"""A set described: counts, lengths, curves, verbs beside other corpora, topics. Prints and writes nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances, Kind
+from swag_af.data.progress import progress
+from swag_af.data.tags import Tagger
+from swag_af.describing.counts import Counts, counts_of
+from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
+from swag_af.describing.options import DescribeOptions
+from swag_af.describing.parts import Size, parts_of, sentences
+from swag_af.describing.topics import Topics, n_batches, topics_of
+from swag_af.describing.verbs import Verbs, compare, tally
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What there is to say of a set."""
+
+    name: str
+    of: Kind
+    n: int
+    groups: str
+    """How groups were made, in a sentence."""
+    files: Mapping[str, str]
+    """The SHA-256 of each file, those of other corpora too."""
+    notes: tuple[str, ...]
+    """How the files were read."""
+    counts: Counts
+    lengths: tuple[Length, ...]
+    curves: tuple[Curve, ...]
+    """Of the set, and of each other corpus."""
+    verbs: Verbs | None
+    topics: Topics | None
+
+
+def description_of(
+    instances: Instances, options: DescribeOptions, *, beside: Sequence[Instances] = (), tagger: Tagger
+) -> Description:
+    """`instances` described, `beside` other corpora; of `options` how, and not which files.
+
+    The order of the instances does not matter.
+    """
+    sets = [instances, *beside]
+    groups = [group(one) for one in sets]
+    known: dict[str, Size] = {}
+    with progress("count", 2 + len(sets), "parts") as advance:
+        counts = counts_of(instances)
+        advance(1)
+        lengths = lengths_of(parts_of(instances), known)
+        advance(1)
+        curves = []
+        for one in sets:
+            curves.append(curve_of(one, options.of, known))
+            advance(1)
+    return Description(
+        instances.name,
+        instances.kind,
+        len(instances),
+        groups[0].said,
+        {name: digest for one in sets for name, digest in one.files.items()},
+        tuple(note for one in sets for note in one.notes),
+        counts,
+        lengths,
+        tuple(curves),
+        _verbs(sets, groups, options, tagger) if options.verbs else None,
+        _topics(instances, groups[0], options) if options.topics else None,
+    )
+
+
+def _verbs(sets: Sequence[Instances], groups: Sequence[Groups], options: DescribeOptions, tagger: Tagger) -> Verbs:
+    texts = [sentences(one, its.numbers, options.of) for one, its in zip(sets, groups, strict=True)]
+    with progress("tag", sum(map(len, texts)), "sentences") as advance:
+        tallies = [tally(one.name, its, tagger, advance) for one, its in zip(sets, texts, strict=True)]
+    return compare(tallies, of=options.of, tagger=tagger.name, n_verbs=options.verbs, seed=options.seed)
+
+
+def _topics(instances: Instances, groups: Groups, options: DescribeOptions) -> Topics:
+    with progress("topics", n_batches(len(instances)), "batches") as advance:
+        return topics_of(instances, groups.numbers, options.topics, seed=options.seed, advance=advance)

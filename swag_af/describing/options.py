@@ -1,0 +1,58 @@
+"""The options of `describe`. Imports nothing heavy."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.instances.options import ReadingOptions
+
+Of = Literal["golds", "options", "contexts"]
+"""Which texts verbs and curves are of."""
+
+
+@dataclass(frozen=True)
+class DescribeOptions:
+    """Describe a dataset: counts, lengths, words, the commonest verbs beside other corpora, topics.
+
+    SWAG's Tables 6 and 7 and Figure 4 (Zellers et al. 2018) and NLVR2's curves of sentence lengths (Suhr et al. 2019)
+    for any dataset that `swag-af audit` reads. --out DIR has each table as CSV, Markdown and LaTeX, each picture as
+    PNG, SVG and PDF, all figures as describe.json, and one page.
+
+    Try:
+      swag-af describe questions.jsonl
+      swag-af describe swag.jsonl --beside snli.jsonl --out described
+      swag-af describe train.csv val.csv --topics 0 --tagger "spacy[en_core_web_sm]"
+    """
+
+    data: tuple[Path, ...]
+    """Files or folders of one dataset."""
+    beside: tuple[Path, ...] = ()
+    """Other corpora, whose verbs and lengths are laid beside: labelled data that is read without being told how."""
+    out: Path | None = None
+    """The folder to write; without it, tables on the terminal are all."""
+    of: Of = "golds"
+    """Which texts verbs and curves are of: golds (right options; of classes, the texts), options, contexts (of pairs,
+    the premises)."""
+    tagger: str = "rules"
+    """What finds verbs: rules, spacy[PIPELINE], auto."""
+    verbs: int = 40
+    """How many of the commonest verbs are shown; 0: none."""
+    topics: int = 20
+    """How many topics are fitted; 0: none."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """How the files of the dataset are read."""
+    seed: int = 0
+    """Draws the order of texts, the beginning and the held-out part of the topic model."""
+    force: bool = False
+    """Replace a folder that an earlier `describe` wrote."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        check_faults(
+            [
+                (self.verbs < 0, f"--verbs {self.verbs}: not below 0"),
+                (self.topics < 0 or self.topics == 1, f"--topics {self.topics}: 2 or more, or 0 for none"),
+                (not 0 <= self.seed < 1 << 32, f"--seed {self.seed}: from 0 to 4,294,967,295"),
+            ]
+        )

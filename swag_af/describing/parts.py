@@ -1,0 +1,123 @@
+"""The texts of a set by what they are (contexts, starts, options, golds), and how long a text is.
+
+Three measures, because papers differ: *tokens* of `tokenize` (Penn Treebank, with punctuation; SWAG, NLVR2), *words*
+(tokens with a letter or digit) and *signs*, where each run of letters and digits is one and each other sign is one:
+`can't` is three. VCR publishes its texts as lists of signs, in which objects named together, `[person1] and [person2]`,
+are one; its lengths count the entries of the lists.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.tokens import tokenize
+from swag_af.describing.options import Of
+
+
+class Part(NamedTuple):
+    """Texts of one kind, in the order of the instances."""
+
+    name: str
+    texts: tuple[str, ...]
+
+
+class Size(NamedTuple):
+    """How long a text is."""
+
+    tokens: int
+    words: int
+    signs: int
+
+
+class Sentence(NamedTuple):
+    """A text whose verbs are counted."""
+
+    group: int
+    start: str
+    """What stands before it in its sentence; its verbs do not count."""
+    text: str
+
+
+_OBJECT = re.compile(r"\[(\w+)\]")
+_OBJECTS = re.compile(r"\[\w+\](?:(?:,| and)?\s*\[\w+\])*")
+"""Objects that are named together: `[person1], [person2] and [chair1]`."""
+_SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+def token_list(text: str) -> list[str]:
+    """The tokens of a text; the name of an object, `[person1]`, is a word."""
+    return tokenize(_OBJECT.sub(r"\1", text.replace("][", "] [")))
+
+
+def size_of(text: str) -> Size:
+    """How long a text is, by each measure."""
+    tokens = token_list(text)
+    words = sum(any(map(str.isalnum, token)) for token in tokens)
+    return Size(len(tokens), words, len(_SIGN.findall(_OBJECTS.sub("x", text))))
+
+
+def sizes_of(texts: Iterable[str], known: dict[str, Size]) -> np.ndarray:
+    """(n, 3) the sizes of `texts`; each different text is measured once, and then `known`."""
+    found = [known.get(text) or known.setdefault(text, size_of(text)) for text in texts]
+    return np.array(found, np.int64).reshape(-1, 3)
+
+
+def parts_of(instances: Instances) -> list[Part]:
+    """The parts of a set that have any text; where there are several, golds by variant and stage, texts by class."""
+    ones = instances.instances
+    first = "contexts" if instances.kind == "choices" else "premises"
+    parts = [_part(first, (one.context for one in ones)), _part("starts", (one.start for one in ones))]
+    parts += _of_choices(ones) if instances.kind == "choices" else _of_classes(instances)
+    return [part for part in parts if part.texts]
+
+
+def _part(name: str, texts: Iterable[str]) -> Part:
+    return Part(name, tuple(text for text in texts if text))
+
+
+def _of_choices(ones: Sequence[Instance]) -> Iterator[Part]:
+    yield _part("options", (text for one in ones for text in one.options))
+    yield _part("golds", (one.options[one.answer] for one in ones))
+    yield _part("other options", (text for one in ones for text in others(one)))
+    ways: list[tuple[Callable[[Instance], str], str]] = [(_variant, "contexts"), (_stage, "contexts")]
+    for value_of, first in ways:
+        values = sorted({value_of(one) for one in ones} - {""})
+        for value in values if len(values) > 1 else ():
+            those = [one for one in ones if value_of(one) == value]
+            yield _part(f"{first}, {value}", (one.context for one in those))
+            yield _part(f"golds, {value}", (one.options[one.answer] for one in those))
+
+
+def _variant(one: Instance) -> str:
+    return one.variant
+
+
+def _stage(one: Instance) -> str:
+    return one.stage
+
+
+def _of_classes(instances: Instances) -> Iterator[Part]:
+    yield _part("texts", (one.options[0] for one in instances.instances))
+    for answer, name in enumerate(instances.classes):
+        yield _part(f"texts, {name}", (one.options[0] for one in instances.instances if one.answer == answer))
+
+
+def others(one: Instance) -> tuple[str, ...]:
+    """The options of a question that are not right."""
+    return one.options[: one.answer] + one.options[one.answer + 1 :]
+
+
+def sentences(instances: Instances, groups: np.ndarray, of: Of) -> list[Sentence]:
+    """The different texts of each group whose verbs count, in the order of their texts; `groups` (N,) are numbers."""
+    found = set[Sentence]()
+    for one, group in zip(instances.instances, groups.tolist(), strict=True):
+        if of == "contexts":
+            found |= {Sentence(group, "", text) for text in sentences_of(one.context)}
+        else:
+            chosen = one.options if of == "options" or instances.kind == "classes" else (one.options[one.answer],)
+            found |= {Sentence(group, one.start, text) for text in chosen if text.strip()}
+    return sorted(found, key=lambda one: (one.text, one.start, one.group))

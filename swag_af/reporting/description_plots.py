@@ -1,0 +1,89 @@
+"""The pictures of a dataset described, as wide as a page of a paper: PNG, SVG and PDF, the same bytes each time.
+
+verbs    the commonest verbs of each corpus, and below the share of all verbs that the commonest have (SWAG, Figure 4)
+lengths  the share of sentences of each length (NLVR2, Figure 3)
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.describing.description import Description
+from swag_af.describing.lengths import LONGEST, Curve
+from swag_af.describing.verbs import Verbs
+from swag_af.reporting.plot import save_figure
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#222222")
+"""Of corpora, the set described first; safe for print and colour blindness (Paul Tol's bright scheme)."""
+WIDTH = 7.0
+"""Inches."""
+
+
+def plot_description(description: Description, folder: Path) -> list[Path]:
+    """Write the pictures that the description has something for into `folder`; returns their paths."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    paths = []
+    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 8, "pdf.fonttype": 42}):
+        if description.verbs and description.verbs.rows:
+            verbs = description.verbs
+            paths += _saved(lambda figure: _verbs(figure, verbs), folder, "verbs", height=4.6)
+        paths += _saved(lambda figure: _lengths(figure, description.curves), folder, "lengths", height=2.8)
+    return paths
+
+
+def _saved(draw: Callable[[Any], None], folder: Path, name: str, *, height: float) -> list[Path]:
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained")
+    draw(figure)
+    paths = save_figure(figure, folder, name)
+    pyplot.close(figure)
+    return paths
+
+
+def _verbs(figure: Any, verbs: Verbs) -> None:
+    """Bars of each verb above, commonest first; below the cumulative curves."""
+    above, below = figure.subplots(2, 1, height_ratios=(1.15, 1))
+    at = np.arange(len(verbs.rows))
+    width = 0.84 / len(verbs.corpora)
+    for i, name in enumerate(verbs.corpora):
+        shares = [100 * row.shares[i] for row in verbs.rows]
+        above.bar(at + (i - (len(verbs.corpora) - 1) / 2) * width, shares, width, color=_colour(i), label=name)
+    above.set_xticks(at, [row.verb for row in verbs.rows], rotation=90)
+    above.set(ylabel="share of verbs (%)", xlim=(-0.7, len(at) - 0.3))
+    below.set(xlabel="verbs, the commonest first", ylabel="share of all verbs (%)", xscale="log", ylim=(0, 101))
+    below.xaxis.set_major_formatter("{x:,.0f}")
+    for one in verbs.curves:
+        ranks = np.arange(1, len(one.shares) + 1)
+        colour = _colour(verbs.corpora.index(one.name))
+        style, label = (":", f"{one.name}, {one.n:,} drawn") if one.drawn else ("-", f"{one.name}, {one.n:,} verbs")
+        below.plot(ranks, 100 * np.array(one.shares), style, color=colour, linewidth=1.4, label=label)
+    _finish(above)
+    _finish(below)
+
+
+def _lengths(figure: Any, curves: Sequence[Curve]) -> None:
+    axes = figure.subplots()
+    last = 1
+    for i, one in enumerate(curves):
+        shares = 100 * np.array(one.shares)
+        axes.plot(
+            np.arange(len(shares)), shares, color=_colour(i), linewidth=1.4, label=f"{one.name}, mean {one.mean:.1f}"
+        )
+        last = max(last, int(np.flatnonzero(shares >= 0.05).max(initial=1)))
+    axes.set(xlabel=f"tokens ({LONGEST}: or more)" if last == LONGEST else "tokens", ylabel="share of sentences (%)")
+    axes.set(xlim=(0, last + 1), ylim=(0, None))
+    _finish(axes)
+
+
+def _finish(axes: Any) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+
+
+def _colour(i: int) -> str:
+    return COLOURS[i % len(COLOURS)]

@@ -1,0 +1,221 @@
+"""Accuracy, staged accuracy, consistency and sensitivity of predictions, each with its interval, its n and chance.
+
+Where answers tie, everything is the expectation over ties broken at random, each instance by itself.
+
+    accuracy      share of instances answered rightly
+    Q->AR         share of questions with every stage right (VCR: answer, and rationale given the right answer)
+    consistency   share of contrast sets with all of their instances right (Gardner et al. 2020; NLVR2, VCR-CS)
+    sensitivity   of the pairs whose two predictions differ, the share with both right (Kim et al. 2023). The paper
+                  prints a sum of ratios, whose denominators may be 0; it is read as the ratio of the two sums
+
+Chance is what is right without reading: of choices one answer drawn at random; of classes always the commonest class.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from swag_af.auditing.interval import interval, paired_difference, ratio_interval
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.splits import join_pairs
+from swag_af.scoring.reading.predictions import Predictions
+
+ORIGINAL, CONTRAST = "original", "contrast"
+STAGES = ("Q->A", "QA->R")
+ALL_STAGES = "Q->AR"
+DIGITS = 9
+"""Decimals that are kept: further ones depend on the order of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A share with its 95 % interval, or a difference of two."""
+
+    name: str
+    """`accuracy`, `Q->AR`, `consistency`, `sensitivity`, ..."""
+    value: float | None
+    """From 0 to 1, a difference from -1 to 1; None where nothing is to be counted."""
+    low: float | None
+    high: float | None
+    n: int
+    """Instances, questions, sets or pairs."""
+    of: str = "instances"
+    """What `n` counts."""
+    chance: float | None = None
+    """None where guessing has no such figure."""
+    part: str = ""
+    """`split: val`, `tier: easy`; empty for all instances."""
+    kind: Literal["share", "difference"] = "share"
+
+
+def clusters_of(instances: Instances) -> Groups:
+    """The groups of the dataset (`swag_af.data.instances.grouping`), those joined that share a contrast set or
+    question: what is drawn as a whole when an interval asks for another sample."""
+    groups = group(instances)
+    joined = groups.numbers
+    for names in (_names(instances, "contrast_set"), _names(instances, "question")):
+        pairs = [(rows[0], row) for rows in members(names).values() for row in rows[1:]]
+        joined = join_pairs(joined, np.array(pairs, np.int64).reshape(-1, 2))
+    numbers = np.unique(joined, return_inverse=True)[1]
+    if int(numbers.max()) + 1 == groups.n:
+        return groups
+    return Groups(numbers, f"{groups.said}; contrast sets and stages of one question are kept together")
+
+
+def chance_hits(instances: Instances) -> np.ndarray:
+    """(N,) how often guessing without reading is right: one of the options, or always the commonest class."""
+    if instances.kind == "choices":
+        return 1 / instances.n_answers
+    return (instances.answers == np.bincount(instances.answers).argmax()).astype(float)
+
+
+def members(names: Sequence[str]) -> dict[str, list[int]]:
+    """The rows of each name, names in order; those without one are left out."""
+    found: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        if name:
+            found.setdefault(name, []).append(row)
+    return {name: found[name] for name in sorted(found)}
+
+
+def share(
+    name: str, right: np.ndarray, groups: np.ndarray, chance: np.ndarray, *, of: str = "instances", part: str = ""
+) -> Figure:
+    """The mean of `right` (n,) over things that cluster in `groups` (n,), which guessing gets to `chance` (n,)."""
+    low, high = interval(right, np.unique(groups, return_inverse=True)[1])
+    return rounded(Figure(name, float(right.mean()), low, high, len(right), of, float(chance.mean()), part))
+
+
+def difference(
+    name: str, before: np.ndarray, after: np.ndarray, groups: np.ndarray, *, of: str = "instances", part: str = ""
+) -> Figure:
+    """How much more of `after` (n,) is right than of `before` (n,), paired."""
+    found = paired_difference(before, after, np.unique(groups, return_inverse=True)[1])
+    return rounded(Figure(name, found.mean, found.low, found.high, len(before), of, None, part, "difference"))
+
+
+def rounded(figure: Figure) -> Figure:
+    """The figure with `DIGITS` decimals."""
+    values = (None if one is None else round(one, DIGITS) for one in (figure.value, figure.low, figure.high))
+    chance = None if figure.chance is None else round(figure.chance, DIGITS)
+    value, low, high = values
+    return Figure(figure.name, value, low, high, figure.n, figure.of, chance, figure.part, figure.kind)
+
+
+def figures_of(instances: Instances, predictions: Predictions, groups: np.ndarray) -> list[Figure]:
+    """Every figure of a model that the dataset has: accuracy, then by stage, then by contrast set."""
+    found = [share("accuracy", predictions.hits, groups, chance_hits(instances))]
+    return [*found, *_staged(instances, predictions, groups), *_contrasted(instances, predictions, groups)]
+
+
+def _names(instances: Instances, field: Literal["contrast_set", "question"]) -> list[str]:
+    if field == "question":
+        return [one.question for one in instances.instances]
+    return [one.contrast_set for one in instances.instances]
+
+
+def _staged(instances: Instances, predictions: Predictions, groups: np.ndarray) -> list[Figure]:
+    """Accuracy at each stage, and of the questions with all stages that any has: all of them right."""
+    rows_of = members([one.stage for one in instances.instances])
+    if not rows_of:
+        return []
+    chance = chance_hits(instances)
+    figures = [
+        share(stage, predictions.hits[rows], groups[rows], chance[rows], of="questions")
+        for stage, rows in sorted(rows_of.items(), key=lambda named: _order_of(named[0]))
+    ]
+    asked = members(_names(instances, "question"))
+    whole = [rows for rows in asked.values() if {instances.instances[row].stage for row in rows} == set(rows_of)]
+    if len(rows_of) > 1 and whole:
+        figures.append(_all_right(ALL_STAGES, whole, predictions.hits, groups, chance, of="questions"))
+    return figures
+
+
+def _order_of(stage: str) -> tuple[int, str]:
+    return (STAGES.index(stage) if stage in STAGES else len(STAGES), stage)
+
+
+def _all_right(
+    name: str, sets: Iterable[Sequence[int]], hits: np.ndarray, groups: np.ndarray, chance: np.ndarray, *, of: str
+) -> Figure:
+    """The share of `sets` whose rows are all right."""
+    listed = list(sets)
+    starts = np.cumsum([0, *map(len, listed)])[:-1]
+    rows = np.concatenate(listed).astype(np.int64)
+    right, guessed = (np.multiply.reduceat(one[rows], starts) for one in (hits, chance))
+    return share(name, right, groups[rows[starts]], guessed, of=of)
+
+
+def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarray) -> list[Figure]:
+    """Consistency; original and contrast accuracy and their difference; sensitivity."""
+    sets = members(_names(instances, "contrast_set"))
+    if not sets:
+        return []
+    hits, chance = predictions.hits, chance_hits(instances)
+    figures = [_all_right("consistency", sets.values(), hits, groups, chance, of="sets")]
+    variants = members([one.variant for one in instances.instances])
+    for variant in (ORIGINAL, CONTRAST):
+        if rows := variants.get(variant):
+            figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance[rows], of=f"{variant}s"))
+    pairs = _pairs(instances, sets)
+    if len(pairs) and ORIGINAL in variants:
+        first, second = pairs.T
+        figures.append(difference("contrast less original", hits[first], hits[second], groups[first], of="pairs"))
+    return [*figures, *([_sensitivity(instances, predictions, groups, pairs)] if len(pairs) else [])]
+
+
+def _pairs(instances: Instances, sets: dict[str, list[int]]) -> np.ndarray:
+    """(p, 2) rows of an original and each of its contrasts; where no variants are told and all sets have two, those."""
+    of = [one.variant for one in instances.instances]
+    found = [
+        (first, second)
+        for rows in sets.values()
+        for first in rows
+        for second in rows
+        if of[first] == ORIGINAL and of[second] == CONTRAST
+    ]
+    if not found and all(len(rows) == 2 for rows in sets.values()):
+        found = [(rows[0], rows[1]) for rows in sets.values()]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _sensitivity(instances: Instances, predictions: Predictions, groups: np.ndarray, pairs: np.ndarray) -> Figure:
+    """Of the pairs whose predictions differ, the share with both right; n counts those that may differ."""
+    differing, both = differing_pairs(instances, predictions.shares, pairs)
+    may = differing > 0
+    guess = np.repeat(1 / instances.n_answers, instances.n_answers)  # (M,)
+    of_chance, both_chance = differing_pairs(instances, guess, pairs)
+    chance = float(both_chance.sum() / of_chance.sum()) if instances.kind == "choices" and of_chance.any() else None
+    if not may.any():
+        return Figure("sensitivity", None, None, None, 0, "pairs that differ", chance)
+    low, high = ratio_interval(both[may], differing[may], groups[pairs[may, 0]])
+    value = float(both.sum() / differing.sum())
+    return rounded(Figure("sensitivity", value, low, high, int(may.sum()), "pairs that differ", chance))
+
+
+def differing_pairs(instances: Instances, shares: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(p,) how far the two predictions of each pair differ, and how far they differ and are both right.
+
+    Predictions are the same where they are the same class, or the same text of an option; where the options of the two
+    are other texts, the same number. A pair with a missing prediction does not differ.
+    """
+    differing, both = np.zeros((2, len(pairs)))
+    offsets = instances.offsets.tolist()
+    for p, (first, second) in enumerate(pairs.tolist()):
+        one, other = instances.instances[first], instances.instances[second]
+        a, b = shares[offsets[first] : offsets[first + 1]], shares[offsets[second] : offsets[second + 1]]
+        same = same_answers(one, other, len(a), len(b))
+        differing[p] = a.sum() * b.sum() - sum(a[i] * b[j] for i, j in same)
+        both[p] = 0.0 if (one.answer, other.answer) in same else a[one.answer] * b[other.answer]
+    return np.where(differing < 1e-12, 0.0, differing), both
+
+
+def same_answers(one: Instance, other: Instance, n: int, n_other: int) -> set[tuple[int, int]]:
+    """The numbers of answers of the one and of the other, which have `n` and `n_other`, that are the same answer."""
+    numbers = {(i, i) for i in range(min(n, n_other))}
+    if n != len(one.options) or n_other != len(other.options) or set(one.options) != set(other.options):
+        return numbers  # classes, or options that were edited
+    return {(i, j) for i, text in enumerate(one.options) for j, also in enumerate(other.options) if text == also}

@@ -1,0 +1,151 @@
+"""The options of `score` and `count-check`. Imports nothing heavy."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.cells.options import LabelBase
+from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.instances.options import AUTO, ReadingOptions
+
+Metric = Literal["acc", "acc_norm", "acc_bytes"]
+"""How lm-evaluation-harness chooses by log-likelihoods: as they are, or divided by characters or by bytes."""
+
+
+@dataclass(frozen=True)
+class PredictionOptions:
+    """How files of predictions are read; a column that is auto is looked for by its name and by what is in it."""
+
+    prediction_id: str = AUTO
+    """The column with the ids of the dataset."""
+    prediction_column: str = AUTO
+    """The column with the answer: its number, letter or text, the name of a class, True or False."""
+    scores_column: str = AUTO
+    """In place of answers, scores of all answers, the higher the likelier: a list, or numbered columns (score0 ...)."""
+    prediction_base: LabelBase = "auto"
+    """What answers that are numbers count from; auto tells by all of them."""
+    class_order: str = ""
+    """Of classes, their names with commas between, in the order in which numbers and lists of scores count them:
+    entailment,neutral,contradiction. Known of False and True, and of classes that are numbers."""
+    metric: Metric = "acc"
+    """Of sample logs of lm-evaluation-harness: how log-likelihoods choose."""
+    allow_missing: bool = False
+    """Count an instance without a prediction as wrong, and say how many there are, in place of refusing the file."""
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Score predictions: accuracy, Q->AR, consistency, sensitivity, blind against sighted, models compared, people.
+
+    PREDICTIONS are JSONL or CSV files of ids and answers or scores of options, or sample logs of
+    lm-evaluation-harness, a model each. The first is compared with every other. Figures have 95 % intervals over
+    groups, and chance beside them. Where instances are of contrast sets (VCR-CS, NLVR2) or of stages (VCR), their
+    figures are there too.
+
+    Try:
+      swag-af score questions.jsonl predictions.jsonl --out score.html
+      swag-af score questions.jsonl ours.jsonl theirs.csv --audit audit --json score.json
+      swag-af score vcr.jsonl model.jsonl --blind no-image=blind.jsonl options=options.jsonl
+      swag-af score vcr.jsonl --mask persons --write-masked masked.jsonl
+      swag-af score dev.json --people dev.json
+    """
+
+    data: Path
+    """The dataset: a file or folder with the right answers."""
+    predictions: tuple[Path, ...]
+    """Files of predictions, a model each."""
+    also: tuple[Path, ...] = ()
+    """Further files of the same dataset, such as the contrast examples beside the originals."""
+    blind: tuple[str, ...] = ()
+    """NAME=FILE: predictions of the first model where it saw less, such as options only, no image, masked persons."""
+    audit: Path | None = None
+    """A folder of `swag-af audit --out`, for scores by tier, easy to hard."""
+    people: Path | None = None
+    """Answers of people: rows of id, worker and answer; verdicts of `swag-af verify`; NLVR2's own file."""
+    expert: str = ""
+    """The worker of --people who is the expert."""
+    min_items: int = 100
+    """Of --people: judgements from which on a worker counts in mean and deviation over workers (NLVR2: 100)."""
+    write_masked: Path | None = None
+    """Write the questions that --mask changes, without labels, to this JSONL file, for a model to answer."""
+    json: Path | None = None
+    """Write all figures to this file."""
+    out: Path | None = None
+    """Write the page to this HTML file."""
+    predicted: PredictionOptions = field(default_factory=PredictionOptions)
+    """How predictions are read."""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """How the dataset is read."""
+    seed: int = 0
+    """Draws the bootstrap."""
+    force: bool = False
+    """Replace existing files of --json, --out and --write-masked."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        named = [blind.partition("=") for blind in self.blind]
+        names = [name for name, _, _ in named]
+        check_faults(
+            [
+                (self.min_items < 1, f"--min-items {self.min_items}: at least 1"),
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (not all(name and file for name, _, file in named), "--blind: NAME=FILE, as no-image=blind.jsonl"),
+                (len(set(names)) < len(names), "--blind: each NAME once"),
+                (bool(self.blind) and not self.predictions, "--blind: beside the predictions of a model that sees all"),
+                (bool(self.expert) and self.people is None, "--expert: of --people"),
+                (bool(self.write_masked) and not self.reading.mask, "--write-masked: of --mask, as --mask persons"),
+                (
+                    not (self.predictions or self.people or self.write_masked),
+                    "no predictions: name a file of them, or say --people FILE or --write-masked FILE",
+                ),
+            ]
+        )
+
+    @property
+    def blinds(self) -> dict[str, Path]:
+        """The file of each blind input."""
+        return {name: Path(file) for name, _, file in (blind.partition("=") for blind in self.blind)}
+
+
+@dataclass(frozen=True)
+class CountCheckOptions:
+    """Say whether printed percentages can be whole counts of N things, and which other N they would fit.
+
+    A percentage fits as rounded or, where its decimals were cut, as cut. With --sensitivity the last percentage is
+    read as a consistency k/N: the sensitivity must then be k/m for a whole m from k to N.
+
+    Try:
+      swag-af count-check 62.89 41.5 21.38 --n 159 --sensitivity 50.75
+      swag-af count-check 61.18 42.76 20.39 --n 159
+    """
+
+    percentages: tuple[str, ...]
+    """As printed, with all their decimals."""
+    n: int = 0
+    """What they are said to be shares of."""
+    sensitivity: str = ""
+    """A share of the pairs whose two predictions differ, as printed."""
+    near: int = 10
+    """Other numbers are tried up to so far away."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        given = [*self.percentages, *([self.sensitivity] if self.sensitivity else [])]
+        strange = [text for text in given if not is_percentage(text)]
+        check_faults(
+            [
+                (not self.percentages, "no percentages: write them as printed, 62.89 41.5"),
+                (not 1 <= self.n <= LARGEST_COUNT, f"--n {self.n}: from 1 to {LARGEST_COUNT:,}"),
+                (not 0 <= self.near <= 1000, f"--near {self.near}: from 0 to 1,000"),
+                (bool(strange), f"{', '.join(strange[:3])}: no percentage from 0 to 100 with up to six decimals"),
+            ]
+        )
+
+
+LARGEST_COUNT = 1_000_000
+
+
+def is_percentage(text: str) -> bool:
+    """Whether it is a number from 0 to 100 with up to six decimals, as printed."""
+    return bool(re.fullmatch(r"\d{1,3}(\.\d{0,6})?", text)) and float(text) <= 100

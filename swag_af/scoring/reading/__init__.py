@@ -1,0 +1,11 @@
+"""What models and people answered, read from anyone's files and brought to the order of the instances.
+
+Reading order (each file imports only those named before it):
+
+    answers      what a cell says of an instance: its answer, or scores of all answers
+    tables       which columns of a file hold ids, and answers or scores
+    predictions  files of predictions, a model each
+    judgements   answers of people
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,138 @@
+"""What a cell of anyone's table says of an instance: its answer, or a score of each of its answers.
+
+Which answer was chosen is kept as shares, (M,) flat as in `swag_af.data.instances.instances`: 1 at the one that was
+chosen, 1/t where t have the highest score, so that no order breaks a tie; 0 throughout where nothing was said.
+Knows no files. Whatever cannot be read is a RowError.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.cells.labels import index_of, is_unlabelled
+from swag_af.data.cells.values import as_list, integer
+from swag_af.data.errors import InputError, RowError
+from swag_af.data.instances.instances import Instances
+
+
+def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
+    """(M,) of the number of the answer chosen in each instance, (N,) from 0; -1 where there is none."""
+    if chosen.shape != (len(instances),) or (chosen >= instances.n_answers).any() or (chosen < -1).any():
+        raise InputError(f"{instances.name}: choices take one number of an answer an instance, or -1 for none.")
+    shares = np.zeros(int(instances.offsets[-1]))
+    said = chosen >= 0
+    shares[(instances.offsets[:-1] + chosen)[said]] = 1.0
+    return shares
+
+
+def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
+    """(M,) of a score of every answer, (M,), the highest of which is chosen; NaN throughout an instance for none."""
+    if scores.shape != (int(instances.offsets[-1]),):
+        raise InputError(f"{instances.name}: scores take one number for each answer of each instance.")
+    starts = instances.offsets[:-1]
+    highest = np.repeat(np.maximum.reduceat(scores, starts), instances.n_answers)  # (M,) NaN where there is none
+    is_top = scores == highest
+    n_top = np.repeat(np.add.reduceat(is_top.astype(np.int64), starts), instances.n_answers)
+    return is_top / np.maximum(n_top, 1)
+
+
+class Cells:
+    """Reads the cells of predictions on a set of instances."""
+
+    def __init__(self, instances: Instances, class_order: str = "") -> None:
+        """`class_order` names the classes in the order in which numbers and lists of scores count them."""
+        self.instances = instances
+        self.order = _order(instances, class_order)
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each id."""
+        return {one.id: row for row, one in enumerate(self.instances.instances)}
+
+    def texts(self, row: int) -> Sequence[str]:
+        """The answers of an instance: its options, or the classes."""
+        return self.instances.classes or self.instances.instances[row].options
+
+    @cached_property
+    def _classes(self) -> dict[str, int]:
+        """The number of each class by its name, in lower case where that is unique; the names True and False too."""
+        names = {name.lower(): i for i, name in enumerate(self.instances.classes)}
+        exact = {name: i for i, name in enumerate(self.instances.classes)}
+        return (names if len(names) == len(exact) else {}) | exact
+
+    def answer(self, value: Any, row: int, column: str, base: int) -> int:
+        """The number of the answer that a cell names: by number from `base`, letter, text, or name of a class."""
+        if is_unlabelled(value):
+            raise RowError(f"has no {column}")
+        texts = self.texts(row)
+        if self.instances.kind == "classes":
+            named, number = self._named(value), integer(value)
+            if named is not None:
+                return named
+            if number is not None and not self.order:
+                raise RowError(f"has the number {number} under {column} for one of {_listed(texts)}: say --class-order")
+            if number is None or not 0 <= number - base < len(texts):
+                raise RowError(f"has {value!r} under {column}, which is none of {_listed(texts)}")
+            return self.order[number - base]
+        return index_of(value, column, texts, what="options", base=base)
+
+    def _named(self, value: Any) -> int | None:
+        """The class that a text or a truth value names."""
+        text = str(value).strip() if isinstance(value, str | bool | int) else ""
+        return self._classes.get(text, self._classes.get(text.lower()))
+
+    def scores(self, value: Any, row: int, column: str) -> list[float]:
+        """A score of each answer: a list in their order, or an object by the names of classes, letters or texts."""
+        n = len(self.texts(row))
+        if isinstance(value, Mapping):
+            given = {self.answer(name, row, column, 0): score for name, score in value.items()}
+            return checked_scores([_number(given.get(i)) for i in range(n)], column)
+        numbers = [_number(one) for one in as_list(value, column)]
+        if len(numbers) != n:
+            raise RowError(f"has {len(numbers)} scores under {column} for {n} answers")
+        if self.instances.kind == "classes":
+            if not self.order:
+                raise RowError(f"has a list under {column} for {_listed(self.texts(row))}: say --class-order")
+            numbers = [numbers[self.order.index(i)] for i in range(n)]
+        return checked_scores(numbers, column)
+
+
+def _order(instances: Instances, said: str) -> tuple[int, ...]:
+    """The number of the class that each number from 0 stands for; empty where nobody says.
+
+    Without `said` it is known of False and True, and of classes that are numbers, which lists of scores count upwards.
+    """
+    classes = instances.classes
+    if said:
+        names = [name.strip() for name in said.split(",")]
+        if sorted(names) != sorted(classes):
+            have = f"classes are {', '.join(classes)}" if classes else "instances have options and no classes"
+            raise InputError(f"--class-order {said}: {instances.name}'s {have}. Name each once, with commas between.")
+        return tuple(classes.index(name) for name in names)
+    known = [name.lower() for name in classes] == ["false", "true"] or None not in map(integer, classes)
+    return tuple(range(len(classes))) if classes and known else ()
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:6])
+
+
+def checked_scores(numbers: Sequence[float | None], column: str) -> list[float]:
+    """The scores themselves where all are numbers, minus infinity allowed beside others; RowError otherwise."""
+    found = [one for one in numbers if one is not None and (isfinite(one) or one == -inf)]
+    if len(found) < len(numbers) or not any(map(isfinite, found)):
+        raise RowError(f"has scores under {column} that are no numbers")
+    return found
+
+
+def _number(value: Any) -> float | None:
+    """The number in a cell; None for anything else, a truth value too."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,191 @@
+"""Answers of people: who answered what to which instance.
+
+    rows         JSONL or CSV of id, worker and answer; a row an answer
+    verdicts     those of `swag-af verify`: the best ending of an item is its answer, and gold the right one
+    NLVR2        `validation` and `extra_validations`, workers to labels, and `writer`. The label of `validation` was
+                 made the gold label, so it shows agreement, and nobody's accuracy (Suhr et al. 2019, section 5)
+
+An answer counts towards accuracy unless its worker wrote the instance, or it made the gold label.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swag_af.data.cells.values import word_of
+from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.instances.own import kind_of
+from swag_af.data.run import open_run
+from swag_af.data.sources import Record, Source, open_source
+from swag_af.judging.verdicts import read_verdicts
+from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.tables import ANSWERS, IDS, PREDICTED
+
+WORKERS = ("worker", "annotator", "worker_id", "WorkerId", "annotator_id", "user", "participant")
+"""Names of the column of workers."""
+NLVR2 = ("identifier", "validation", "extra_validations")
+VERDICTS = ("row", "columns", "annotator", "ratings", "best", "second")
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """`J` answers of people to `I` items."""
+
+    said: str
+    """How they were read."""
+    items: tuple[str, ...]
+    """(I,) ids of the items that anybody answered, in order."""
+    workers: tuple[str, ...]
+    """In order."""
+    gold: np.ndarray
+    """(I,) the number of the right answer."""
+    chance: np.ndarray
+    """(I,) how often an answer drawn at random is right."""
+    groups: np.ndarray
+    """(I,) clusters of items."""
+    item: np.ndarray
+    """(J,) place in `items`."""
+    worker: np.ndarray
+    """(J,) place in `workers`."""
+    answer: np.ndarray
+    """(J,) the number of the answer."""
+    counts: np.ndarray
+    """(J,) whether it counts towards accuracy."""
+    is_comparable: bool = True
+    """Whether the same number is the same answer in all items, as agreement beyond chance takes it."""
+
+
+class _One(NamedTuple):
+    """An answer of somebody."""
+
+    item: str
+    worker: str
+    answer: int
+    counts: bool = True
+
+
+def read_judgements(path: Path, cells: Cells, data: Path, groups: np.ndarray) -> Judgements:
+    """The answers in the file at `path` to instances read from `data`, which cluster in `groups` (N,).
+
+    Raises InputError for whatever cannot be read, for unknown ids, and for a worker who answers an item twice.
+    """
+    source = open_source(path)
+    if set(VERDICTS) <= set(source.columns):
+        return _of_verdicts(path, data)
+    is_nlvr2 = set(NLVR2) <= set(source.columns)
+    faults = Faults(str(path), "Mend those rows, or take them out.")
+    found = list(_of_nlvr2(source, cells, faults) if is_nlvr2 else _of_rows(source, cells, faults))
+    faults.check()
+    if not is_nlvr2:
+        _check_once(path, found)
+    said = "labels of NLVR2: those of validation made the gold label" if is_nlvr2 else "rows of id, worker and answer"
+    items = sorted({one.item for one in found})
+    rows = np.array([cells.rows[item] for item in items], np.int64)
+    instances = cells.instances
+    chance, gold = 1 / instances.n_answers[rows], instances.answers[rows]
+    return _judgements(f"{path.name}: {said}", items, found, gold, chance, groups[rows])
+
+
+def _judgements(
+    said: str, items: list[str], found: list[_One], gold: np.ndarray, chance: np.ndarray, groups: np.ndarray
+) -> Judgements:
+    workers = sorted({one.worker for one in found})
+    places, numbers = ({name: i for i, name in enumerate(names)} for names in (items, workers))
+    return Judgements(
+        said,
+        tuple(items),
+        tuple(workers),
+        gold,
+        chance,
+        np.unique(groups, return_inverse=True)[1],
+        np.array([places[one.item] for one in found], np.int64),
+        np.array([numbers[one.worker] for one in found], np.int64),
+        np.array([one.answer for one in found], np.int64),
+        np.array([one.counts for one in found], bool),
+    )
+
+
+def _of_rows(source: Source, cells: Cells, faults: Faults) -> Iterator[_One]:
+    id = _column(source, IDS, "of ids")
+    worker = _column(source, WORKERS, "of workers")
+    answer = _column(source, (*PREDICTED, *ANSWERS), "of answers")
+    writer = "writer" if "writer" in source.columns else ""
+    for place, record in source.read([id, worker, answer, writer]):
+        try:
+            who = _worker(record, worker)
+            item = _known(word_of(record, id), cells)
+            number = cells.answer(record.get(answer), cells.rows[item], answer, 0)
+            yield _One(item, who, number, not writer or word_of(record, writer) != who)
+        except RowError as fault:
+            faults.add(place, fault)
+
+
+def _column(source: Source, names: tuple[str, ...], what: str) -> str:
+    found = [name for name in names if name in source.columns]
+    if not found:
+        raise InputError(
+            f"{source.path}: no column {what}, called {', '.join(names[:3])} ... (it has "
+            f"{', '.join(source.columns[:12])}). Rename the one that it is."
+        )
+    return found[0]
+
+
+def _worker(record: Record, column: str) -> str:
+    if name := word_of(record, column):
+        return name
+    raise RowError(f"has no {column}")
+
+
+def _known(id: str, cells: Cells) -> str:
+    if id not in cells.rows:
+        raise RowError(f"has the id {id!r}, which is not in {cells.instances.name}")
+    return id
+
+
+def _of_nlvr2(source: Source, cells: Cells, faults: Faults) -> Iterator[_One]:
+    for place, record in source.read([*NLVR2, "writer"]):
+        try:
+            item = _known(word_of(record, "identifier"), cells)
+            for column in ("validation", "extra_validations"):
+                for worker, label in _labels(record.get(column), column).items():
+                    number = cells.answer(label, cells.rows[item], column, 0)
+                    own = worker == word_of(record, "writer")
+                    yield _One(item, worker, number, column != "validation" and not own)
+        except RowError as fault:
+            faults.add(place, fault)
+
+
+def _labels(value: Any, column: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RowError(f"has no labels by worker under {column}")
+    return value
+
+
+def _check_once(path: Path, found: list[_One]) -> None:
+    seen: set[tuple[str, str]] = set()
+    double = []
+    for one in found:
+        double += [one] if (one.item, one.worker) in seen else []
+        seen.add((one.item, one.worker))
+    if double:
+        raise InputError(
+            f"{path}: {len(double):,} answers of a worker to an item that they answered before (first: "
+            f"{double[0].worker} to {double[0].item}). Keep one of each."
+        )
+
+
+def _of_verdicts(path: Path, data: Path) -> Judgements:
+    """The best endings; every item has endings of its own, of which the first column is gold."""
+    identity = open_run(data).pool.identity if kind_of(data) == "run" else None
+    verdicts = read_verdicts(path, identity)
+    found = [_One(one.item.id, one.annotator, one.item.columns[one.best]) for one in verdicts]
+    sizes = {one.item.id: len(one.item.columns) for one in verdicts}
+    rows = {one.item.id: one.item.row for one in verdicts}
+    items = sorted(sizes)
+    gold, chance = np.zeros(len(items), np.int64), np.array([1 / sizes[item] for item in items])
+    groups = np.array([rows[item] for item in items], np.int64)
+    made = _judgements(f"{path.name}: verdicts, the best ending", items, found, gold, chance, groups)
+    return replace(made, is_comparable=False)

@@ -1,0 +1,241 @@
+"""What is said of scores, on the terminal and on the page: tables, a header first, and sentences."""
+
+from collections.abc import Iterable, Sequence
+
+from swag_af.scoring.comparison import Comparison, Counts, Gap
+from swag_af.scoring.counting import CountCheck, Sensitivity, Share
+from swag_af.scoring.figures import Figure
+from swag_af.scoring.outcome import Score, Scores
+from swag_af.scoring.people import People
+
+Rows = list[tuple[str, ...]]
+N_GROUPS = 5
+"""Groups told at either end."""
+SENSITIVITY = (
+    "Sensitivity: of the pairs whose two predictions differ, the share with both right. The paper prints a sum of "
+    "ratios (Kim et al. 2023); it is read as the ratio of the sums."
+)
+WORST = (
+    "The worst of many groups is low by luck, too: compare the deviation of their accuracies with what luck alone "
+    "gives. Within a group, instances count one by one."
+)
+MCNEMAR = (
+    "McNemar's test is exact, takes instances for independent and leaves out ties; Holm corrects it for all "
+    "comparisons. Intervals and the bootstrap draw whole groups."
+)
+
+
+def headline(scores: Scores) -> str:
+    """The first model's accuracy in a sentence; without a model what people get right, or how much is masked."""
+    if not scores.models:
+        return _without_models(scores)
+    model = scores.models[0]
+    one = model.figures[0]
+    return (
+        f"{model.model} is right on {percent(one.value)} % of {one.n:,} instances (95 % interval {between(one)}), "
+        f"where guessing gets {percent(one.chance)} %."
+    )
+
+
+def _without_models(scores: Scores) -> str:
+    if scores.people:
+        one = scores.people.figures[0] if scores.people.figures else None
+        who = f"{scores.people.n_workers:,} people gave {scores.people.n_answers:,} answers"
+        return f"{who}; {one.name}: {percent(one.value)} % right ({between(one)})." if one else f"{who}."
+    return f"{scores.n_masked or 0:,} of {scores.n:,} instances are changed by the mask {scores.mask}."
+
+
+def further(scores: Scores) -> list[str]:
+    """What else is to be known before the figures are read."""
+    told = []
+    for model in scores.models:
+        if model.n_missing:
+            told.append(f"{model.model}: {model.n_missing:,} instances have no prediction and count as wrong.")
+        if model.n_tied:
+            told.append(
+                f"{model.model}: the highest score is shared in {model.n_tied:,} instances; each of t counts 1/t."
+            )
+    for gap in scores.gaps:
+        told.append(gap_sentence(gap))
+    if any(one.name == "sensitivity" for model in scores.models for one in model.figures):
+        told.append(SENSITIVITY)
+    return told
+
+
+def gap_sentence(gap: Gap) -> str:
+    """How much is lost where less is seen."""
+    one = gap.gap
+    tells = "" if one.low is not None and one.low > 0 else " It is not told from 0: what was hidden may not be needed."
+    return (
+        f"{gap.sighted} has {signed(one.value)} points more than where it sees less ({gap.name}), {signed(one.low)} to "
+        f"{signed(one.high)}; that gets {percent(gap.accuracy.value)} %.{tells}"
+    )
+
+
+def figure_rows(models: Sequence[Score]) -> Rows:
+    """Every figure of every model: a column a model, then n and chance."""
+    header = ("figure", *(model.model for model in models), "n", "chance")
+    return [header, *_aligned([(*model.figures, *model.parts) for model in models])]
+
+
+def _aligned(columns: Sequence[Sequence[Figure]]) -> Iterable[tuple[str, ...]]:
+    for alike in zip(*columns, strict=True):
+        one = alike[0]
+        n = f"{one.n:,}" + ("" if one.of == "instances" else f" {one.of}")
+        yield (_title(one), *map(shown, alike), n, "" if one.chance is None else percent(one.chance))
+
+
+def _title(one: Figure) -> str:
+    return one.name if not one.part else one.part
+
+
+def group_rows(model: Score) -> Rows:
+    """The worst and the best groups of a model; a header alone where there are none."""
+    few = model.groups if len(model.groups) <= 2 * N_GROUPS else (*model.groups[:N_GROUPS], *model.groups[-N_GROUPS:])
+    return [("group", model.model, "n"), *((one.part.partition(": ")[2], shown(one), f"{one.n:,}") for one in few)]
+
+
+def spread_sentence(model: Score) -> str:
+    """How much groups differ; empty where there are not two."""
+    if model.spread is None:
+        return ""
+    spread = model.spread
+    return (
+        f"{model.model}: {spread.n:,} groups; the standard deviation of their accuracies is "
+        f"{percent(spread.deviation)} points, by luck alone {percent(spread.by_luck)}."
+    )
+
+
+def comparison_rows(comparisons: Sequence[Comparison]) -> Rows:
+    """The first model beside each other one."""
+    header = ("first less second", "points", "both", "only first", "only second", "neither")
+    rows = [
+        (f"{one.first} less {one.second}", signed_with(one.difference), *_counts(one.counts)) for one in comparisons
+    ]
+    return [header, *rows]
+
+
+def p_rows(comparisons: Sequence[Comparison]) -> Rows:
+    """The tests of the same comparisons."""
+    header = ("first less second", "McNemar p", "of", "Holm p", "bootstrap points", "bootstrap p")
+    return [
+        header,
+        *(
+            (
+                f"{one.first} less {one.second}",
+                p_value(one.mcnemar),
+                f"{one.n_discordant:,}",
+                p_value(one.holm),
+                f"{signed(one.bootstrap_low)} to {signed(one.bootstrap_high)}",
+                p_value(one.bootstrap_p),
+            )
+            for one in comparisons
+        ),
+    ]
+
+
+def gap_rows(gaps: Sequence[Gap]) -> Rows:
+    """Sighted beside blind."""
+    header = ("seen", "blind", "sighted less blind", "both", "only sighted", "only blind", "neither")
+    return [header, *((one.name, shown(one.accuracy), signed_with(one.gap), *_counts(one.counts)) for one in gaps)]
+
+
+def people_rows(people: People) -> Rows:
+    """What people get right."""
+    rows: Rows = [("people", "value", "n", "chance")]
+    for one in people.figures:
+        value = kappa_of(one) if "kappa" in one.name else shown(one)
+        rows.append((one.name, value, f"{one.n:,} {one.of}", "" if one.chance is None else percent(one.chance)))
+    return rows
+
+
+def people_sentences(people: People) -> list[str]:
+    """What was counted, and how much workers differ."""
+    counted = f"{people.n_counted:,} of {people.n_answers:,} answers count; {people.n_workers:,} workers"
+    told = [f"{people.said}. {counted}, {people.n_items:,} items."]
+    mean = next((one for one in people.figures if one.name == "mean over workers"), None)
+    if mean and people.deviation is not None:
+        told.append(
+            f"{percent(mean.value)} ± {percent(people.deviation)} over {mean.n:,} workers with {people.min_items:,} "
+            "answers or more (standard deviation of the population)."
+        )
+    else:
+        told.append(f"No worker has {people.min_items:,} answers that count, so there is no mean over workers.")
+    return told
+
+
+def check_rows(check: CountCheck) -> Rows:
+    """What each percentage can be a share of."""
+    rows: Rows = [("percentage", f"of {check.n:,}", "")]
+    rows += [(one.printed, _of_share(one), _FITS[one.fit]) for one in check.shares]
+    if check.sensitivity:
+        one = check.sensitivity
+        rows.append((f"{one.printed} (sensitivity)", _of_pairs(one), _FITS[one.fit]))
+    return rows
+
+
+_FITS = {"rounded": "fits, rounded", "cut": "fits, further decimals cut", "no": "impossible"}
+
+
+def _of_share(one: Share) -> str:
+    if one.fit == "no":
+        return f"between {one.least:,} and {one.most:,}"
+    return f"{one.least:,}" if one.least == one.most else f"{one.least:,} to {one.most:,}"
+
+
+def _of_pairs(one: Sensitivity) -> str:
+    told = [f"{k:,} of {m:,}" for k, m in one.pairs[:4]]
+    return ("between " if one.fit == "no" else "") + (" and " if one.fit == "no" else ", ").join(told)
+
+
+def check_sentences(check: CountCheck) -> list[str]:
+    """Whether everything can be, and what it would fit."""
+    fitting = "All can be." if check.is_possible else "Not all can be."
+    told = [f"{fitting} So many at random would all fit one N, as rounded, with probability {check.by_luck:.2g}."]
+    for others, how in ((check.others, "rounded"), (check.others_cut, "some cut")):
+        if others:
+            told.append(f"The percentages fit {', '.join(f'{n:,}' for n in others[:8])} near by ({how}).")
+    return told
+
+
+def shown(one: Figure) -> str:
+    """A figure with its interval, in per cent: `62.89 (55.1-70.0)`; a difference in points."""
+    if one.value is None:
+        return "none"
+    return signed_with(one) if one.kind == "difference" else f"{percent(one.value)} ({between(one)})"
+
+
+def between(one: Figure) -> str:
+    """The interval of a share: `55.1-70.0`."""
+    return "" if one.low is None or one.high is None else f"{100 * one.low:.1f}-{100 * one.high:.1f}"
+
+
+def kappa_of(one: Figure) -> str:
+    """A coefficient with its interval."""
+    value = "" if one.value is None else f"{one.value:.3f}"
+    return value if one.low is None or one.high is None else f"{value} ({one.low:.3f}-{one.high:.3f})"
+
+
+def percent(value: float | None) -> str:
+    """`0.6289` as `62.89`."""
+    return "none" if value is None else f"{100 * value:.2f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference in points: `-21.38`."""
+    return "none" if value is None else f"{100 * value:+.2f}"
+
+
+def signed_with(one: Figure) -> str:
+    """A difference with its interval, in points."""
+    return f"{signed(one.value)} ({signed(one.low)} to {signed(one.high)})"
+
+
+def p_value(p: float) -> str:
+    """`0.031`, and `< 0.0001` below that."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _counts(counts: Counts) -> tuple[str, ...]:
+    values = (counts.both, counts.only_first, counts.only_second, counts.neither)
+    return tuple(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}" for value in values)

@@ -1,0 +1,391 @@
+"""The grid: the same bytes straight, killed and in processes; row order; no label that leaks; blanks; errors."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_bert import save_tiny_bert
+
+from swag_af.auditing.ranking import hits
+from swag_af.baselines import grid
+from swag_af.baselines.cells import missing, read_cells
+from swag_af.baselines.fitting import Bench
+from swag_af.baselines.grid import Costs, Grid, run_grid
+from swag_af.baselines.options import BaselinesOptions
+from swag_af.baselines.outcome import Baselines, open_baselines
+from swag_af.cli.baselines import baselines_lines, run_baselines
+from swag_af.cli.main import main
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_json, read_jsonl, write_json
+from swag_af.data.instances.reading import read_instances
+
+Record = dict[str, Any]
+QUICK = "random,length,tfidf,bow,conftest:HashFilter"
+WORDS = [f"w{k}" for k in range(30)]
+
+
+def records(n: int = 80, *, seed: int = 0) -> list[Record]:
+    """Questions of SWAG's shape in pairs of a video; gold ends in the last word of the context."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        label, key = int(rng.integers(3)), str(rng.choice(["up", "down", "out"]))
+        endings = [f"{' '.join(rng.choice(WORDS, rng.integers(2, 6)))} {k}{i}" for k in range(3)]
+        endings[label] += f" {key} indeed"
+        rows.append(
+            {"id": f"q{i}", "group": f"v{i // 2}", "endings": endings, "label": label}
+            | {"startphrase": f"{' '.join(rng.choice(WORDS, 4)).capitalize()} {i} {key}. She"}
+        )
+    return rows
+
+
+def write(path: Path, rows: list[Record]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("data") / "data.jsonl", records())
+
+
+def options(data: Path, out: Path, **settings: Any) -> BaselinesOptions:
+    return BaselinesOptions((data,), out, **({"models": QUICK, "seeds": 2, "epochs": 2} | settings))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    names = (path for path in folder.rglob("*") if path.is_file() and path.name != "timing.json")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in names}
+
+
+@pytest.fixture(scope="module")
+def straight(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("straight") / "out"
+    run_baselines(options(data, out))
+    return out
+
+
+def test_all_is_written_and_read_back(straight: Path) -> None:
+    found = open_baselines(straight)
+    assert {path.name for path in straight.iterdir()} == {
+        *("baselines.json", "manifest.json", "questions.jsonl", "cells", "timing.json"),
+        *("table.txt", "table.csv", "table.md", "table.tex", "baselines.png", "baselines.svg"),
+    }
+    assert found.inputs == ("ending", "second-sentence", "full")
+    assert found.models == ("random", "shortest", "longest", "tfidf", "bow", "conftest:HashFilter")
+    assert found.scored == ("validation", "test")
+    assert {one.n_seeds for one in found.figures if one.model in ("random", "tfidf", "shortest")} == {1}
+    assert {one.n_seeds for one in found.figures if one.model == "bow"} == {2}
+    assert set(json.loads((straight / "timing.json").read_text())) == {p.stem for p in (straight / "cells").iterdir()}
+
+
+def test_guessing_has_exactly_its_expected_accuracy(straight: Path) -> None:
+    found = open_baselines(straight)
+    assert {one.accuracy for one in found.figures if one.model == "random"} == {round(1 / 3, 6)}
+
+
+def test_figures_follow_from_cells_and_questions(straight: Path, data: Path) -> None:
+    """The slow way: scores of a cell beside the answers of `questions.jsonl`, one question after the other."""
+    found, rows = open_baselines(straight), [row for _, row in read_jsonl(straight / "questions.jsonl")]
+    labels = {row["id"]: row["label"] for row in records()}
+    assert all(labels[row["id"]] == row["answer"] for row in rows)
+    for one in found.figures:
+        of = [c for c in read_cells(straight) if (c.model, c.input) == (one.model, one.input)]
+        slow = []
+        for cell in of:
+            scores, right = list(cell.scores[one.part]), []
+            for row in (row for row in rows if row["part"] == one.part):
+                mine, scores = scores[: row["n_answers"]], scores[row["n_answers"] :]
+                right.append((mine[row["answer"]] == max(mine)) / mine.count(max(mine)))
+            slow.append(np.mean(right))
+        assert one.accuracy == pytest.approx(np.mean(slow), abs=1e-6)
+        assert one.n_seeds == len(of)
+        assert one.deviation == (pytest.approx(np.std(slow, ddof=1), abs=1e-6) if len(of) > 1 else None)
+        assert one.low <= one.accuracy <= one.high
+
+
+def test_scores_are_of_the_options_as_the_data_orders_them(straight: Path) -> None:
+    shortest = next(cell for cell in read_cells(straight) if cell.model == "shortest")
+    endings = {row["id"]: row["endings"] for row in records()}
+    rows = [row for _, row in read_jsonl(straight / "questions.jsonl") if row["part"] == "test"]
+    lengths = [-float(len(ending.split())) for row in rows for ending in endings[row["id"]]]
+    assert list(shortest.scores["test"]) == lengths
+
+
+class KilledError(Exception):
+    """In place of a kill."""
+
+
+def break_after(n: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    calls = iter(range(10_000))
+
+    def broken(*arguments: Any, **named: Any) -> Any:
+        if next(calls) >= n:
+            raise KilledError
+        return function(*arguments, **named)
+
+    return broken
+
+
+@pytest.mark.parametrize(("where", "n"), [("write_cell", 0), ("write_cell", 7), ("add_timing", 3), ("_summed", 0)])
+def test_a_killed_run_goes_on_to_the_same_bytes(
+    where: str, n: int, data: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(data, tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(grid, where, break_after(n, getattr(grid, where)))
+        with pytest.raises(KilledError):
+            run_baselines(asked)
+    assert not (asked.out / "baselines.json").exists()
+    run_baselines(asked)
+    assert files_of(asked.out) == files_of(straight)
+
+
+def test_cells_that_stand_are_not_fitted_again(data: Path, straight: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = files_of(straight)
+    monkeypatch.setattr(Bench, "scores", break_after(0, Bench.scores))
+    run_baselines(options(data, straight))
+    assert files_of(straight) == before
+
+
+def test_processes_give_the_bytes_of_one(data: Path, straight: Path, tmp_path: Path) -> None:
+    run_baselines(options(data, tmp_path / "out", jobs=2, models="random,length,tfidf,bow"))
+    cells = {name: content for name, content in files_of(straight).items() if name.startswith("cells")}
+    made = {name: content for name, content in files_of(tmp_path / "out").items() if name.startswith("cells")}
+    assert len(made) > 10
+    assert made == {name: content for name, content in cells.items() if "HashFilter" not in name}
+
+
+def test_seeds_and_models_that_come_later_give_the_bytes_of_all_at_once(
+    data: Path, straight: Path, tmp_path: Path
+) -> None:
+    run_baselines(options(data, tmp_path / "out", models="bow", seeds=1))
+    run_baselines(options(data, tmp_path / "out"))
+    assert files_of(tmp_path / "out") == files_of(straight)
+
+
+def permuted(rows: list[Record], rng: np.random.Generator) -> list[Record]:
+    made = []
+    for row in (rows[i] for i in rng.permutation(len(rows))):
+        order = rng.permutation(3).tolist()
+        made.append(row | {"endings": [row["endings"][k] for k in order], "label": order.index(row["label"])})
+    return made
+
+
+def test_the_order_of_rows_and_options_changes_no_figure(straight: Path, tmp_path: Path) -> None:
+    shuffled = write(tmp_path / "data.jsonl", permuted(records(), np.random.default_rng(1)))
+    run_grid(options(shuffled, tmp_path / "out"))
+    one, other = open_baselines(straight), open_baselines(tmp_path / "out")
+    assert one.figures == other.figures
+    assert one.differences == other.differences
+
+
+def test_no_label_of_a_scored_row_reaches_its_scores(data: Path, straight: Path, tmp_path: Path) -> None:
+    scored = {row["id"] for _, row in read_jsonl(straight / "questions.jsonl")}
+    rows = [row | ({"label": (row["label"] + 1) % 3} if row["id"] in scored else {}) for row in records()]
+    run_grid(options(write(tmp_path / "data.jsonl", rows), tmp_path / "out"))
+    ours = {(c.model, c.input, c.seed): c.scores for c in read_cells(straight)}
+    theirs = {(c.model, c.input, c.seed): c.scores for c in read_cells(tmp_path / "out")}
+    assert ours == theirs
+
+
+def test_what_only_the_context_tells_is_found_in_the_full_input_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(240):
+        pair, label = rng.permutation(["up", "down"]).tolist(), int(rng.integers(2))
+        rows.append({"question": f"{i} goes {pair[label]}", "choices": [f"{pair[0]} {i}", f"{pair[1]} {i}"]})
+        rows[-1] |= {"label": label, "id": f"q{i}", "group": f"g{i}"}
+    data = write(tmp_path / "data.jsonl", rows)
+    found = run_baselines(options(data, tmp_path / "out", models="bow,conftest:ContextFilter", seeds=1, epochs=0))
+    assert found.inputs == ("ending", "full")
+    figure = found.figure("conftest:ContextFilter", "full", "all", "test")
+    blind = found.figure("conftest:ContextFilter", "ending", "all", "test")
+    assert figure is not None
+    assert blind is not None
+    assert figure.accuracy == 1
+    assert blind.low < 0.5 < blind.high
+
+
+def test_groups_are_whole_in_dealt_splits_and_published_ones_are_taken(data: Path, tmp_path: Path) -> None:
+    dealt = Grid.of(options(data, tmp_path / "a")).bench
+    parts = [dealt.parts.train, *dealt.parts.scored.values()]
+    groups = [set(dealt.sorted.groups[rows].tolist()) for rows in parts]
+    assert sum(map(len, groups)) == len(set.union(*groups)) == 40
+    assert sorted(np.concatenate(parts).tolist()) == list(range(80))
+    named = [row | {"split": ("train", "train", "dev", "test")[i // 2 % 4]} for i, row in enumerate(records())]
+    published = Grid.of(options(write(tmp_path / "b.jsonl", named), tmp_path / "b")).bench
+    for part, split in (("validation", "dev"), ("test", "test")):
+        rows = published.parts.scored[part]
+        assert {published.sorted.instances.instances[row].split for row in rows} == {split}
+    assert len(published.parts.train) == 40
+
+
+def test_a_group_on_both_sides_of_published_splits_is_told(tmp_path: Path) -> None:
+    rows = [row | {"split": "test" if i % 2 else "train"} for i, row in enumerate(records())]
+    bench = Grid.of(options(write(tmp_path / "data.jsonl", rows), tmp_path / "out")).bench
+    assert bench.parts.notes == ("40 of 40 rows of test are of a group that train has too",)
+    assert bench.parts.main == "test"
+    assert "validation" not in bench.parts.scored
+
+
+def test_found_and_generated_are_trained_on_apart(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    given = read_instances([data])
+    told = [replace(one, gold_source="generated" if i % 4 > 1 else "found") for i, one in enumerate(given.instances)]
+    monkeypatch.setattr(grid, "read_instances", lambda *_: replace(given, instances=tuple(told)))
+    found = run_baselines(options(data, tmp_path / "out", models="tfidf"))
+    assert found.trained_on == ("found", "found+generated")
+    fitted = {one.trained_on: one.n_fitted for one in found.figures}
+    assert 0 < fitted["found"] < fitted["found+generated"]
+    n = {one.trained_on: one.n for one in found.figures}
+    assert n["found"] == n["found+generated"]
+
+
+def test_classes_have_a_majority_and_a_hypothesis(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"premise": f"{i} {' '.join(rng.choice(WORDS, 4))}", "hypothesis": f"{' '.join(rng.choice(WORDS, 3))} {k}"}
+        | {"label": ("yes", "no", "maybe")[k]}
+        for i, k in enumerate(rng.choice(3, 150, p=[0.5, 0.3, 0.2]).tolist())
+    ]
+    data = write(tmp_path / "data.jsonl", rows)
+    found = run_baselines(options(data, tmp_path / "out", models="random,length,tfidf"))
+    assert (found.models, found.inputs) == (("majority", "tfidf"), ("hypothesis", "full"))
+    guess, made = (found.figure(model, "hypothesis", "all", "test") for model in found.models)
+    assert guess is not None
+    assert made is not None
+    assert guess.accuracy == pytest.approx(guess.chance, abs=1e-6)
+    assert made.accuracy > 0.9
+    assert found.papers == ()
+
+
+def test_the_lines_say_what_is_told_apart_and_where_the_paper_stands(straight: Path, data: Path) -> None:
+    said = "\n".join(baselines_lines(options(data, straight)))
+    assert "(train 56, validation 12, test 12)" in said
+    assert "paper (Zellers et al. 2018, Table 3, of SWAG): random = Random, shortest = Length (shortest)" in said
+    assert "5 annotators 88.0" in said
+    assert "blank: shortest, second-sentence, full: reads the ending alone" in said
+    assert (straight / "table.txt").read_text(encoding="utf-8").strip() in said
+
+
+def test_a_dry_run_lists_cells_and_writes_nothing(data: Path, straight: Path, tmp_path: Path) -> None:
+    said = "\n".join(baselines_lines(options(data, tmp_path / "out", dry_run=True)))
+    assert not (tmp_path / "out").exists()
+    assert "20 of 20 cells to make" in said
+    assert "a guess" in said
+    again = "\n".join(baselines_lines(options(data, straight, seeds=3, dry_run=True)))
+    assert "6 of 26 cells to make" in again
+    assert "a guess" not in again
+
+
+def test_an_encoder_is_told_by_its_files_and_not_by_its_path(data: Path, tmp_path: Path) -> None:
+    model = Path(save_tiny_bert(tmp_path / "tiny"))
+    cells = []
+    for name in ("a", "b"):
+        here = tmp_path / name / "here"
+        here.mkdir(parents=True)
+        model = model.rename(here / "tiny")
+        run_grid(options(data, tmp_path / f"out-{name}", models=f"encoder[{model}]", inputs="ending,full"))
+        cells.append({path.name: path.read_bytes() for path in (tmp_path / f"out-{name}" / "cells").iterdir()})
+    assert cells[0] == cells[1]
+    assert len(cells[0]) == 2
+    assert not any(str(tmp_path).encode() in content for content in cells[0].values())
+    (found,) = {one.model for one in open_baselines(tmp_path / "out-a").figures}
+    assert found == "encoder[here/tiny]"
+
+
+def test_progress_reaches_its_end_whatever_cells_cost(data: Path, tmp_path: Path) -> None:
+    made = Grid.of(options(data, tmp_path / "out"))
+    todo = missing(tmp_path / "out", made.cells)
+    costs, rng = Costs(made, todo), np.random.default_rng(0)
+    steps = [costs.done(cell, float(rng.exponential(5))) for cell in todo]
+    assert sum(steps) == 1000
+    assert min(steps) >= 0
+
+
+def test_ties_are_shared_like_everywhere(straight: Path, data: Path) -> None:
+    made = Grid.of(options(data, straight))
+    rows = made.bench.sorted.rows[made.bench.parts.scored["test"]]
+    cell = next(one for one in read_cells(straight) if one.model == "shortest")
+    mean = hits(np.array(cell.scores["test"]), made.instances.take(rows)).mean()
+    found = open_baselines(straight).figure("shortest", "ending", "all", "test")
+    assert found is not None
+    assert found.accuracy == pytest.approx(mean, abs=1e-6)
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"models": "nonsense"}, "no filter 'nonsense'"),
+        ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no model that can be read"),
+        ({"models": "conceptnet"}, "name its file, --conceptnet"),
+        ({"inputs": "premise"}, "--inputs premise: this data has ending, second-sentence"),
+        ({"splits": "published"}, "no split for training"),
+        ({"trained_on": "found"}, "--trained-on found, and no column"),
+        ({"val_share": 0.5, "test_share": 0.5}, "above 0 and below 1"),
+        ({"seeds": 0, "jobs": 0}, "--seeds 0: at least 1; --jobs 0"),
+        ({"vectors": Path("glove.txt"), "models": "tfidf"}, "none of the models reads word vectors"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_any_work(
+    settings: dict[str, Any], message: str, data: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        run_baselines(options(data, tmp_path / "out", **settings))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_other_data_settings_or_somebody_else_is_refused(
+    data: Path, straight: Path, tmp_path: Path
+) -> None:
+    other = write(tmp_path / "other.jsonl", records(seed=1))
+    with pytest.raises(InputError, match="begun with other instances"):
+        run_baselines(options(other, straight))
+    with pytest.raises(InputError, match="begun with other splits"):
+        run_baselines(options(data, straight, split_seed=5))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="not made by baselines"):
+        run_baselines(options(data, tmp_path / "theirs"))
+
+
+def test_one_row_with_two_settings_is_refused(data: Path, tmp_path: Path) -> None:
+    run_grid(options(data, tmp_path / "out", models="bow", seeds=1))
+    with pytest.raises(InputError, match="cells of bow have different max_epochs"):
+        run_grid(options(data, tmp_path / "out", models="bow", seeds=1, epochs=3))
+
+
+def test_a_damaged_cell_is_named(data: Path, tmp_path: Path) -> None:
+    run_grid(options(data, tmp_path / "out", models="length"))
+    path = next((tmp_path / "out" / "cells").glob("shortest*"))
+    write_json(path, read_json(path) | {"scores": {"validation": [1.0], "test": [1.0]}})
+    with pytest.raises(FormatError, match="cells of shortest: 1 scores of validation"):
+        run_grid(options(data, tmp_path / "out", models="length"))
+    write_json(path, read_json(path) | {"seed": "x"})
+    with pytest.raises(FormatError, match="seed"):
+        run_grid(options(data, tmp_path / "out", models="length"))
+
+
+def test_a_filter_that_needs_what_texts_lack_is_blank_with_its_reason(data: Path, tmp_path: Path) -> None:
+    found = run_baselines(options(data, tmp_path / "out", models="random,mlp"))
+    assert {(one.model, one.input) for one in found.blanks} == {("mlp", input) for input in found.inputs}
+    assert "features of a language model" in found.blanks[0].reason
+    with pytest.raises(InputError, match="no model could be fitted"):
+        run_baselines(options(data, tmp_path / "other", models="mlp"))
+
+
+def test_the_verb_prints_and_writes_json(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, copy = tmp_path / "out", tmp_path / "copy.json"
+    main(["baselines", str(data), "--out", str(out), "--models", "random,length", "--json", str(copy)])
+    printed = capsys.readouterr().out
+    assert "Written to" in printed
+    assert copy.read_bytes() == (out / "baselines.json").read_bytes()
+    assert isinstance(open_baselines(out), Baselines)

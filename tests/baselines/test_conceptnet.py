@@ -1,0 +1,116 @@
+"""The ConceptNet rule against a slow twin, on files of ConceptNet's layout; lines that are none of it."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.baselines.conceptnet import CAUSAL, ConceptNet, conceptnet_scores, verb_and_object
+from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.baselines import run_baselines
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instance, Instances
+
+Edge = tuple[str, str, str]
+TERMS = ("ride", "drive", "bike", "bicycle", "ball", "throw")
+
+
+def write(path: Path, edges: list[Edge], *, packed: bool = False) -> Path:
+    lines = (
+        f"/a/[/r/{relation}/,/c/en/{a}/,/c/en/{b}/]\t/r/{relation}\t/c/en/{a}/v\t/c/en/{b}\t{{}}\n"
+        for relation, a, b in edges
+    )
+    content = "".join(lines).encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    return path
+
+
+def slow_score(edges: list[Edge], verb: str, object: str) -> int:
+    """Every edge looked at, for every pair of synonyms."""
+
+    def alike(word: str) -> set[str]:
+        forms = {word} | {b for relation, a, b in edges if relation == "FormOf" and a == word}
+        pairs = [(a, b) for relation, a, b in edges if relation == "Synonym"]
+        return forms | {y for x, y in [*pairs, *((b, a) for a, b in pairs)] if x in forms}
+
+    verbs, objects = alike(verb), alike(object)
+    return sum(
+        relation in CAUSAL and a != b and ((a in verbs and b in objects) or (b in verbs and a in objects))
+        for relation, a, b in edges
+        for _ in range(1 + (relation in CAUSAL and {a, b} <= verbs & objects))
+    )
+
+
+RELATIONS = st.sampled_from([*sorted(CAUSAL), "Synonym", "FormOf", "IsA"])
+EDGES = st.lists(st.tuples(RELATIONS, st.sampled_from(TERMS), st.sampled_from(TERMS)), max_size=25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(edges=EDGES, verb=st.sampled_from(TERMS), object=st.sampled_from(TERMS), packed=st.booleans())
+def test_the_score_is_that_of_looking_at_every_edge(
+    tmp_path_factory: pytest.TempPathFactory, edges: list[Edge], verb: str, object: str, packed: bool
+) -> None:
+    edges = [*edges, ("UsedFor", "nothing", "nobody")]
+    name = "assertions.csv.gz" if packed else "assertions.csv"
+    net = ConceptNet.read(write(tmp_path_factory.mktemp("net") / name, edges, packed=packed))
+    assert net.score(verb, object) == slow_score(edges, verb, object)
+
+
+@pytest.mark.parametrize(
+    ("start", "ending", "found"),
+    [
+        ("The man", "rides a red bike down the hill.", ("rides", "bike")),
+        ("She", "has quickly taken off her winter coat.", ("taken", "coat")),
+        ("He", "is holding the dog's leash in his hand.", ("holding", "leash")),
+        ("He", "looks at the screen.", None),
+        ("They", "laugh.", None),
+        ("", "a piece of wood", None),
+    ],
+)
+def test_the_head_verb_and_its_object_are_found(start: str, ending: str, found: tuple[str, str] | None) -> None:
+    assert verb_and_object(start, ending) == found
+
+
+def questions() -> Instances:
+    rows = [
+        Instance(f"q{i}", f"It rains {i}.", ("rides a bike.", "rides a cloud.", "sleeps."), 0, "She", group=f"g{i}")
+        for i in range(12)
+    ]
+    return Instances(tuple(rows), "choices")
+
+
+def test_synonyms_of_verb_and_object_are_related_and_ties_are_none(tmp_path: Path) -> None:
+    edges = [("UsedFor", "bicycle", "ride"), ("Synonym", "bike", "bicycle"), ("CapableOf", "ride", "bike")]
+    net = ConceptNet.read(write(tmp_path / "assertions.csv", edges))
+    assert np.array_equal(conceptnet_scores(net, questions().texts), [2, 0, 0] * 12)
+
+
+def test_the_table_says_how_many_questions_the_rule_covers(tmp_path: Path) -> None:
+    net = write(tmp_path / "assertions.csv", [("UsedFor", "bike", "ride")])
+    data = tmp_path / "data.csv"
+    rows = [f"q{i},It rains {i}. She,rides a {'bike' if i % 2 else 'cloud'}.,sleeps.,0\n" for i in range(40)]
+    data.write_text("id,startphrase,ending0,ending1,label\n" + "".join(rows))
+    found = run_baselines(BaselinesOptions((data,), tmp_path / "out", models="conceptnet", conceptnet=net))
+    (one,) = [note for note in found.notes if note.startswith("conceptnet") and "of test" in note]
+    figure = found.figure("conceptnet", "second-sentence", "all", "test")
+    assert figure is not None
+    n = int(one.split()[1])
+    assert figure.accuracy == pytest.approx((n + (figure.n - n) / 2) / figure.n, abs=1e-6)
+    assert figure.paper == 0.26
+    assert {blank.input for blank in found.blanks} == {"ending", "full"}
+
+
+def test_what_is_none_of_conceptnets_files_is_said_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "assertions.csv"
+    path.write_text("a,b,c\n")
+    with pytest.raises(InputError, match="line 1 is none of ConceptNet's"):
+        ConceptNet.read(path)
+    with pytest.raises(InputError, match="no causal relation"):
+        ConceptNet.read(write(path, [("IsA", "bike", "thing")]))
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        ConceptNet.read(path.rename(tmp_path / "assertions.csv.gz"))
+    with pytest.raises(InputError, match="no such file"):
+        ConceptNet.read(tmp_path / "nothing.csv")

@@ -1,0 +1,188 @@
+"""Claims about the verb `describe`: what it writes, that it writes the same again, and what it refuses."""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import swag_af
+from swag_af.cli.describing import _csv, _latex, described_lines
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.reading import read_instances
+from swag_af.describing.options import DescribeOptions
+from swag_af.describing.tables import Column, Table
+from swag_af.reporting.latex import escaped, latex_table
+
+THINGS = ("lake", "river", "house", "garden", "street", "bridge", "harbour", "tower")
+VERBS = ("rides a bike", "paints walls", "lifted the box", "is washing dishes")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "mine & 50%.jsonl"
+    rows = [
+        {
+            "id": f"q{i}",
+            "question": f"Who {VERBS[i % 4]} by the {THINGS[i % 8]}?",
+            "choices": [f"She {v} at {i}." for v in VERBS],
+            "label": i % 4,
+        }
+        for i in range(24)
+    ]
+    write_jsonl(path, rows)
+    return path
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    path = tmp_path / "other.jsonl"
+    labels = ("yes", "no")
+    rows = [
+        {"premise": f"A dog {i} sleeps.", "hypothesis": f"Dog {i} {VERBS[i % 2]}.", "label": labels[i % 2]}
+        for i in range(30)
+    ]
+    write_jsonl(path, rows)
+    return path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_record(
+    data: Path, other: Path, tmp_path: Path
+) -> None:
+    made = swag_af.describe(DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / "out"))
+    files = set(tree(tmp_path / "out"))  # no verb is surely apart in so few rows
+    names = {
+        "counts",
+        "labels",
+        "questions",
+        "vocabulary",
+        "lengths",
+        "verbs",
+        "verbs-cumulative",
+        "topics",
+    }
+    tables = {f"tables/{name}.{suffix}" for name in names for suffix in ("csv", "md", "tex")}
+    pictures = {f"{name}.{suffix}" for name in ("verbs", "lengths") for suffix in ("png", "svg", "pdf")}
+    assert files == {*tables, *pictures, "describe.html", "describe.json"}
+    assert made.verbs is not None
+    assert made.verbs.corpora == (data.stem, "other")
+    record = json.loads((tmp_path / "out" / "describe.json").read_text())
+    assert (record["format"], record["kind"], record["n"]) == (1, "description", 24)
+
+
+def test_the_same_command_writes_the_same_bytes(data: Path, other: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        swag_af.describe(DescribeOptions((data,), beside=(other,), topics=2, out=tmp_path / name))
+    one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
+    assert [name for name in one if one[name] != two[name]] == []
+    assert one.keys() == two.keys()
+
+
+def test_the_page_needs_no_network_and_shows_text_as_text(data: Path, tmp_path: Path) -> None:
+    swag_af.describe(DescribeOptions((data,), topics=0, out=tmp_path / "out"))
+    page = (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
+    assert "mine &amp; 50%" in page
+    assert "<script" not in page
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert page.count("<svg") == 2
+
+
+def test_a_killed_run_leaves_no_folder_and_the_next_one_the_same(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = DescribeOptions((data,), topics=0, out=tmp_path / "out")
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("swag_af.cli.describing.description_page", stop)
+        with pytest.raises(KeyboardInterrupt):
+            swag_af.describe(options)
+    assert not (tmp_path / "out").exists()
+    swag_af.describe(options)
+    assert (tmp_path / "out" / "describe.json").is_file()
+
+
+def test_folders_of_others_are_not_replaced_and_ours_with_force_alone(data: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="not written by describe"):
+        swag_af.describe(DescribeOptions((data,), topics=0, verbs=0, out=taken, force=True))
+    ours = DescribeOptions((data,), topics=0, verbs=0, out=tmp_path / "out")
+    swag_af.describe(ours)
+    with pytest.raises(InputError, match="already exists"):
+        swag_af.describe(ours)
+    swag_af.describe(DescribeOptions((data,), topics=0, verbs=0, out=tmp_path / "out", force=True))
+    assert (taken / "letter.txt").read_text() == "dear"
+
+
+def test_faults_of_options_are_told_together() -> None:
+    with pytest.raises(InputError, match=r"--verbs -1: .*; --topics 1: .*; --seed -1"):
+        DescribeOptions((Path("a"),), verbs=-1, topics=1, seed=-1)
+
+
+def test_a_tagger_that_is_none_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nonsense"):
+        swag_af.describe(DescribeOptions((tmp_path / "missing.jsonl",), tagger="nonsense"))
+
+
+def test_other_corpora_are_read_with_the_same_mask(data: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a mask does is tested where texts are read."""
+    seen: list[str] = []
+
+    def read(paths: Sequence[Path], options: ReadingOptions, *, name: str = "") -> Instances:
+        seen.append(options.mask)
+        return read_instances(paths, ReadingOptions(), name=name)
+
+    monkeypatch.setattr("swag_af.cli.describing.read_instances", read)
+    swag_af.describe(DescribeOptions((data,), beside=(other,), topics=0, reading=ReadingOptions(mask="bike")))
+    assert seen == ["bike", "bike"]
+
+
+def test_the_terminal_shows_every_table_and_where_to_look(data: Path, other: Path) -> None:
+    options = DescribeOptions((data,), beside=(other,), topics=2)
+    text = "\n".join(described_lines(swag_af.describe(options), options))
+    for said in (
+        "Statistics of mine & 50%.",
+        "odds ratio, 95 % interval",
+        "few for 2 topics",
+        "--out DIR",
+    ):
+        assert said in text
+
+
+TABLE = Table(
+    "t",
+    "A 50 % {caption}_",
+    (Column("word"), Column("n", "count"), Column("share", "share"), Column("times", "times")),
+    (("a & b|c", 1234, 0.1234567, 450.4), ("d", 0, 0.0, None)),
+)
+
+
+def test_csv_has_values_as_they_are() -> None:
+    rows = list(csv.reader(_csv(TABLE).splitlines()))
+    assert rows == [["word", "n", "share", "times"], ["a & b|c", "1234", "0.1234567", "450.4"], ["d", "0", "0.0", ""]]
+
+
+def test_latex_is_escaped_and_ruled() -> None:
+    text = _latex(TABLE)
+    assert r"a \& b\textbar{}c & 1,234 & 12.35 \% & 450 \\" in text
+    assert r"\caption{A 50 \% \{caption\}\_}" in text
+    assert r"\begin{tabular}{lrrr}" in text
+    assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+
+
+def test_no_character_of_a_text_commands_latex() -> None:
+    assert escaped("\\input{x}\n~^") == r"\textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}"
+    assert latex_table([("a",), ("b",)], "c", "l").count(r"\\") == 2

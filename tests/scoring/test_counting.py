@@ -1,0 +1,99 @@
+"""Claims about the check of percentages against whole counts; the paper's figures are facts."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slow.scoring import prints_as
+
+from swag_af import counts
+from swag_af.data.errors import InputError
+from swag_af.scoring.options import CountCheckOptions
+
+PAPER = Path(__file__).resolve().parents[3] / "shared" / "papers" / "vcr_cs_pint_kim2023.txt"
+TABLE_2 = {
+    "ViLBERT": (("62.89", "41.50", "21.38"), "50.75", 159, (100, 66, 34), (34, 67)),
+    "UNITER": (("61.84", "43.42", "19.74"), "46.88", 152, (94, 66, 30), (30, 64)),
+    "VILLA": (("61.18", "42.76", "20.39"), "47.69", 152, (93, 65, 31), (31, 65)),
+    "VL-BART": (("70.44", "38.99", "24.52"), "59.09", 159, (112, 62, 39), (39, 66)),
+    "VL-T5": (("69.18", "42.13", "23.89"), "49.35", 159, (110, 67, 38), (38, 77)),
+    "PINT": (("61.84", "46.71", "25.66"), "58.21", 152, (94, 71, 39), (39, 67)),
+    "Human": (("91.64", "92.40", "87.84"), "93.78", 395, (362, 365, 347), (347, 370)),
+}
+"""Rows of VCR-CS's Table 2, the number that they are shares of, the counts, and the sensitivity's."""
+
+
+@pytest.mark.parametrize("row", TABLE_2)
+def test_the_rows_of_the_table_are_counts(row: str) -> None:
+    percentages, sensitivity, n, expected, pair = TABLE_2[row]
+    check = counts(percentages, n, sensitivity)
+    assert tuple(one.least for one in check.shares) == tuple(one.most for one in check.shares) == expected
+    assert check.sensitivity is not None
+    assert check.sensitivity.pairs == (pair,)
+    assert check.is_possible
+
+
+@pytest.mark.parametrize("row", ["UNITER", "VILLA", "PINT"])
+def test_three_rows_are_shares_of_152_and_not_of_159(row: str) -> None:
+    check = counts(TABLE_2[row][0], 159)
+    assert not check.is_possible
+    assert check.others == (152,)
+
+
+def test_one_sensitivity_is_impossible_beside_its_consistency() -> None:
+    check = counts(["69.18", "39.62", "24.52"], 159, "38.36")
+    assert [one.fit for one in check.shares] == ["rounded", "rounded", "cut"]
+    assert check.sensitivity is not None
+    assert (check.sensitivity.fit, check.sensitivity.pairs) == ("no", ((39, 101), (39, 102)))
+    assert not check.is_possible
+
+
+def test_the_table_is_that_of_the_paper() -> None:
+    if not PAPER.exists():
+        pytest.skip("no papers at ../shared/papers")
+    lines = re.sub(r"</?u>", "", PAPER.read_text(encoding="utf-8")).splitlines()
+    for row, (percentages, sensitivity, *_) in TABLE_2.items():
+        line = next(line for line in lines if line.startswith(f"| {row} ") or line.startswith(f"| {row}("))
+        assert re.findall(r"(?<![-+.\d])\d\d\.\d\d", line) == [*percentages, sensitivity]
+
+
+@given(st.integers(1, 400), st.integers(0, 3), st.data())
+def test_every_share_is_found_as_one_by_one(n: int, digits: int, data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, 100 * 10**digits))
+    printed = f"{number / 10**digits:.{digits}f}"
+    (share,) = counts([printed], n, near=0).shares
+    ways = {k: prints_as(k, n, printed) for k in range(n + 1)}
+    best = next((fit for fit in ("rounded", "cut") if fit in ways.values()), "no")
+    assert share.fit == best
+    if best != "no":
+        assert [k for k, fit in ways.items() if fit == best] == list(range(share.least, share.most + 1))
+
+
+@given(st.integers(1, 60), st.integers(0, 2), st.data())
+def test_every_sensitivity_is_found_as_one_by_one(n: int, digits: int, data: st.DataObject) -> None:
+    k = data.draw(st.integers(0, n))
+    number = data.draw(st.integers(0, 100 * 10**digits))
+    printed, consistency = f"{number / 10**digits:.{digits}f}", f"{100 * k / n:.6f}"
+    found = counts([consistency], n, printed, near=0).sensitivity
+    assert found is not None
+    ways = {(k, m): prints_as(k, m, printed) for m in range(max(k, 1), n + 1)}
+    best = next((fit for fit in ("rounded", "cut") if fit in ways.values()), "no")
+    assert found.fit == best
+    if best != "no":
+        assert set(found.pairs) <= {pair for pair, fit in ways.items() if fit == best}
+        assert len(found.pairs) == min(10, sum(fit == best for fit in ways.values()))
+
+
+@pytest.mark.parametrize("wrong", ["101", "-3", "x", "12.1234567", ""])
+def test_what_is_no_percentage_is_refused(wrong: str) -> None:
+    with pytest.raises(InputError, match="no percentage"):
+        counts([wrong], 100)
+    with pytest.raises(InputError, match="no percentage"):
+        CountCheckOptions((wrong,), 100)
+
+
+def test_the_faults_of_the_options_are_told_together() -> None:
+    with pytest.raises(InputError, match=r"no percentages.*--n 0.*--near"):
+        CountCheckOptions((), near=-1)

@@ -1,0 +1,199 @@
+"""Claims about accuracy by stage and part, consistency and sensitivity."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_scores import choices, classes, pairs, staged
+from slow.scoring import consistency, sensitivity
+
+from swag_af import scores_of
+from swag_af.auditing.interval import interval, ratio_interval
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instances
+from swag_af.scoring.figures import clusters_of
+from swag_af.scoring.outcome import Score
+
+
+def tied_scores(instances: Instances, seed: int) -> np.ndarray:
+    """Few different scores, so that many tie."""
+    return np.random.default_rng(seed).integers(0, 3, int(instances.offsets[-1])).astype(float)
+
+
+def shares_of(instances: Instances, scores: np.ndarray) -> np.ndarray:
+    parts = np.split(scores, instances.offsets[1:-1])
+    return np.concatenate([(part == part.max()) / (part == part.max()).sum() for part in parts])
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=30)
+def test_consistency_and_sensitivity_are_what_one_counts_over_all_ties(seed: int) -> None:
+    instances = pairs(12, seed=seed)
+    scores = tied_scores(instances, seed)
+    shares, rows = shares_of(instances, scores), [(2 * i, 2 * i + 1) for i in range(12)]
+    found = scores_of(instances, scores)
+    assert found.figure("consistency").value == pytest.approx(consistency(instances, shares, rows), abs=1e-8)
+    differing, both = sensitivity(instances, shares, rows)
+    value = found.figure("sensitivity").value
+    assert (value is None) if differing == 0 else value == pytest.approx(both / differing, abs=1e-8)
+
+
+def test_right_answers_are_right_in_every_figure() -> None:
+    for instances in (choices(), pairs(), classes(), staged()):
+        found = scores_of(instances, instances.answers)
+        assert {one.value for one in found.figures if one.kind == "share"} == {1.0}
+
+
+def test_chance_is_that_of_each_instance() -> None:
+    of_pairs = scores_of(pairs(), pairs().answers)
+    assert of_pairs.figure("consistency").chance == pytest.approx(1 / 16)
+    assert of_pairs.figure("sensitivity").chance == pytest.approx(1 / 12)
+    of_stages = scores_of(staged(), staged().answers)
+    assert [(one.name, one.chance) for one in of_stages.figures[1:]] == [
+        ("Q->A", 0.25),
+        ("QA->R", 0.25),
+        ("Q->AR", 0.0625),
+    ]
+
+
+def test_chance_of_classes_is_always_the_commonest() -> None:
+    instances = classes()
+    always = scores_of(instances, np.ones(len(instances), int))
+    for name in ("accuracy", "consistency"):
+        assert always.figure(name).value == pytest.approx(always.figure(name).chance)
+
+
+def test_random_answers_reach_the_chance_of_consistency_and_sensitivity() -> None:
+    instances = pairs(3000)
+    found = scores_of(instances, np.random.default_rng(1).integers(4, size=len(instances)))
+    for name in ("consistency", "sensitivity", "original accuracy", "contrast accuracy"):
+        one = found.figure(name)
+        assert one.low is not None
+        assert one.high is not None
+        assert one.chance is not None
+        assert one.low < one.chance < one.high
+
+
+def test_predictions_are_the_same_by_text_and_not_by_number() -> None:
+    """A model that always says "red" never differs, wherever "red" stands."""
+    instances = pairs()
+    red = np.array([one.options.index("red") for one in instances.instances])
+    assert scores_of(instances, red).figure("sensitivity").value is None
+    assert scores_of(instances, red).figure("sensitivity").n == 0
+
+
+def test_edited_options_are_compared_by_number() -> None:
+    instances = pairs()
+    edited = tuple(
+        replace(one, options=tuple(f"{text} {one.variant}" for text in one.options)) for one in instances.instances
+    )
+    first = np.zeros(len(edited), int)
+    assert scores_of(replace(instances, instances=edited), first).figure("sensitivity").n == 0
+
+
+def test_consistency_takes_sets_of_any_size() -> None:
+    instances = classes(30)
+    answers = instances.answers.copy()
+    answers[0] = 1 - answers[0]
+    found = scores_of(instances, answers)
+    assert found.figure("consistency").value == 0.9
+    assert found.figure("consistency").n == 10
+
+
+def test_all_stages_takes_questions_that_have_all() -> None:
+    instances = staged()
+    fewer = replace(instances, instances=instances.instances[:-1])
+    found = scores_of(fewer, fewer.answers)
+    assert found.figure("Q->AR").n == 11
+    assert found.figure("Q->A").n == 11
+
+
+def test_missing_answers_are_wrong_and_make_no_pair_differ() -> None:
+    instances = pairs()
+    answers = instances.answers.copy()
+    answers[::2] = -1
+    found = scores_of(instances, answers)
+    assert found.n_missing == 20
+    assert found.figure("accuracy").value == 0.5
+    assert found.figure("sensitivity").n == 0
+
+
+def in_order(score: Score) -> tuple[object, ...]:
+    return score.figures, score.parts, score.groups, score.spread
+
+
+@pytest.mark.parametrize("make", [choices, pairs, classes, staged])
+def test_the_order_of_rows_does_not_matter(make: Callable[[], Instances]) -> None:
+    instances = make()
+    scores = tied_scores(instances, 3)
+    order = np.random.default_rng(5).permutation(len(instances))
+    moved = np.concatenate([scores[instances.offsets[row] : instances.offsets[row + 1]] for row in order])
+    assert in_order(scores_of(instances, scores)) == in_order(scores_of(instances.take(order), moved))
+
+
+def test_intervals_keep_contrast_sets_and_questions_together() -> None:
+    without = [replace(one, group="", context=f"{i}") for i, one in enumerate(pairs(10).instances)]
+    assert clusters_of(replace(pairs(10), instances=tuple(without))).n == 10
+    asked = [replace(one, group="", context=f"{i}") for i, one in enumerate(staged(6).instances)]
+    assert clusters_of(replace(staged(6), instances=tuple(asked))).n == 6
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=40)
+def test_a_ratio_of_whole_counts_has_the_interval_of_the_share(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = rng.integers(2, size=60).astype(float)
+    part = whole * rng.integers(2, size=60)
+    groups = rng.integers(8, size=60)
+    if whole.any():
+        counted = whole == 1
+        numbers = np.unique(groups[counted], return_inverse=True)[1]
+        assert ratio_interval(part, whole, groups) == pytest.approx(interval(part[counted], numbers))
+
+
+def test_groups_that_differ_by_luck_alone_spread_as_luck_does() -> None:
+    instances = choices(4000, n_groups=100)
+    found = scores_of(instances, np.random.default_rng(2).integers(4, size=4000))
+    assert found.spread is not None
+    assert found.spread.deviation == pytest.approx(found.spread.by_luck, rel=0.25)
+    values = [one.value for one in found.groups]
+    assert values == sorted(values)
+    assert sum(one.n for one in found.groups) == 4000
+
+
+def test_splits_are_parts() -> None:
+    instances = choices(40)
+    halves = [replace(one, split="val" if i % 2 else "test") for i, one in enumerate(instances.instances)]
+    found = scores_of(replace(instances, instances=tuple(halves)), instances.answers)
+    assert [(one.part, one.n) for one in found.parts] == [("split: test", 20), ("split: val", 20)]
+    assert scores_of(instances, instances.answers).parts == ()
+
+
+def test_arrays_of_another_shape_are_refused() -> None:
+    instances = choices()
+    for wrong in (np.zeros(3, int), np.full(40, 4), np.full(40, -2), np.zeros(40)):
+        with pytest.raises(InputError, match="data: "):
+            scores_of(instances, wrong)
+
+
+def test_the_first_row_of_vcr_cs_is_reproduced_from_predictions() -> None:
+    """ViLBERT's row: 100, 66 and 34 of 159 pairs, and 34 of the 67 whose predictions differ (Kim et al. 2023)."""
+    instances = pairs(159)
+    said = []
+    for i in range(159):
+        one, other = instances.instances[2 * i : 2 * i + 2]
+        first, second = one.options[one.answer], other.options[other.answer]
+        wrong = next(text for text in one.options if text not in (first, second))
+        said += (
+            [first, second] if i < 34 else [first, wrong] if i < 67 else [first, first] if i < 100
+            else [second, second] if i < 132 else [wrong, wrong]
+        )  # fmt: skip
+    chosen = np.array([one.options.index(text) for one, text in zip(instances.instances, said, strict=True)])
+    found = scores_of(instances, chosen)
+    names = ("original accuracy", "contrast accuracy", "consistency", "sensitivity")
+    values = [100 * (found.figure(name).value or 0) for name in names]
+    assert values == pytest.approx([62.89, 41.51, 21.38, 50.75], abs=0.005)
+    assert found.figure("sensitivity").n == 67

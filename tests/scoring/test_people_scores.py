@@ -1,0 +1,191 @@
+"""Claims about answers of people: majorities, workers, agreement, and NLVR2's own figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_scores import choices, classes, dataset, write
+from slow.scoring import fleiss_kappa
+from slow.scoring import majority_right as by_all_draws
+
+import swag_af
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instances
+from swag_af.judging.verdicts import Item, Verdict, write_verdicts
+from swag_af.scoring.people import People, majority_right, people_of
+from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.judgements import read_judgements
+
+NLVR2 = Path(__file__).resolve().parents[3] / "shared" / "data" / "nlvr2" / "dev.json"
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), st.integers(1, 5))
+@settings(deadline=None)
+def test_a_majority_is_that_of_all_draws(votes: list[int], m: int) -> None:
+    if m <= sum(votes):
+        assert majority_right(tuple(votes), m) == pytest.approx(by_all_draws(votes, m))
+
+
+def measure(path: Path, data: Instances, *, min_items: int = 1, expert: str = "") -> People:
+    groups = np.arange(len(data))
+    return people_of(read_judgements(path, Cells(data), path, groups), min_items=min_items, expert=expert)
+
+
+def figures(people: People) -> dict[str, float | None]:
+    return {one.name: one.value for one in people.figures}
+
+
+def rows(data: Instances, workers: str, answers: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    return [
+        {"id": one.id, "worker": worker, "answer": answers[i][j]}
+        for i, one in enumerate(data.instances)
+        for j, worker in enumerate(workers)
+    ]
+
+
+def test_workers_majorities_expert_and_kappa(tmp_path: Path) -> None:
+    data = choices(30, n_options=3)
+    rng = np.random.default_rng(0)
+    answers = np.where(rng.random((30, 3)) < 0.6, data.answers[:, None], rng.integers(3, size=(30, 3)))
+    path = write(tmp_path / "p.jsonl", rows(data, "abc", answers.tolist()))
+    found = measure(path, data, expert="b")
+    right = answers == data.answers[:, None]
+    values = figures(found)
+    assert values["majority of 1"] == pytest.approx(right.mean())
+    assert values["expert"] == pytest.approx(right[:, 1].mean())
+    assert values["mean over workers"] == pytest.approx(right.mean())
+    assert found.deviation == pytest.approx(right.mean(axis=0).std())
+    assert values["Fleiss' kappa"] == pytest.approx(fleiss_kappa(answers.tolist()))
+    others = [row[row != gold] for row, gold in zip(answers, data.answers, strict=True)]
+    votes = [(3 - len(wrong), *np.bincount(wrong, minlength=3).tolist()) for wrong in others]
+    assert values["majority of 3"] == pytest.approx(np.mean([by_all_draws(of, 3) for of in votes]))
+    assert "majority of 5" not in values
+
+
+def test_the_own_items_of_a_writer_do_not_count(tmp_path: Path) -> None:
+    data = choices(20)
+    given = [row | {"writer": "a"} for row in rows(data, "ab", [[0, 1]] * 20)]
+    found = measure(write(tmp_path / "p.jsonl", given), data)
+    assert (found.n_answers, found.n_counted) == (40, 20)
+    assert [one.worker for one in found.workers] == ["b"]
+
+
+def test_workers_with_few_answers_are_no_part_of_the_mean(tmp_path: Path) -> None:
+    data = choices(20)
+    given = [*rows(data, "a", [[0]] * 20), {"id": "q3", "worker": "b", "answer": 1}]
+    found = measure(write(tmp_path / "p.jsonl", given), data, min_items=5)
+    assert next(one.n for one in found.figures if one.name == "mean over workers") == 1
+    assert len(found.workers) == 2
+
+
+def test_the_labels_of_nlvr2_that_made_gold_count_for_agreement_alone(tmp_path: Path) -> None:
+    data = classes(30)
+    path = write(
+        tmp_path / "dev.jsonl",
+        (
+            {
+                "identifier": one.id,
+                "validation": {"w": str(one.answer == 1)},
+                "extra_validations": {"w": "True", "x": "False"},
+                "writer": "x",
+            }
+            for one in data.instances
+        ),
+    )
+    found = measure(path, data)
+    assert (found.n_answers, found.n_counted) == (90, 30)
+    assert figures(found)["mean over workers"] == pytest.approx(data.answers.mean())
+    assert next(one for one in found.figures if "kappa" in one.name).of == "items with 3 labels"
+
+
+def test_verdicts_are_answers(tmp_path: Path) -> None:
+    ratings = ("likely", "likely", "unlikely")
+    verdicts = [
+        Verdict(Item(row, (0, 4, 2)), who, ratings, best, 1 if best != 1 else 0)
+        for row in range(12)
+        for who, best in (("a", 0), ("b", row % 3))
+    ]
+    path = tmp_path / "verdicts.jsonl"
+    write_verdicts(path, verdicts, "pool")
+    found = measure(path, choices(3))
+    values = figures(found)
+    assert values["majority of 1"] == pytest.approx((12 + 4) / 24)
+    assert found.figures[0].chance == pytest.approx(1 / 3)
+    assert "Fleiss' kappa" not in values
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown id": ({"id": "zz", "worker": "a", "answer": 0}, "'zz', which is not in data"),
+    "no worker": ({"id": "q1", "worker": "", "answer": 0}, "has no worker"),
+    "no option": ({"id": "q1", "worker": "a", "answer": 9}, "answer 9"),
+    "twice": ({"id": "q0", "worker": "a", "answer": 0}, "answered before"),
+    "no column": ({"id": "q0", "who": "a", "answer": 0}, "no column of workers"),
+}
+
+
+@pytest.mark.parametrize(("row", "said"), BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_used_is_told(row: dict[str, Any], said: str, tmp_path: Path) -> None:
+    first = [] if "who" in row else [{"id": "q0", "worker": "a", "answer": 0}]
+    with pytest.raises(InputError, match=said):
+        measure(write(tmp_path / "p.jsonl", [*first, row]), choices())
+
+
+def test_an_expert_whom_nobody_knows_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", rows(choices(3), "ab", [[0, 0]] * 3))
+    with pytest.raises(InputError, match="--expert c: no such worker"):
+        measure(path, choices(3), expert="c")
+
+
+@pytest.mark.real
+def test_the_figures_of_nlvr2(tmp_path: Path) -> None:
+    if not NLVR2.exists():
+        pytest.skip("no NLVR2 at ../shared/data")
+    data = swag_af.read_instances([NLVR2])
+    always = tmp_path / "true.csv"
+    always.write_text("".join(f"{one.id},1\n" for one in data.instances))
+    found = swag_af.score(swag_af.ScoreOptions(NLVR2, (always,), people=NLVR2))
+    assert round(100 * (found.models[0].figures[0].value or 0), 2) == 50.86
+    people = found.people
+    assert people is not None
+    mean = next(one for one in people.figures if one.name == "mean over workers")
+    kappa = next(one for one in people.figures if one.name == "Fleiss' kappa")
+    assert mean.value is not None
+    assert kappa.value is not None
+    assert people.deviation is not None
+    assert (round(100 * mean.value, 2), round(100 * people.deviation, 2), mean.n) == (96.28, 2.13, 51)
+    assert (round(kappa.value, 3), kappa.n) == (0.893, 6870)
+
+
+@pytest.mark.real
+def test_always_true_is_consistent_on_few_sentences_of_nlvr2() -> None:
+    if not NLVR2.exists():
+        pytest.skip("no NLVR2 at ../shared/data")
+    data = in_sets(swag_af.read_instances([NLVR2]))
+    consistency = swag_af.scores_of(data, np.ones(len(data), int)).figure("consistency")
+    assert consistency.value is not None
+    assert (round(100 * consistency.value, 2), consistency.n) == (3.87, 2018)
+    assert consistency.chance == consistency.value
+
+
+def in_sets(data: Instances) -> Instances:
+    """The same with contrast sets of a sentence and a set of images, as `SPLIT-SET-PAIR-SENTENCE` tells them."""
+    from dataclasses import replace
+
+    parts = [one.id.rsplit("-", 2) for one in data.instances]
+    sets = [f"{images} {sentence}" for images, _, sentence in parts]
+    made = (replace(one, contrast_set=name) for one, name in zip(data.instances, sets, strict=True))
+    return replace(data, instances=tuple(made))
+
+
+def test_people_alone_are_scored(tmp_path: Path) -> None:
+    data = choices(10)
+    questions = dataset(tmp_path / "q.jsonl", data)
+    path = write(tmp_path / "p.jsonl", rows(data, "abc", [[0, 1, 2]] * 10))
+    found = swag_af.score(swag_af.ScoreOptions(questions, (), people=path, min_items=1))
+    assert found.people is not None
+    assert found.models == ()
+    assert found.people.n_workers == 3

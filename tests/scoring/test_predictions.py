@@ -1,0 +1,247 @@
+"""Claims about files of predictions: each form of file says the same, and what does not fit is told in one line."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_scores import choices, classes, options_of, write
+
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instances
+from swag_af.scoring.options import Metric, PredictionOptions
+from swag_af.scoring.reading.answers import Cells
+from swag_af.scoring.reading.predictions import Predictions, read_predictions
+
+N = 40
+DATA = choices(N)
+CHOSEN = np.random.default_rng(9).integers(4, size=N).tolist()
+IDS = [one.id for one in DATA.instances]
+
+
+def read(path: Path, options: PredictionOptions | None = None, data: Instances = DATA) -> Predictions:
+    return read_predictions(path, Cells(data), options or PredictionOptions(), name="m")
+
+
+def one_hot(i: int) -> list[float]:
+    return [-9.0 + 2.5 * (k == i) for k in range(4)]
+
+
+def logged(i: int, **changed: object) -> dict[str, object]:
+    """A line of a log of samples."""
+    arguments = [[f"Question {i}?", f" {text}"] for text in options_of(i)]
+    resps = [[[str(score), "False"]] for score in one_hot(CHOSEN[i])]
+    return {
+        "doc_id": i,
+        "doc": {"question": f"Question {i}?"},
+        "target": "0",
+        "arguments": arguments,
+        "resps": resps,
+        "filtered_resps": [one[0] for one in resps],
+    } | changed
+
+
+def as_csv(header: str, cells: Callable[[int], str]) -> str:
+    return f"{header}\n" + "".join(f"{IDS[i]},{cells(i)}\n" for i in range(N))
+
+
+def as_jsonl(cells: Callable[[int], dict[str, object]]) -> str:
+    return "".join(json.dumps({"id": IDS[i], **cells(i)}) + "\n" for i in range(N))
+
+
+FORMS = {
+    "number.csv": as_csv("id,prediction", lambda i: str(CHOSEN[i])),
+    "number from 1.csv": as_csv("id,prediction", lambda i: str(CHOSEN[i] + 1)),
+    "letter.csv": as_csv("id,answer", lambda i: "ABCD"[CHOSEN[i]]),
+    "text.jsonl": as_jsonl(lambda i: {"answer": options_of(i)[CHOSEN[i]]}),
+    "no header.csv": "".join(f"{IDS[i]},{CHOSEN[i]}\n" for i in range(N)),
+    "list of scores.jsonl": as_jsonl(lambda i: {"label": 0, "scores": one_hot(CHOSEN[i])}),
+    "list in a cell.csv": as_csv("id,probs", lambda i: '"' + json.dumps(one_hot(CHOSEN[i])) + '"'),
+    "numbered scores.csv": as_csv("id,score0,score1,score2,score3", lambda i: ",".join(map(str, one_hot(CHOSEN[i])))),
+    "by letter.jsonl": as_jsonl(lambda i: {"logits": dict(zip("ABCD", one_hot(CHOSEN[i]), strict=True))}),
+    "answers of another column.jsonl": as_jsonl(lambda i: {"label": 0, "pred": CHOSEN[i]}),
+    "one object.json": json.dumps({IDS[i]: CHOSEN[i] for i in range(N)}, indent=1),
+    "one object of scores.json": json.dumps({IDS[i]: one_hot(CHOSEN[i]) for i in range(N)}),
+    "lines.json": as_jsonl(lambda i: {"pred": CHOSEN[i]}),
+    "log.jsonl": "".join(json.dumps(logged(i)) + "\n" for i in range(N)),
+    "log without filtered.jsonl": "".join(
+        json.dumps({k: v for k, v in logged(i).items() if k != "filtered_resps"}) + "\n" for i in range(N)
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_says_the_same(form: str, tmp_path: Path) -> None:
+    path = tmp_path / form
+    path.write_text(FORMS[form], encoding="utf-8")
+    found = read(path)
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    assert found.hits.tolist() == [float(a == b) for a, b in zip(CHOSEN, DATA.answers.tolist(), strict=True)]
+    assert (found.n_missing, found.n_tied) == (0, 0)
+
+
+@pytest.mark.parametrize("said", ["{0}", "False", "{0:d}"])
+def test_classes_are_named_or_counted(said: str, tmp_path: Path) -> None:
+    data = classes(30)
+    words = {"{0}": ["False", "True"], "False": ["false", "TRUE"], "{0:d}": ["0", "1"]}[said]
+    path = tmp_path / "p.csv"
+    path.write_text("".join(f"{one.id},{words[one.answer]}\n" for one in data.instances))
+    assert read(path, data=data).hits.all()
+
+
+def test_truth_values_and_scores_by_class_are_read(tmp_path: Path) -> None:
+    data = classes(30)
+    truth = write(tmp_path / "a.jsonl", ({"id": one.id, "pred": one.answer == 1} for one in data.instances))
+    scores = write(
+        tmp_path / "b.jsonl",
+        ({"id": one.id, "probs": {"True": 0.2 + one.answer / 2, "False": 0.5}} for one in data.instances),
+    )
+    assert read(truth, data=data).hits.all()
+    assert read(scores, data=data).hits.all()
+
+
+NLI = ("contradiction", "entailment", "neutral")
+
+
+def nli() -> Instances:
+    """Classes whose order nobody can know, as data sets count them in another."""
+    return replace(classes(30), classes=NLI)
+
+
+@pytest.mark.parametrize("cell", [{"pred": 1}, {"scores": [0.1, 0.9, 0.3]}])
+def test_numbers_of_named_classes_take_an_order(cell: dict[str, object], tmp_path: Path) -> None:
+    """MNLI counts entailment, neutral, contradiction: by letter, all would be read wrongly, without a word."""
+    data = nli()
+    path = write(tmp_path / "p.jsonl", ({"id": one.id, **cell} for one in data.instances))
+    with pytest.raises(InputError, match="say --class-order"):
+        read(path, data=data)
+    order = "entailment,neutral,contradiction"
+    found = read_predictions(path, Cells(data, order), PredictionOptions(class_order=order), name="m")
+    assert set(found.shares.reshape(30, 3).argmax(axis=1).tolist()) == {NLI.index("neutral")}
+
+
+@pytest.mark.parametrize("order", ["entailment,neutral", "a,b,c"])
+def test_an_order_of_other_classes_is_refused(order: str) -> None:
+    with pytest.raises(InputError, match="--class-order"):
+        Cells(nli(), order)
+
+
+def test_a_log_names_classes_by_its_requests(tmp_path: Path) -> None:
+    data = nli()
+    words = ["entailment", "neutral", "contradiction"]
+    rows = (
+        logged(
+            i,
+            arguments=[["Q", f" {word}"] for word in words],
+            filtered_resps=[[-1.0 - (word != NLI[one.answer]), False] for word in words],
+        )
+        for i, one in enumerate(data.instances)
+    )
+    assert read(write(tmp_path / "log.jsonl", rows), data=data).hits.all()
+
+
+def test_ties_are_shared(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", ({"id": id, "scores": [1, 1, 1, 0]} for id in IDS))
+    found = read(path)
+    assert found.n_tied == N
+    assert found.hits.tolist() == pytest.approx([(answer < 3) / 3 for answer in DATA.answers.tolist()])
+
+
+@pytest.mark.parametrize(("metric", "chosen"), [("acc", 0), ("acc_norm", 2), ("acc_bytes", 1)])
+def test_the_metric_of_a_log_chooses_as_the_harness_does(metric: Metric, chosen: int, tmp_path: Path) -> None:
+    """Log-likelihoods -4, -8, -5 of choices with 2, 7 and 4 characters, which have 2, 9 and 4 bytes less or more."""
+    texts, scores = ["ab", "éééééééé", "abcdefg"], [-4.0, -8.5, -6.0]
+    lengths = {"acc": [1, 1, 1], "acc_norm": [2, 8, 7], "acc_bytes": [2, 16, 7]}[metric]
+    assert int(np.argmax(np.array(scores) / lengths)) == chosen
+    rows = (
+        logged(
+            i,
+            arguments=[["Q", f" {text}"] for text in texts] + [["", f" {text}"] for text in texts],
+            filtered_resps=[[score, False] for score in (*scores, 0.0, 0.0, 0.0)],
+        )
+        for i in range(N)
+    )
+    data = choices(N, n_options=3)
+    path = write(tmp_path / "log.jsonl", rows)
+    found = read(path, PredictionOptions(metric=metric), data)
+    assert set(found.shares.reshape(N, 3).argmax(axis=1).tolist()) == {chosen}
+    assert "count the rows" in found.said
+
+
+def test_missing_double_and_unknown_ids_are_told_together(tmp_path: Path) -> None:
+    ids = [*IDS[2:], IDS[5], "zz"]
+    path = write(tmp_path / "p.jsonl", ({"id": id, "pred": 0} for id in ids))
+    with pytest.raises(InputError) as told:
+        read(path)
+    line = str(told.value)
+    assert "2 ids of data are missing (first: q0, q1); 1 ids occur twice (first: q5); 1 ids are not in data" in line
+    assert "--allow-missing" in line
+    with pytest.raises(InputError, match="occur twice"):
+        read(path, PredictionOptions(allow_missing=True))
+
+
+def test_missing_answers_may_be_allowed_and_are_wrong(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", ({"id": one.id, "pred": one.answer} for one in DATA.instances[4:]))
+    found = read(path, PredictionOptions(allow_missing=True))
+    assert found.n_missing == 4
+    assert found.hits.sum() == N - 4
+
+
+BAD = {
+    "other ids": (as_jsonl(lambda i: {"pred": 0}).replace('"q', '"other-'), "none of its ids is in data"),
+    "no answers": (as_jsonl(lambda i: {"x": 1, "y": 2}), "no column of answers or scores"),
+    "no such option": (as_jsonl(lambda i: {"pred": 7 if i == 3 else 0}), "line 4"),
+    "another text": (as_jsonl(lambda i: {"pred": "purple"}), "purple"),
+    "few scores": (as_jsonl(lambda i: {"scores": [1, 2]}), "2 scores under scores for 4 answers"),
+    "no numbers": (as_jsonl(lambda i: {"scores": [1, 2, 3, None]}), "are no numbers"),
+    "infinite": (as_jsonl(lambda i: {"scores": ["inf", "0", "0", "0"]}), "are no numbers"),
+    "empty answer": (as_jsonl(lambda i: {"pred": "" if i == 2 else 0}), "has no pred"),
+    "broken log": (json.dumps(logged(0) | {"filtered_resps": [[-1, False]]}) + "\n", "no log-likelihood of each"),
+    "no json": ("{\n", "not valid JSON"),
+    "nothing": ("", "no rows"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), BAD.values(), ids=BAD.keys())
+def test_what_cannot_be_used_is_told_in_one_line(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError) as told:
+        read(path)
+    assert said in str(told.value)
+    assert str(told.value).startswith(str(path))
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        PredictionOptions(prediction_id="nr"),
+        PredictionOptions(prediction_column="prod"),
+        PredictionOptions(scores_column="scors"),
+    ],
+)
+def test_a_column_that_is_not_there_is_told(options: PredictionOptions, tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(as_jsonl(lambda i: {"pred": 0, "scores": [0, 0, 0, 1]}))
+    with pytest.raises(InputError, match="no column"):
+        read(path, options)
+
+
+def test_named_columns_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(as_jsonl(lambda i: {"pred": 0, "mine": CHOSEN[i], "a0": 1, "a1": 0, "a2": 0, "a3": 0}))
+    mine = read(path, PredictionOptions(prediction_column="mine"))
+    assert mine.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    first = read(path, PredictionOptions(scores_column="a"))
+    assert set(first.shares.reshape(N, 4).argmax(axis=1).tolist()) == {0}
+
+
+def test_a_log_of_a_dataset_with_other_ids_counts_its_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.jsonl", (logged(i) for i in range(10)))
+    found = read(path, PredictionOptions(allow_missing=True))
+    assert "count the rows" in found.said
+    assert found.n_missing == N - 10
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist()[:10] == CHOSEN[:10]

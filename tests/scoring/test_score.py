@@ -1,0 +1,168 @@
+"""Claims about the verb: what it writes, prints and refuses."""
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_scores import choices, dataset, options_of, write
+
+import swag_af
+from swag_af.auditing.storing import save_audit
+from swag_af.cli.main import main
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instances
+from swag_af.scoring.masking import changed_by_mask, write_masked
+
+
+def predictions(path: Path, data: Instances, right: float, seed: int) -> Path:
+    rng = np.random.default_rng(seed)
+    chosen = np.where(rng.random(len(data)) < right, data.answers, rng.integers(4, size=len(data)))
+    return write(path, ({"id": one.id, "pred": int(i)} for one, i in zip(data.instances, chosen, strict=True)))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path, Path]:
+    """A dataset, two models, and what the first does blind."""
+    data = choices(120, n_groups=20)
+    questions = dataset(tmp_path / "q.jsonl", data)
+    made = [predictions(tmp_path / f"{name}.jsonl", data, right, i) for i, (name, right) in enumerate(MODELS)]
+    return questions, made[0], made[1], made[2]
+
+
+MODELS = (("ours", 0.8), ("<theirs>", 0.4), ("blind", 0.1))
+
+
+def test_everything_is_written_and_printed(
+    files: tuple[Path, Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, ours, theirs, blind = map(str, files)
+    out, record = tmp_path / "s.html", tmp_path / "s.json"
+    main(["score", questions, ours, theirs, "--blind", f"no-image={blind}", "--json", str(record), "--out", str(out)])
+    printed = capsys.readouterr().out
+    assert "ours is right on" in printed
+    assert "ours has +" in printed
+    found = json.loads(record.read_text())
+    assert found["kind"] == "score"
+    assert [one["model"] for one in found["models"]] == ["ours", "<theirs>"]
+    assert {"figures", "parts", "groups", "spread", "n_missing", "n_tied"} <= set(found["models"][0])
+    assert found["comparisons"][0]["mcnemar"] < 0.01
+    assert found["gaps"][0]["gap"]["low"] > 0
+    page = out.read_text(encoding="utf-8")
+    assert "&lt;theirs&gt;" in page
+    assert "<theirs>" not in page
+    for section in ("figures", "comparison", "blind", "groups", "making"):
+        assert f'<section id="{section}">' in page
+    assert_closed(page)
+
+
+class Tags(HTMLParser):
+    """Notes which tags are open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def assert_closed(page: str) -> None:
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open
+
+
+def test_the_same_command_writes_the_same_bytes(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    questions, ours, theirs, _ = files
+    written = []
+    for name in ("a", "b"):
+        record, page = tmp_path / f"{name}.json", tmp_path / f"{name}.html"
+        swag_af.score(swag_af.ScoreOptions(questions, (ours, theirs), json=record, out=page))
+        written.append((record.read_bytes(), page.read_bytes()))
+    assert written[0] == written[1]
+
+
+def test_the_order_of_lines_changes_no_figure(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    questions, ours, theirs, _ = files
+    before = swag_af.score(swag_af.ScoreOptions(questions, (ours, theirs)))
+    for path in (questions, ours, theirs):
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(sorted(lines, key=lambda line: line[::-1])))
+    after = swag_af.score(swag_af.ScoreOptions(questions, (ours, theirs)))
+    assert (before.models, before.comparisons) == (after.models, after.comparisons)
+
+
+def test_tiers_of_an_audit_are_parts(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    questions, ours, _, _ = files
+    audited = swag_af.run_audit(swag_af.AuditOptions((questions,), filters="tfidf", seeds=1)).audit
+    save_audit(audited, tmp_path / "audit")
+    found = swag_af.score(swag_af.ScoreOptions(questions, (ours,), audit=tmp_path / "audit"))
+    parts = [one for one in found.models[0].parts if one.part.startswith("tier: ")]
+    assert sum(one.n for one in parts) == 120
+    assert parts[-1].part == "tier: hard"
+    other = dataset(tmp_path / "other.jsonl", choices(130))
+    with pytest.raises(InputError, match=r"--audit .*10 ids"):
+        swag_af.score(swag_af.ScoreOptions(other, (), people=ours, audit=tmp_path / "audit"))
+
+
+def test_an_audit_of_other_answers_is_refused(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    questions, ours, _, _ = files
+    audited = swag_af.run_audit(swag_af.AuditOptions((questions,), filters="tfidf", seeds=1)).audit
+    save_audit(audited, tmp_path / "audit")
+    dataset(questions, choices(120, n_groups=20, seed=1))
+    with pytest.raises(InputError, match="another right answer"):
+        swag_af.score(swag_af.ScoreOptions(questions, (ours,), audit=tmp_path / "audit"))
+
+
+def test_masked_questions_are_written_without_labels(tmp_path: Path) -> None:
+    data = choices(6)
+    hidden = tuple(replace(one, context="[MASK]?") if i % 2 else one for i, one in enumerate(data.instances))
+    masked = replace(data, instances=hidden)
+    changed = changed_by_mask(data, masked)
+    assert changed.tolist() == [False, True] * 3
+    assert write_masked(tmp_path / "m.jsonl", masked, changed) == 3
+    rows = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
+    assert rows[0] == {"id": "q1", "context": "[MASK]?", "options": list(options_of(1))}
+
+
+REFUSED = {
+    "no predictions": ([], "no predictions: name a file of them"),
+    "output is read": (["{ours}", "--json", "{ours}"], "this is read or written as something else"),
+    "output is there": (["{ours}", "--out", "{theirs}"], "already exists"),
+    "blind without a name": (["{ours}", "--blind", "b.jsonl"], "--blind: NAME=FILE"),
+    "expert of nobody": (["{ours}", "--expert", "x"], "--expert: of --people"),
+    "mask to write": (["{ours}", "--write-masked", "m.jsonl"], "--write-masked: of --mask"),
+    "missing file": (["none.jsonl"], "none.jsonl: no such file"),
+    "missing blind": (["{ours}", "--blind", "x=none.jsonl"], "none.jsonl: no such file"),
+    "missing audit": (["{ours}", "--audit", "none"], "none: no such folder"),
+    "min items": (["{ours}", "--min-items", "0"], "--min-items 0: at least 1"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_done_is_refused_in_one_line(
+    arguments: list[str], said: str, files: tuple[Path, Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, ours, theirs, _ = files
+    before = {path: path.read_bytes() for path in files[0].parent.iterdir()}
+    with pytest.raises(SystemExit) as stopped:
+        main(["score", str(questions), *(word.format(ours=ours, theirs=theirs) for word in arguments)])
+    told = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert said in told
+    assert told.count("\n") == 1
+    assert {path: path.read_bytes() for path in files[0].parent.iterdir()} == before
+
+
+def test_the_count_check_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["count-check", "61.84", "46.71", "25.66", "--n", "159"])
+    printed = capsys.readouterr().out
+    assert "impossible" in printed
+    assert "152" in printed

@@ -1,0 +1,87 @@
+"""Claims about two models on the same instances."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_scores import choices
+
+from swag_af.scoring.comparison import bootstrap, compare, holm, mcnemar
+from swag_af.scoring.reading.predictions import Predictions, predictions_of
+
+
+@given(st.integers(0, 80), st.integers(0, 80))
+@settings(deadline=None)
+def test_mcnemar_is_the_binomial_test_of_a_fair_coin(b: int, c: int) -> None:
+    from scipy.stats import binomtest
+
+    expected = binomtest(b, b + c).pvalue if b + c else 1.0
+    assert mcnemar(b, c) == pytest.approx(expected)
+
+
+def test_holm_multiplies_the_least_by_all_and_keeps_the_order() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def models(seed: int, n: int = 400) -> tuple[list[Predictions], np.ndarray]:
+    instances = choices(n, n_groups=40)
+    rng = np.random.default_rng(seed)
+    good = np.where(rng.random(n) < 0.7, instances.answers, rng.integers(4, size=n))
+    bad = np.where(rng.random(n) < 0.3, instances.answers, rng.integers(4, size=n))
+    groups = np.arange(n) % 40
+    return [predictions_of(instances, one, name=name) for one, name in ((good, "good"), (bad, "bad"))], groups
+
+
+def test_a_better_model_is_told_from_a_worse() -> None:
+    (good, bad), groups = models(0)
+    one, other = compare(good, [bad, good], groups, seed=0)
+    assert one.difference.value == pytest.approx(good.hits.mean() - bad.hits.mean())
+    assert max(one.mcnemar, one.bootstrap_p) < 0.01
+    assert one.holm == pytest.approx(2 * one.mcnemar)
+    assert one.difference.low is not None
+    assert 0 < one.difference.low <= one.bootstrap_low + 0.02
+    assert (other.difference.value, other.mcnemar, other.bootstrap_p) == (0.0, 1.0, 1.0)
+
+
+def test_counts_are_of_all_instances() -> None:
+    (good, bad), groups = models(1)
+    counts = compare(good, [bad], groups, seed=0)[0].counts
+    right = np.stack([good.hits, bad.hits])
+    assert counts.both == right.prod(axis=0).sum()
+    assert counts.both + counts.only_first == right[0].sum()
+    assert counts.both + counts.only_first + counts.only_second + counts.neither == 400
+
+
+@given(st.integers(0, 1000))
+@settings(deadline=None, max_examples=20)
+def test_the_bootstrap_of_any_order_of_rows_is_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    differences, groups = rng.choice([-1, -0.5, 0, 0.25, 1], 100), np.arange(100) % 17
+    order = rng.permutation(100)
+    assert bootstrap(differences, groups, seed=3) == bootstrap(differences[order], groups[order], seed=3)
+
+
+def test_the_bootstrap_is_that_of_single_groups() -> None:
+    """Against the slow way: groups drawn one by one."""
+    rng = np.random.default_rng(0)
+    differences, groups = rng.choice([-1, 0, 1], 300, p=[0.2, 0.5, 0.3]), np.sort(rng.integers(25, size=300))
+    groups = np.unique(groups, return_inverse=True)[1]
+    of_group = [differences[groups == g] for g in range(groups.max() + 1)]
+    slow = [
+        np.concatenate([of_group[g] for g in rng.integers(len(of_group), size=len(of_group))]).mean()
+        for _ in range(4000)
+    ]
+    low, high, _ = bootstrap(differences, groups, seed=0, draws=20_000)
+    assert (low, high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=0.01)
+
+
+def test_ties_are_left_out_of_mcnemar() -> None:
+    instances = choices(40)
+    level = predictions_of(instances, np.zeros(160), name="level")
+    right = predictions_of(instances, instances.answers, name="right")
+    found = compare(right, [level], np.arange(40) % 10, seed=0)[0]
+    assert level.n_tied == 40
+    assert (found.n_discordant, found.mcnemar) == (0, 1.0)
+    assert found.difference.value == pytest.approx(0.75)
