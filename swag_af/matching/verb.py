@@ -35,6 +35,7 @@ from swag_af.matching.items import Item, Items
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
+from swag_af.matching.saying import said_of
 from swag_af.matching.work import match_items, plan_of
 
 ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
@@ -136,9 +137,10 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     """Write the questions, the pool and the run, and last the record."""
     out, matching = options.out, options.matching
     answers, rationales = stages["answers"], stages.get("rationales")
+    made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
+    said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    save_run(answers, matching, out)
-    said = {name: asdict(figures(one.items, one.outcome, one.wrong)) for name, one in stages.items()}
+    save_run(answers, matching, said_of(answers, matching, made["answers"]), out)
     write_json(
         out / ABOUT,
         {
