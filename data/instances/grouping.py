@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances, Kind
+from swag_af.data.instances.recycling import recycled
 from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets
 from swag_af.data.text.wording import text_key, words
@@ -38,6 +39,19 @@ class Groups:
 
 
 def group(instances: Instances) -> Groups:
+    """The groups of `by_name_or_text`, joined where questions share an option that is right in one and wrong in another.
+
+    Unless that makes a group too large (`Recycled.joined`).
+    """
+    made = by_name_or_text(instances)
+    joined = _numbered(recycled(instances).joined(made.numbers))
+    n = len(np.unique(joined))
+    if n == made.n:
+        return made
+    return Groups(joined, f"{n:,} groups that share no option which is right in one and wrong in another; {made.said}")
+
+
+def by_name_or_text(instances: Instances) -> Groups:
     """The groups that the dataset names, unless it is one for all; those without a name are together if their texts are
     the same or nearly so.
 

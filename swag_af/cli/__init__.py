@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`
+    matching   what the verb `match` prints
     pruning    what the verb `prune` prints
     verbs      what each verb prints
     main       the command line

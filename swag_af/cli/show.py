@@ -21,6 +21,8 @@ from swag_af.data.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
+from swag_af.matching.saying import figure_lines
+from swag_af.matching.verb import ABOUT, KIND, open_matched
 from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 from swag_af.reporting.verb import REPORT
 
@@ -44,6 +46,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
     if not manifest_path.exists():
         if (path / "answers.db").exists():
             return "verification", _show_verification
+        if (path / ABOUT).exists():
+            return KIND, _show_matched
         raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
@@ -52,8 +56,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 
 _KNOWN = (
-    "`swag-af show` knows context files, LMs and their folds, pools, runs, datasets, files of verdicts, and the folder "
-    "`verification` of a run."
+    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, files of verdicts, and "
+    "the folder `verification` of a run."
 )
 
 
@@ -206,6 +210,13 @@ def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
 def _matched_lines(run: Run) -> list[str]:
     what = f"{len(run.pool):,} questions, {run.start.shape[1] - 1} wrong answers each, matched and not filtered"
     return [what, "", *run_lines(run), ""]
+
+
+def _show_matched(path: Path, options: ShowOptions) -> list[str]:
+    found = open_matched(path)
+    why = found.rationales
+    beside = ["Rationales:", *figure_lines(why), ""] if why else []
+    return [*found.about["notes"], *beside, *_show_run(path / "run", options)]
 
 
 def _show_dataset(path: Path, options: ShowOptions) -> list[str]:

@@ -103,8 +103,8 @@ def _distribution_chart(quantity: Quantity, *, filtered: bool) -> str:
     low, high = float(edges[0]), float(edges[-1])
     inside = (low + 0.5, high - 0.5) if quantity.is_count else (low, high)
     frame = Frame((low, high), (0, top), "", "share of endings", plain_ticks(*inside), percent_ticks(top, 4))
-    looks = ((GOLD, "area"), (BEFORE, "dash"), (AFTER, "line"))
-    shapes = [steps(frame, edges, share, *look) for share, look in zip(shares, looks, strict=False)]
+    series = (Series(names[0], GOLD, "area"), Series(names[1], BEFORE, "dash"), Series(names[-1], AFTER))[: len(names)]
+    shapes = [steps(frame, edges, share, one.colour, one.mark) for share, one in zip(shares, series, strict=True)]
     lower = {
         name: _gold_lower(quantity.gold, others)
         for name, others in zip(names[1:], (quantity.before, quantity.after), strict=False)
@@ -114,8 +114,7 @@ def _distribution_chart(quantity: Quantity, *, filtered: bool) -> str:
     said = ", ".join(f"{percent(value)}{when[name]}" for name, value in lower.items())
     spoken = f"{quantity.title}; means: {means}. Gold is lower {said}."
     note = "gold lower: " + ", ".join(f"{percent(value, 0)}{when[name]}" for name, value in lower.items())
-    legend = [Series(name, *look) for name, look in zip(names, looks, strict=False)]
-    return figure(quantity.title, spoken, frame, shapes, legend, note=note)
+    return figure(quantity.title, spoken, frame, shapes, series, note=note)
 
 
 def _edges(values: np.ndarray, *, is_count: bool) -> np.ndarray:

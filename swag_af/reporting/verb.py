@@ -27,7 +27,7 @@ REPORT = "report.html"
 
 
 def report(options: ReportOptions) -> Path:
-    """The verb `report`: write the page and return its path; in the folder of a run of filters, redraw the curve too."""
+    """The verb `report`: write the page and return its path; in the folder of a run of filters, draw its curve."""
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, "lengths"))
     if options.out is not None:
@@ -99,7 +99,7 @@ def _tiles(subject: Subject) -> dict[str, str]:
 
 
 def _results(subject: Subject) -> list[str]:
-    """The result: how it was matched, or a sentence for each phase, and one for each audit filter that took no part in the filtering."""
+    """The result: how it was matched; or a sentence for each phase, and one for each audit filter that took no part."""
     run = subject.run
     if run.matching:
         return [*run.matching["said"], *below_in_short(run, subject.findings, words=True)]

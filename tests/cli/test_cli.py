@@ -35,6 +35,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -436,6 +437,17 @@ THREE_FORMS = {
             flag="f.py:g",
             drop_empty=True,
             columns=Columns(start_column="", id_column="n"),
+        ),
+    ),
+    "match": (
+        "data = ['q.jsonl']\nout = 'm'\ndry_run = true\n[matching]\nweight = 0.3\n[pairs]\nquery-column = 'ask'",
+        "match q.jsonl --out m --dry-run --weight 0.3 --query-column ask",
+        MatchOptions(
+            (Path("q.jsonl"),),
+            Path("m"),
+            matching=MatchingOptions(weight=0.3),
+            pairs=PairColumns(query_column="ask"),
+            dry_run=True,
         ),
     ),
     "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", TagOptions(Path("p"), "none")),
