@@ -1,7 +1,7 @@
 """Options that are right in one question and wrong in another, and which questions folds must keep together for them.
 
-A model that was fitted on a text as a wrong answer avoids it, and so misses it where it is right: across folds that part
-such questions, accuracy falls below chance, whatever the options give away. Adversarial Matching makes all options so.
+A model that was fitted on a text as a wrong answer avoids it, and so misses it where it is right: across folds that
+part such questions, accuracy falls below chance, whatever the options give away. Adversarial Matching makes all so.
 """
 
 from dataclasses import dataclass

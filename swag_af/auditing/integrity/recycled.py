@@ -22,18 +22,19 @@ def recycling_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic
         "options",
         has,
         groups[: len(has)],
-        said=f"questions have an option that is right in one and wrong in another ({found.n_texts:,} texts){_kept(apart, has)}",
+        said=f"questions have an option that is right in one and wrong in another{_kept(found, apart)}",
         is_hint=not is_much(apart),
         examples=examples_of(instances, np.flatnonzero(apart), lambda _: "shares an option with another fold"),
     )
 
 
-def _kept(apart: np.ndarray, has: np.ndarray) -> str:
-    if not has.any():
+def _kept(found: Recycled, apart: np.ndarray) -> str:
+    """How many texts there are, and whether folds keep their questions together."""
+    if not found.n_texts:
         return ""
-    if not apart.any():
-        return "; folds keep them together"
-    return f"; {apart.sum():,} cannot be kept in one fold with all that share their options"
+    n = int(apart.sum())
+    kept = f"{n:,} cannot be kept in one fold with all that share their options" if n else "folds keep them together"
+    return f" ({found.n_texts:,} texts); {kept}"
 
 
 def is_much(apart: np.ndarray) -> bool:
