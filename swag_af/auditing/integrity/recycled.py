@@ -14,7 +14,7 @@ MUCH = 0.1
 def recycling_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic:
     """AF515 of questions in `groups` (N,): found where folds of whole groups part too many of them."""
     found = recycled(instances)
-    apart = found.apart(groups)
+    misled = found.misled(groups)
     has = np.zeros(len(instances) if instances.kind == "choices" else 0, bool)
     has[found.rows] = True
     return of_share(
@@ -22,32 +22,33 @@ def recycling_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic
         "options",
         has,
         groups[: len(has)],
-        said=f"questions have an option that is right in one and wrong in another{_kept(found, apart)}",
-        is_hint=not is_much(apart),
-        examples=examples_of(instances, np.flatnonzero(apart), lambda _: "shares an option with another fold"),
+        said=f"questions have an option that is right in one and wrong in another{_misled(found, misled)}",
+        is_hint=not is_much(misled),
+        examples=examples_of(instances, np.flatnonzero(misled), lambda _: "gold is a wrong option of other folds"),
     )
 
 
-def _kept(found: Recycled, apart: np.ndarray) -> str:
-    """How many texts there are, and whether folds keep their questions together."""
+def _misled(found: Recycled, misled: np.ndarray) -> str:
+    """How many texts there are, and how many questions a model of other folds misses for them."""
     if not found.n_texts:
         return ""
-    n = int(apart.sum())
-    kept = f"{n:,} cannot be kept in one fold with all that share their options" if n else "folds keep them together"
+    n = int(misled.sum())
+    kept = f"the gold of {n:,} is wrong in other folds, which cannot be helped" if n else "folds keep them together"
     return f" ({found.n_texts:,} texts); {kept}"
 
 
-def is_much(apart: np.ndarray) -> bool:
-    """Whether `apart` (N,) marks so many questions that the accuracy of probes suffers."""
-    return bool(apart.mean() >= MUCH)
+def is_much(misled: np.ndarray) -> bool:
+    """Whether `misled` (N,) marks so many questions that the accuracy of probes suffers."""
+    return bool(misled.mean() >= MUCH)
 
 
 def note_on_probes(instances: Instances, groups: np.ndarray) -> str:
-    """A sentence for what probes of options find; empty where folds part few questions that share options."""
-    found: Recycled = recycled(instances)
-    if not is_much(found.apart(groups)):
+    """A sentence for what probes of options find; empty where folds mislead about few questions."""
+    found = recycled(instances)
+    misled = found.misled(groups)
+    if not is_much(misled):
         return ""
     return (
-        f"{found.n_texts:,} option texts are right in one question and wrong in another, and folds cannot keep them "
-        "together (AF515): a model learns to avoid right answers, so a value at or below chance says nothing here."
+        f"The gold of {misled.sum():,} questions is a wrong option of questions in other folds (AF515), where a model "
+        "learns to avoid it: a value at or below chance says nothing here."
     )
