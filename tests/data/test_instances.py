@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slow.groups import groups_of_instances
 
 from swag_af.data.errors import InputError
-from swag_af.data.instances.grouping import NEAR, TELLING, group
+from swag_af.data.instances.grouping import NEAR, TELLING, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.splits import MOST_TOGETHER
 
@@ -161,7 +161,7 @@ def test_groups_are_those_of_every_two_instances_compared(
 
 def sets_of(rows: list[Instance]) -> set[frozenset[int]]:
     """The groups of choices as sets of rows."""
-    numbers = group(Instances(tuple(rows), "choices")).numbers
+    numbers = by_name_or_text(Instances(tuple(rows), "choices")).numbers
     return {frozenset(np.flatnonzero(numbers == number).tolist()) for number in np.unique(numbers)}
 
 
