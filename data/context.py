@@ -52,6 +52,11 @@ class DroppedPair:
         return self.sent1, self.sent2
 
 
+def phrase(context: Context) -> str:
+    """The context as released, in one text: all that comes before an ending, or a question before its answer."""
+    return " ".join(filter(None, display(context)))
+
+
 def display(context: Context) -> tuple[str, str]:
     """`(sent1, start)` as released: detokenised, each with a capital at its beginning."""
     return capitalise(detokenize(tokenize(context.sent1))), capitalise(detokenize(tokenize(context.start)))

@@ -168,6 +168,15 @@ class AnyRunOptions(TypedDict):
     seed: NotRequired[Count]
 
 
+class Matching(TypedDict):
+    """How `swag-af match` chose the wrong answers of a run."""
+
+    weight: float
+    relevance: str
+    similarity: str
+    said: list[str]
+
+
 class RunManifest(TypedDict):
     """A run."""
 
@@ -178,6 +187,7 @@ class RunManifest(TypedDict):
     options: NotRequired[AnyRunOptions]
     n_planned: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]
+    matching: NotRequired[Matching]
 
 
 class RunOptions(TypedDict):
@@ -194,6 +204,19 @@ class FilteredRun(TypedDict):
     phases: list[Phase]
     options: RunOptions
     n_planned: Count
+
+
+class MatchedOptions(TypedDict):
+    """The options of a matching that are used again."""
+
+    seed: Count
+
+
+class MatchedRun(TypedDict):
+    """A run that `swag-af match` made: all is assigned from the start, and no filter takes part."""
+
+    matching: Matching
+    options: MatchedOptions
 
 
 class PairCounts(TypedDict):

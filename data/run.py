@@ -8,6 +8,8 @@
 
 An iteration is finished once its line is in the log. Any iteration's assignment is the first one with the replacements
 up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd ensemble iteration).
+
+A run of `swag-af match` has no iterations: its wrong answers were matched, not filtered, and `Run.matching` says how.
 """
 
 import os
@@ -32,7 +34,7 @@ from swag_af.data.files import (
 )
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.records import FilteredRun, check_record, parse_record
+from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ _Record = TypeVar("_Record", Iteration, Timing)
 
 @dataclass
 class Run:
-    """The state and history of one filtering run. Make one with `begin_run`, or `open_run(folder)`."""
+    """The state and history of one filtering run, or one matching. Make one with `begin_run`, or `open_run(folder)`."""
 
     pool: CandidatePool
     start: np.ndarray
@@ -84,6 +86,8 @@ class Run:
     timing: list[Timing] = field(default_factory=list)
     replacements: list[np.ndarray] = field(default_factory=list)
     """(m, 3) row, column, newcomer, one array a finished iteration."""
+    matching: Matching | None = None
+    """How the wrong answers were matched, where nothing is filtered; None for a run of filters."""
 
     @property
     def n_finished(self) -> int:
@@ -148,15 +152,16 @@ def begin_run(
     *,
     n_planned: int,
     made_by: Mapping[str, Any] | None = None,
+    matching: Matching | None = None,
 ) -> Run:
     """A new run, or the one in `path` to resume when it was begun with the same pool and options.
 
-    `identity` is what both must share; `n_planned` iterations are meant to be done in all. A pool in memory is
-    saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run of
-    another pool or other options, or has more iterations than are planned.
+    `identity` is what both must share; `n_planned` iterations are meant to be done in all; `matching` is there where
+    nothing is filtered. A pool in memory is saved in the run's folder, so that the run can be opened again. Raises
+    InputError when `path` holds a run of another pool or other options, or has more iterations than are planned.
     """
     if path is None:
-        return Run(pool, start)
+        return Run(pool, start, matching=matching)
     remove_leftovers(path)
     begun = (path / MANIFEST).exists()
     if begun:
@@ -174,9 +179,10 @@ def begin_run(
         **identity,
         "n_planned": n_planned,
         "made_by": made_by,
+        **({"matching": matching} if matching else {}),
     }
     write_manifest(path, "run", content)
-    return _load(path, pool) if begun else Run(pool, start, path)
+    return _load(path, pool, matching) if begun else Run(pool, start, path, matching=matching)
 
 
 def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
@@ -212,24 +218,25 @@ def open_run(path: Path | str) -> Run:
     pool = CandidatePool.open(pool_path)
     if pool.identity != manifest["pool_identity"]:
         raise InputError(f"{path}: {pool_path} now holds another pool than the one filtered here. Filter it anew.")
-    return _load(path, pool)
+    return _load(path, pool, manifest.get("matching"))
 
 
-def filter_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of the run in folder `path`, with the schedule and the options that `swag-af filter` records."""
+def verb_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of the run in folder `path`, with the options that `swag-af filter`, or `match`, records."""
     manifest = read_manifest(path, "run")
-    check_record(manifest, FilteredRun, path / MANIFEST, _ANEW)
+    kind: Any = MatchedRun if "matching" in manifest else FilteredRun
+    check_record(manifest, kind, path / MANIFEST, _ANEW)
     return manifest
 
 
-def _load(path: Path, pool: CandidatePool) -> Run:
+def _load(path: Path, pool: CandidatePool, matching: Matching | None) -> Run:
     remove_leftovers(path)
     remove_leftovers(path / "replacements")
     log, timing = _records(path / "log.jsonl", Iteration), _records(path / "timing.jsonl", Timing)
     start = _read_start(path / "start.npy", pool)
     files = [_replacements_path(path, i) for i in range(1, 1 + len(log))]
     replacements = [_read_replacements(file, start, pool.counts) for file in files]
-    return Run(pool, start, path, log, timing[: len(log)], replacements)
+    return Run(pool, start, path, log, timing[: len(log)], replacements, matching)
 
 
 def _read_start(path: Path, pool: CandidatePool) -> np.ndarray:

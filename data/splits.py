@@ -57,10 +57,22 @@ def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most
         if np.bincount(tried).max(initial=0) <= largest:
             joined = tried
             break
-    shared, apart = np.zeros((2, len(groups)), bool)
-    shared[rows[(n_holders > 1)[text]]] = True
-    apart[rows[(_n_groups_of_text(text, joined[rows]) > 1)[text]]] = True
+    return counted(groups, joined, rows, keys)
+
+
+def counted(groups: np.ndarray, joined: np.ndarray, rows: np.ndarray, keys: np.ndarray) -> Joined:
+    """The groups `joined` (n,), each of whole `groups` (n,), with the counts of `join_by_text`."""
+    shared, apart = (rows_apart(numbers, rows, keys) for numbers in (groups, joined))  # (n,)
     return Joined(joined, int((shared & ~apart).sum()), int(apart.sum()))
+
+
+def rows_apart(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """(n,) whether each row shares a text with a row of another of `groups` (n,); texts as in `join_by_text`."""
+    rows, keys = rows[keys != 0], keys[keys != 0]
+    text = np.unique(keys, return_inverse=True)[1]  # (t,)
+    apart = np.zeros(len(groups), bool)
+    apart[rows[(_n_groups_of_text(text, groups[rows]) > 1)[text]]] = True
+    return apart
 
 
 def join_pairs(groups: np.ndarray, pairs: Sequence[tuple[int, int]] | np.ndarray) -> np.ndarray:

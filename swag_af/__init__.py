@@ -10,6 +10,7 @@ and prints nothing but progress on the terminal:
     generate      GenerateOptions       the pool
     features      FeaturesOptions       the pool
     pool          PoolOptions           the pool
+    match         MatchOptions          the matching: figures, and the folder with questions, pool and run
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
     train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
@@ -94,6 +95,8 @@ if TYPE_CHECKING:
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
+    from swag_af.matching.options import MatchingOptions, MatchOptions
+    from swag_af.matching.verb import match
     from swag_af.pruning.options import PruneOptions
     from swag_af.pruning.verb import prune
     from swag_af.releasing.options import ReleaseOptions
@@ -128,6 +131,8 @@ _MODULE_OF = {
     "Finding": "swag_af.data.findings",
     "GenerateOptions": "swag_af.lm.options",
     "LMOptions": "swag_af.lm.options",
+    "MatchOptions": "swag_af.matching.options",
+    "MatchingOptions": "swag_af.matching.options",
     "PoolOptions": "swag_af.data.pool.options",
     "PruneOptions": "swag_af.pruning.options",
     "ReleaseOptions": "swag_af.releasing.options",
@@ -154,6 +159,7 @@ _MODULE_OF = {
     "generate": "swag_af.lm.verb",
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
+    "match": "swag_af.matching.verb",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
@@ -195,6 +201,8 @@ __all__ = [
     "Instance",
     "Instances",
     "LMOptions",
+    "MatchOptions",
+    "MatchingOptions",
     "PoolOptions",
     "PruneOptions",
     "ReleaseOptions",
@@ -221,6 +229,7 @@ __all__ = [
     "generate",
     "make_filter",
     "make_generator",
+    "match",
     "open_run",
     "pool",
     "probe",

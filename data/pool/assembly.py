@@ -26,16 +26,18 @@ def parts_from_texts(
     tagger: str,
     flag: Flag | None,
     normalise: bool,
+    groups: np.ndarray | None = None,
 ) -> tuple[dict[str, Any], Vocabulary, list[Shard]]:
     """Manifest, vocabulary and shards of `CandidatePool.from_texts`."""
     _check_given(contexts, negatives, features, feature_names)
+    _check_groups(groups, len(contexts))
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
     maker, keys = RowMaker(flag, normalise=normalise, feature_names=feature_names), RowKeys()
     rows = _made_rows(maker, contexts, negatives, features)
     blocks: list[Block] = []
     types: dict[str, int] = {}
     vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, blocks.append), min_count=1)
-    shared = sharing(keys, blocks)
+    shared = sharing(keys, blocks, groups)
     tables = _tables_of(blocks, final_ids(types, vocabulary), vocabulary, shared.groups)
     manifest = {
         "n_candidates": tables[0]["tokens"].shape[1],
@@ -67,6 +69,13 @@ def _check_given(
         raise InputError("feature_names are given without features. Give both, or neither.")
     if feature_names is not None and len(set(feature_names)) != len(feature_names):
         raise InputError(f"feature_names: {', '.join(feature_names)} has a name twice. Give every column its own.")
+
+
+def _check_groups(groups: np.ndarray | None, n: int) -> None:
+    if groups is None:
+        return
+    if groups.shape != (n,) or groups.dtype.kind not in "iu" or set(np.unique(groups)) != set(range(groups.max() + 1)):
+        raise InputError(f"groups: {groups.dtype} {groups.shape}, where a number a row ({n},) is due, from 0 on.")
 
 
 def _made_rows(

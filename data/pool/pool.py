@@ -120,6 +120,7 @@ class CandidatePool:
         tagger: str = "auto",
         flag: Callable[[Context, str], bool] | None = None,
         normalise: bool = False,
+        groups: np.ndarray | None = None,
     ) -> "CandidatePool":
         """A pool in memory from your own texts; row `i` has `contexts[i].gold`, then `negatives[i]`.
 
@@ -133,12 +134,13 @@ class CandidatePool:
 
         Where surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
         `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
-        before anything compares them; they are then shown through the vocabulary.
+        before anything compares them; they are then shown through the vocabulary. `groups` (N,) are numbers, from 0, of
+        rows that no split may separate; when not given, rows of one video, or that share texts.
         """
         from swag_af.data.pool.assembly import parts_from_texts
         from swag_af.data.text.surface import SurfaceWarning, warning_lines
 
-        parts = parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise)
+        parts = parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise, groups)
         pool = cls(*parts, None)
         if pool.manifest["surface"]:
             told = warning_lines(pool.manifest["surface"], normalised=normalise)

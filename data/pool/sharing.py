@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.pool.rows import Block, Row
-from swag_af.data.splits import join_by_text
+from swag_af.data.splits import Joined, counted, join_by_text
 from swag_af.data.text.wording import sentence_keys, text_key
 
 
@@ -55,15 +55,22 @@ class Sharing:
     """For the manifest, `shared_texts`."""
 
 
-def sharing(keys: RowKeys, blocks: Iterable[Block]) -> Sharing:
-    """Which rows belong together; `blocks` hold those that `keys` has noted."""
+def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = None) -> Sharing:
+    """Which rows belong together; `blocks` hold those that `keys` has noted.
+
+    Where groups are `given` (N,), they are kept as they are, and only what they keep together is counted.
+    """
+
+    def joined(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray) -> Joined:
+        return join_by_text(groups, rows, keys) if given is None else counted(groups, given, rows, keys)
+
     videos, sentences, counts = (
         np.frombuffer(column, np.int64) for column in (keys.videos, keys.sentences, keys.n_sentences)
     )
     groups = np.unique(videos, return_inverse=True)[1]  # (N,)
-    by_sentence = join_by_text(groups, np.repeat(np.arange(len(groups)), counts), sentences)
+    by_sentence = joined(groups, np.repeat(np.arange(len(groups)), counts), sentences)
     rows, texts, n_recycled = _recycled(np.frombuffer(keys.golds, np.int64), blocks)
-    by_gold = join_by_text(by_sentence.groups, rows, texts)
+    by_gold = joined(by_sentence.groups, rows, texts)
     found = {
         "n_rows_joined_by_sentence": by_sentence.n_joined,
         "n_rows_apart_by_sentence": by_sentence.n_apart,

@@ -28,7 +28,7 @@ from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
-from swag_af.data.run import Run, filter_manifest, open_run
+from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.splits import deal
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.prepare import prepare
@@ -60,7 +60,7 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = options.names(DEFAULT_AUDIT)
-    seed = filter_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
+    seed = verb_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
         return run, audit_run(run, plan, advance=advance)

@@ -71,7 +71,7 @@ def audit_rows(
         between = f"{share(f.low, words)} to {share(f.high, words)}"
         sizes = (f"{f.n:,}", f"{f.n_groups:,}", f"{n_seeds}")
         rows.append((marked(run, f.filter, words), after, share(f.accuracy, words), between, against_chance(f), *sizes))
-    left_out = {header[1]: not of_run, "seeds": not several}
+    left_out = {header[1]: not of_run or run.matching is not None, "seeds": not several}
     shown = [i for i, title in enumerate(rows[0]) if not left_out.get(title)]
     return [tuple(row[i] for i in shown) for row in rows]
 
@@ -145,7 +145,7 @@ def below_lines(run: Run, findings: Sequence[Finding], *, words: bool = False) -
     for name, found in below.items():
         shown = [found[0], found[-1]] if len(found) > 1 else found
         figures = ", ".join(
-            f"{share(f.accuracy, words)} ({share(f.low, words)} to {share(f.high, words)}) {_when(f.iteration)}".strip()
+            f"{share(f.accuracy, words)} ({share(f.low, words)} to {share(f.high, words)}) {_when_of(run, f)}".strip()
             for f in shown
         )
         lines.append(f"{marked(run, name, words)} is below chance ({share(found[0].chance, words)}): {figures}.")
@@ -199,6 +199,11 @@ def _change(value: float, words: bool) -> str:
     scaled, digits = (100 * value, 1) if words else (value, 3)
     written = f"{round(scaled, digits) + 0.0:+.{digits}f}"
     return written.replace("-", "\N{MINUS SIGN}") if words else written
+
+
+def _when_of(run: Run, finding: Finding) -> str:
+    """Empty where there are no iterations to be before or after."""
+    return "" if run.matching else _when(finding.iteration)
 
 
 def _when(iteration: int | None) -> str:

@@ -20,6 +20,7 @@ BELOW_CAUSES = (
 )
 PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
 """The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
+RECYCLED = "AF515"
 SHUFFLED = "AF104"
 FEW = 100
 """Groups below which an audit says little: an interval of 50 % is then 20 points wide or more."""
@@ -87,7 +88,7 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 def further(audit: Audit | SavedAudit) -> list[str]:
     """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
     saved = saved_form(audit)
-    sayers = (_few_line, _feature_line, _below_line, _tier_line, _word_line, _integrity_line)
+    sayers = (_few_line, _feature_line, _below_line, _recycling_line, _tier_line, _word_line, _integrity_line)
     counts = saved.about.counts
     made = f"Of {sum(counts.values()):,} checks {counts['found']:,} found something"
     hints = f", {counts['hint']:,} hint at it" if counts["hint"] else ""
@@ -195,6 +196,12 @@ def _below_line(saved: SavedAudit) -> list[str]:
         return []
     said = f"{how(worst)}, {_by(worst)} is right in {figure(worst.value, worst.unit)} only (chance {_chance(worst)})"
     return [f"{said[0].upper()}{said[1:]}. {BELOW}"]
+
+
+def _recycling_line(saved: SavedAudit) -> list[str]:
+    """What of the figures must not be believed, where options are right in one question and wrong in another."""
+    parted = [one for one in saved.diagnostics if one.code == RECYCLED and one.status == "found"]
+    return [f"{one.code}: {one.said}, so probes learn to avoid what is right." for one in parted]
 
 
 def _tier_line(saved: SavedAudit) -> list[str]:

@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     demo       the verb `demo`
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
+    matching   what the verb `match` prints
     pruning    what the verb `prune` prints
     scoring    the verb `score`, and what `count-check` prints
     describing  the verb `describe` of a dataset

@@ -19,6 +19,7 @@ def run_filter(options: FilterOptions) -> Run:
     pool.check_tables()
     af = with_policy(options.af, options.policy)
     _warn_of_rows_without_spares(pool, af.n_negatives)
+    _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     audit_names = parse_names("--audit", options.audit)
     if audit_names != DEFAULT_AUDIT:
         usable_filters(pool, audit_names, pool.groups)  # filters that the user named must be usable before any work
@@ -54,6 +55,18 @@ def _warn_of_rows_without_spares(pool: CandidatePool, n_negatives: int) -> None:
         note(
             f"Warning: {which} {what} the {n_negatives} assigned, so nothing can be swapped there; accuracies are "
             "measured all the same. Lower --n-negatives, or give more negatives a row."
+        )
+
+
+def _warn_of_recycled_golds(pool: CandidatePool, *, by_context: bool) -> None:
+    """One line on standard error when negatives are golds of rows that splits may part from theirs."""
+    shared = pool.manifest.get("shared_texts") or {}
+    n = shared.get("n_golds_among_negatives", 0)
+    if n and (by_context or not shared.get("kept_together")):
+        note(
+            f"Warning: {n:,} negatives are the gold of another context, and splits part them from it. A filter that "
+            "has met a gold as a negative avoids it, so accuracies below chance mean nothing good. `swag-af match` "
+            "recycles golds within folds, which stay together."
         )
 
 

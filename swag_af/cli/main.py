@@ -31,6 +31,7 @@ from swag_af.describing.options import DescribeOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.matching.options import MatchOptions
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -44,6 +45,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "generate": (GenerateOptions, "swag_af.cli.verbs:generate"),
     "features": (FeaturesOptions, "swag_af.cli.verbs:features"),
     "pool": (PoolOptions, "swag_af.cli.verbs:pool"),
+    "match": (MatchOptions, "swag_af.cli.verbs:match"),
     "tag": (TagOptions, "swag_af.cli.verbs:tag"),
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),

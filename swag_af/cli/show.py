@@ -10,17 +10,19 @@ import numpy as np
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
-from swag_af.data.context import Context, display
+from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
-from swag_af.data.run import filter_manifest, open_run
+from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.sources import read_csv
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
+from swag_af.matching.saying import figure_lines
+from swag_af.matching.verb import ABOUT, KIND, open_matched
 from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
 from swag_af.reporting.verb import REPORT
 
@@ -44,6 +46,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
     if not manifest_path.exists():
         if (path / "answers.db").exists():
             return "verification", _show_verification
+        if (path / ABOUT).exists():
+            return KIND, _show_matched
         raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
@@ -52,8 +56,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 
 _KNOWN = (
-    "`swag-af show` knows context files, LMs and their folds, pools, runs, datasets, files of verdicts, and the folder "
-    "`verification` of a run."
+    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, files of verdicts, and "
+    "the folder `verification` of a run."
 )
 
 
@@ -75,7 +79,7 @@ def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
     ]
     if manifest:
         lines += ["", *drop_lines(manifest["drops"])]
-    lines += ["", *_examples([(_phrase(c), [c.gold], 0) for c in _some(contexts, options)])]
+    lines += ["", *_examples([(phrase(c), [c.gold], 0) for c in _some(contexts, options)])]
     if manifest is None:
         lines += ["", f"No {manifest_path_of(path).name} beside it: written by somebody else."]
     return [*lines, "", f"Next: swag-af generate {path} --lms lms --out pool"]
@@ -166,7 +170,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
     rows = _some(range(len(pool)), options)
     examples = [
-        (_phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
+        (phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
         for row in rows
     ]
     return [*lines, "", *_examples(examples), "", f"Next: {filter_command(path, pool)}"]
@@ -174,31 +178,45 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
 
 def _show_run(path: Path, options: ShowOptions) -> list[str]:
     run = open_run(path)
-    manifest = filter_manifest(path)
-    total, options_used = manifest["n_planned"], manifest["options"]
-    phases = ", ".join(f"{name} from {first}" for name, first in manifest["phases"])
-    lines = [
-        f"{run.n_finished} of {total} iterations finished ({phases}), pool {manifest['pool']}",
-        f"{len(run.pool):,} contexts, {run.start.shape[1] - 1} negatives assigned each, "
-        f"rule {options_used['rule']}, pick {options_used['pick']}",
-        "",
-    ]
-    if run.log:
-        lines += [*run_lines(run), ""]
+    manifest = verb_manifest(path)
+    lines = _matched_lines(run) if run.matching else _filtered_lines(run, manifest)
     if (path / REPORT).exists():
         lines += [f"Report: {path / REPORT}, a page for a browser", ""]
     assignment = run.assignment()
     rows_shown = _some(range(len(run.pool)), options)
     examples = [
-        (_phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
+        (phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
     following = release_command(path, run)
     if not read_audits(path).findings:
         following += f"; or swag-af audit {path}, to see what fresh filters find"
-    if run.n_finished < total:
+    if run.n_finished < manifest.get("n_planned", 0):
         following = f"the command that began it goes on from here; or {following}"
     return [*lines, *_examples(examples), "", f"Next: {following}"]
+
+
+def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
+    phases, used = ", ".join(f"{name} from {first}" for name, first in manifest["phases"]), manifest["options"]
+    return [
+        f"{run.n_finished} of {manifest['n_planned']} iterations finished ({phases}), pool {manifest['pool']}",
+        f"{len(run.pool):,} contexts, {run.start.shape[1] - 1} negatives assigned each, "
+        f"rule {used['rule']}, pick {used['pick']}",
+        "",
+        *([*run_lines(run), ""] if run.log else []),
+    ]
+
+
+def _matched_lines(run: Run) -> list[str]:
+    what = f"{len(run.pool):,} questions, {run.start.shape[1] - 1} wrong answers each, matched and not filtered"
+    return [what, "", *run_lines(run), ""]
+
+
+def _show_matched(path: Path, options: ShowOptions) -> list[str]:
+    found = open_matched(path)
+    why = found.rationales
+    beside = ["Rationales:", *figure_lines(why), ""] if why else []
+    return [*found.about["notes"], *beside, *_show_run(path / "run", options)]
 
 
 def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
@@ -260,10 +278,6 @@ def _examples(examples: Sequence[Example]) -> list[str]:
     for example in examples:
         lines += [*question_lines(*example), ""]
     return lines[:-1]
-
-
-def _phrase(context: Context) -> str:
-    return " ".join(display(context))
 
 
 def _some(items: Sequence[Any], options: ShowOptions) -> list[Any]:

@@ -19,6 +19,7 @@ from swag_af.describing.options import DescribeOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
+from swag_af.matching.options import MatchOptions
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -163,6 +164,15 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
             "avoids it, so accuracies below chance are to be expected, and mean nothing good."
         )
     return lines
+
+
+def match(options: MatchOptions) -> None:
+    """Print how the data was read, what was matched with what, what came of it, and three questions."""
+    from swag_af.cli.matching import dry_run_lines, matched_lines
+    from swag_af.matching.verb import dry_run
+    from swag_af.matching.verb import match as make
+
+    _say(*(dry_run_lines(dry_run(options)) if options.dry_run else matched_lines(make(options), options)))
 
 
 def tag(options: TagOptions) -> None:

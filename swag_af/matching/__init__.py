@@ -15,7 +15,9 @@ Reading order (each file imports only those named before it):
     rounds      maximum-weight matchings, one after another, each response used once in each
     buckets     folds of whole groups, and within them buckets of like responses
     work        folds and buckets one after another, each kept as soon as it is done
+    estimate    what a matching would take
     questions   questions, pool and run of a matching, and what can be said of them
+    saying      a matching in sentences
     verb        the verb `match`
     points      what one lambda does
     plot        hardness by lambda as a picture

@@ -10,11 +10,15 @@ from functools import cached_property
 
 import numpy as np
 
+from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.splits import join_by_text, named_groups
-from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.text.wording import comparable, sentence_keys
 from swag_af.matching.tags import Scene, objects_of, template
+
+NEAR_DUPLICATES = 0.7
+"""The Jaccard similarity of token 3-grams from which rows are in one group: what `release` takes for one split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,16 @@ class Items:
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """(n,) numbers of the groups that the data names; rows that share a query are of one group too."""
+        """(n,) numbers of the groups that the data names, joined where rows share a query or a sentence of one, as far
+        as no group grows too large, and where query and response are nearly the same.
+
+        A release joins what is nearly the same into one split, so that must not be in two folds.
+        """
         named = named_groups([item.context.video for item in self.rows])
-        keys = np.array([text_key(item.query) for item in self.rows], np.int64)
-        return join_by_text(named, np.arange(len(self)), keys).groups
+        keys = [sentence_keys(item.query) for item in self.rows]
+        rows = np.repeat(np.arange(len(self)), [len(of_row) for of_row in keys])
+        joined = join_by_text(named, rows, np.array([key for of_row in keys for key in of_row], np.int64))
+        return join_near_duplicates(joined.groups, [item.context for item in self.rows], NEAR_DUPLICATES)
 
 
 def items_of(queries: Sequence[str], responses: Sequence[str], groups: Sequence[str] | None = None) -> Items:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.records import Matching
 from swag_af.data.run import begin_run
 from swag_af.matching.buckets import pronoun_class
 from swag_af.matching.items import Items
@@ -134,11 +135,22 @@ def choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def save_run(stage: Stage, options: MatchingOptions, folder: Path) -> None:
-    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned."""
+def save_run(stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path) -> None:
+    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned.
+
+    The groups of the pool are the folds of the matching, so that no split or fold of an audit has an answer on both
+    sides: right in one row, and wrong in another. `said` tells how it was matched.
+    """
     contexts = [item.context for item in stage.items.rows]
-    pool = CandidatePool.from_texts(contexts, stage.wrong).save(folder / "pool", force=True)
+    made = CandidatePool.from_texts(contexts, stage.wrong, groups=stage.plan.folds)
+    pool = made.save(folder / "pool", force=True)
     width = int(pool.counts.min())
     start = np.tile(np.arange(width), (len(pool), 1))
-    identity = {"pool_identity": pool.identity, "phases": [], "filters": {}, "options": {"matching": asdict(options)}}
-    begin_run(pool, start, folder / "run", identity, n_planned=0)
+    identity = {"pool_identity": pool.identity, "phases": [], "filters": {}, "options": asdict(options)}
+    matching: Matching = {
+        "weight": options.weight,
+        "relevance": options.relevance,
+        "similarity": options.similarity,
+        "said": list(said),
+    }
+    begin_run(pool, start, folder / "run", identity, n_planned=0, made_by={"verb": "match"}, matching=matching)

@@ -39,7 +39,7 @@ def read_items(
         raise InputError("no file given. Name one or more.")
     columns, options = pairs or PairColumns(), reading or ReadingOptions()
     called = name or sources[0].stem
-    if all(path.is_file() and read_contexts_manifest(path) is not None for path in sources):
+    if options.layout == "auto" and all(_has_contexts(path, options) for path in sources):
         return _of_contexts(sources, called)
     if options.layout in ("auto", "columns") and all(_has_pairs(path, columns, options) for path in sources):
         return _of_pairs(sources, columns, options, called)
@@ -70,6 +70,20 @@ def items_of_instances(instances: Instances) -> Items:
     return Items(rows, instances.name, dict(instances.files), instances.notes)
 
 
+def _has_contexts(path: Path, options: ReadingOptions) -> bool:
+    """Whether these are contexts, ours or in our form: a first sentence, a start and gold, and no endings beside."""
+    if not path.is_file():
+        return False
+    if read_contexts_manifest(path) is not None:
+        return True
+    columns = {column for source in open_sources(path, options.format) for column in source.columns}
+    return {"sent1", "start", "gold"} <= columns and not columns & set(_WITH_OPTIONS)
+
+
+_WITH_OPTIONS = ("choices", "options", "endings", "negatives")
+"""Columns of questions that have wrong answers already."""
+
+
 def _of_contexts(sources: Sequence[Path], name: str) -> Items:
     rows = [Item(context) for path in sources for context in read_contexts(path)]
     files = dict(zip(names_of(sources), map(sha256_file, sources), strict=True))
@@ -86,15 +100,18 @@ def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> boo
                 _complain(source, columns)
             return False
         sample = [row for _, row in islice(source.read(source.columns), 20)]
-        if not named and not all(_is_text(row.get(found["response_column"])) for row in sample):
+        if not named and not _are_texts([row.get(found["response_column"]) for row in sample]):
             return False
-        if not named and any(texts for texts in ("choices", "options", "endings") if texts in source.columns):
+        if not named and set(_WITH_OPTIONS) & set(source.columns):
             return False
     return True
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and " " in value.strip()
+def _are_texts(values: Sequence[object]) -> bool:
+    """Whether the values are answers, some of several words, and not labels such as 2 or B."""
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    is_label = any(len(text) < 2 or text.isdigit() for text in texts)
+    return len(texts) == len(values) and not is_label and any(" " in text for text in texts)
 
 
 def _found(source: Source, columns: PairColumns) -> dict[str, str]:

@@ -145,8 +145,10 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     weights = rng.permutation(np.repeat(list(stages), each))
     some = next(iter(stages.values()))
     wrong = [stages[float(weight)].wrong[row] for row, weight in zip(drawn.tolist(), weights, strict=True)]
-    shown = replace(some, items=_in_this_order(some.items, drawn), wrong=wrong)
-    save_run(shown, options.matching, options.out / "people")
+    plan = replace(some.plan, folds=np.unique(some.plan.folds[drawn], return_inverse=True)[1])
+    shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
+    said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
+    save_run(shown, options.matching, said, options.out / "people")
     identity = open_run(options.out / "people" / "run").pool.identity
     write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
 

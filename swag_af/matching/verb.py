@@ -31,10 +31,12 @@ from swag_af.data.files import (
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
+from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
+from swag_af.matching.saying import said_of
 from swag_af.matching.work import match_items, plan_of
 
 ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
@@ -75,6 +77,20 @@ def match(options: MatchOptions) -> Matched:
     return open_matched(options.out)
 
 
+def dry_run(options: MatchOptions) -> list[Estimate]:
+    """What `match` would take with these options, for answers and, where the data has them, rationales; writes nothing.
+
+    Raises InputError as `match` does.
+    """
+    check_folder(options.out)
+    items = read_items(options.data, options.pairs, options.reading)
+    matching = options.matching
+    return [
+        estimate(name, part, plan_of(part, matching), matching, weight)
+        for name, part, weight in parts_of(items, matching)
+    ]
+
+
 def open_matched(path: Path) -> Matched:
     """The folder that `match` left; FormatError where it is none, or of another format."""
     about = check_manifest(read_json(path / ABOUT), path / ABOUT, KIND)
@@ -106,19 +122,22 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
 
 def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
-    weights = {"answers": matching.weight, "rationales": matching.rationale_weight}
-    parts = {"answers": items} | (
-        {"rationales": with_rationales(items)} if any(i.rationale for i in items.rows) else {}
-    )
-    plans = {name: plan_of(part, matching) for name, part in parts.items()}
+    parts = parts_of(items, matching)
+    plans = {name: plan_of(part, matching) for name, part, _ in parts}
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
-        for name, part in parts.items():
-            (outcome,) = match_items(
-                part, plans[name], matching, weights=[weights[name]], folder=work / name, advance=advance
-            )
+        for name, part, weight in parts:
+            (outcome,) = match_items(part, plans[name], matching, weights=[weight], folder=work / name, advance=advance)
             stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
     return stages
+
+
+def parts_of(items: Items, matching: MatchingOptions) -> list[tuple[str, Items, float]]:
+    """What is matched, by name, with its lambda: answers and, where the data has them, rationales."""
+    parts = [("answers", items, matching.weight)]
+    if any(item.rationale for item in items.rows):
+        parts.append(("rationales", with_rationales(items), matching.rationale_weight))
+    return parts
 
 
 def with_rationales(items: Items) -> Items:
@@ -136,9 +155,10 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     """Write the questions, the pool and the run, and last the record."""
     out, matching = options.out, options.matching
     answers, rationales = stages["answers"], stages.get("rationales")
+    made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
+    said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    save_run(answers, matching, out)
-    said = {name: asdict(figures(one.items, one.outcome, one.wrong)) for name, one in stages.items()}
+    save_run(answers, matching, said_of(answers, matching, made["answers"]), out)
     write_json(
         out / ABOUT,
         {
@@ -149,6 +169,7 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "files": answers.items.files,
             "notes": answers.items.notes,
             "folds": np.bincount(answers.plan.folds).tolist(),
+            "pairs": sum(one.plan.n_pairs() for one in stages.values()),
             "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},
             "answers": said["answers"],
             "rationales": said.get("rationales"),

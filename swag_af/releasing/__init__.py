@@ -14,6 +14,7 @@ Reading order (each file imports only those named before it):
     harness            tasks for lm-evaluation-harness
     card_verification  the card's section on human verification
     card_style         the card's section on style, and the same for the terminal
+    card_matching      what a card says of a matching, in place of filtering
     card               the dataset card
     verb               the verb `release`
 

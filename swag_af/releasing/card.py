@@ -9,9 +9,10 @@ from typing import Any
 
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.findings import read_audits
-from swag_af.data.run import Run, filter_manifest
+from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.surface import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
+from swag_af.releasing.card_matching import columns, introduction, matching_section, splits_of
 from swag_af.releasing.card_style import style_in_short, style_section
 from swag_af.releasing.card_verification import verification_lines
 from swag_af.releasing.dataset import Dataset
@@ -34,12 +35,12 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Files", "", *_files(dataset, formats)],
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
-        ["## Filtering", "", *_filtering(dataset)],
+        _selection(dataset),
         ["## What style gives away", "", *style_section(dataset)],
         ["## Human verification", "", *(verification_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
         *([["## Scoring a model", "", *_scoring(dataset)]] if task_names(dataset) else []),
-        ["## For the publisher to fill in", "", *bullets(_TO_FILL_IN + (_IF_VERIFIED if dataset.opinions else ()))],
+        ["## For the publisher to fill in", "", *bullets(_to_fill_in(dataset))],
     ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
@@ -54,12 +55,14 @@ _TO_FILL_IN = (
 _IF_VERIFIED = ("**Annotators**: how they were found, instructed and paid:",)
 
 
+def _to_fill_in(dataset: Dataset) -> list[str]:
+    lines = [*_TO_FILL_IN, *(_IF_VERIFIED if dataset.opinions else ())]
+    return [line.replace("captions", "texts") for line in lines] if dataset.run.matching else lines
+
+
 def _introduction(dataset: Dataset) -> list[str]:
-    n_choices = 1 + dataset.options.n_distractors
     lines = [
-        f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
-        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
-        "is meant to keep style alone from giving the right one away.",
+        introduction(dataset) if dataset.run.matching else _what_is_filtered(dataset),
         "",
         style_in_short(dataset.run, dataset.style),
         "",
@@ -70,13 +73,23 @@ def _introduction(dataset: Dataset) -> list[str]:
     return [*lines, judged + f"{dataset.n_generated:,} training questions have a generated ending as their answer."]
 
 
+def _what_is_filtered(dataset: Dataset) -> str:
+    n_choices = 1 + dataset.options.n_distractors
+    return (
+        f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
+        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
+        "is meant to keep style alone from giving the right one away."
+    )
+
+
 def _example(dataset: Dataset) -> list[str]:
     question = next(question for split in SPLITS for question in dataset.of_split(split))
     shown = [
         f"> {'**' if i == question.label else ''}({i}) {_plain(ending)}{'**' if i == question.label else ''}"
         for i, ending in enumerate(question.endings)
     ]
-    return [f"> {_plain(question.startphrase)} ...", ">", "> " + "  \n> ".join(line[2:] for line in shown)]
+    goes_on = " ..." if question.start else ""
+    return [f"> {_plain(question.startphrase)}{goes_on}", ">", "> " + "  \n> ".join(line[2:] for line in shown)]
 
 
 def _plain(text: str) -> str:
@@ -89,12 +102,17 @@ def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     return [
         *markdown_table(_file_rows(dataset, formats)),
         "",
-        "`startphrase` is `sent1` and `sent2` together; `sent2` is the beginning of the second sentence, which an "
-        "ending finishes. `fold-ind` is the number of the context in the pool. `gold-source` says whether the answer "
-        "was found in the source (`gold`) or generated (`gen`).",
+        columns(dataset) if dataset.run.matching else _COLUMNS,
         "",
         f'```python\nfrom datasets import load_dataset\n\nquestions = load_dataset("path/of/this/folder"){full}\n```',
     ]
+
+
+_COLUMNS = (
+    "`startphrase` is `sent1` and `sent2` together; `sent2` is the beginning of the second sentence, which an ending "
+    "finishes. `fold-ind` is the number of the context in the pool. `gold-source` says whether the answer was found in "
+    "the source (`gold`) or generated (`gen`)."
+)
 
 
 def _file_rows(dataset: Dataset, formats: Sequence[str]) -> list[tuple[str, str]]:
@@ -125,16 +143,18 @@ def _splits(dataset: Dataset) -> list[str]:
         labels = Counter(question.label for question in questions)
         videos = len({question.video for question in questions})
         rows.append((split, f"{len(questions):,}", f"{videos:,}", *(f"{labels[i]:,}" for i in range(n_choices))))
-    largest = dataset.group_sizes[0]
-    return [
-        *markdown_table(rows),
-        "",
+    return [*markdown_table(rows), "", splits_of(dataset) if dataset.run.matching else _together(dataset)]
+
+
+def _together(dataset: Dataset) -> str:
+    """What shares a split."""
+    return (
         "No video stands in two splits. Contexts share a split, with all of their videos, where they share a sentence, "
         "where the gold of one is a candidate negative of the other (both as far as a tenth of the contexts or fewer "
         "hang together), and where their lower-cased tokens (first sentence, start and gold) have a Jaccard similarity "
         f"of 3-grams of {dataset.options.near_duplicates:g} or more. That makes {len(dataset.group_sizes):,} groups of "
-        f"{dataset.n_videos:,} videos; the largest has {largest:,} contexts.",
-    ]
+        f"{dataset.n_videos:,} videos; the largest has {dataset.group_sizes[0]:,} contexts."
+    )
 
 
 def _construction(run: Run) -> list[str]:
@@ -176,6 +196,14 @@ def _perplexity_sentences(manifest: Mapping[str, Any]) -> list[str]:
         f"{report['fold_perplexity']['forward']:.1f} forward, {report['fold_perplexity']['backward']:.1f} backward."
         for fold, report in sorted(manifest.get("lms", {}).items())
     ]
+
+
+def _selection(dataset: Dataset) -> list[str]:
+    """The section on how the wrong endings were chosen."""
+    matching = dataset.run.matching
+    if matching:
+        return ["## Matching", "", *matching_section(matching), "", "### Audit", "", *_audit(dataset)]
+    return ["## Filtering", "", *_filtering(dataset)]
 
 
 def _filtering(dataset: Dataset) -> list[str]:
@@ -220,7 +248,7 @@ def _phases(run: Run) -> str:
     """The schedule in a sentence; empty for a run in memory, whose schedule is not known."""
     if run.path is None:
         return ""
-    manifest = filter_manifest(run.path)
+    manifest = verb_manifest(run.path)
     phases = ", ".join(f"`{name}` from iteration {first}" for name, first in manifest["phases"])
     options = manifest["options"]
     return f"Filters: {phases}; rule `{options['rule']}`, pick `{options['pick']}`, seed {options['seed']}."

@@ -61,13 +61,16 @@ def style_section(dataset: Dataset) -> list[str]:
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
             f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
             "of the groups that share a split and scores the others. The interval allows for questions of one group "
-            "being alike. A filter whose kind took part in the filtering is marked: it is no fresh eye.",
+            "being alike." + ("" if run.matching else _MARKED),
             "",
             *markdown_table(style_rows(run, style)),
             *(part for line in below_lines(run, style.findings) for part in ("", line)),
         ]
     lines += [part for name, why in style.left_out for part in ("", f"`{name}` was left out: {why}")]
     return [*lines, "", "Not asked:", "", *bullets(_not_asked(dataset))]
+
+
+_MARKED = " A filter whose kind took part in the filtering is marked: it is no fresh eye."
 
 
 def _not_asked(dataset: Dataset) -> list[str]:

@@ -47,14 +47,15 @@ def write_croissant(folder: Path, dataset: Dataset) -> None:
 def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
     """The content of the file, as JSON-LD."""
     columns_of = _columns_of_files(dataset)
+    method, year = ("Matching", 2019) if dataset.run.matching else ("Filtering", 2018)
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": dataset.options.out.resolve().name,
         "description": f"{len(dataset.questions):,} multiple-choice questions of {1 + dataset.options.n_distractors} "
-        "endings, made by Adversarial Filtering (Zellers et al. 2018). README.md tells how.",
-        "keywords": ["adversarial filtering", "multiple choice", "commonsense"],
+        f"endings, made by Adversarial {method} (Zellers et al. {year}). README.md tells how.",
+        "keywords": [f"adversarial {method.lower()}", "multiple choice", "commonsense"],
         "inLanguage": "en",
         "version": "1.0.0",
         "distribution": [_file(folder / name) for name in columns_of],

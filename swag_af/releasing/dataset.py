@@ -158,8 +158,16 @@ def shortfalls(dataset: Dataset) -> list[str]:
     asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
     return [
         f"{split} has {dataset.sizes[split]:,} questions where {asked[split]:,.0f} were asked for: "
-        f"{dataset.group_sizes[0]:,} of {n_found:,} contexts must stay together, for their videos or near-duplicates. "
-        "Raise --near-duplicates, or add videos."
+        f"{dataset.group_sizes[0]:,} of {n_found:,} {_why_together(dataset)}"
         for split in asked
         if asked[split] >= 1 and dataset.sizes[split] < asked[split] / 2
     ]
+
+
+def _why_together(dataset: Dataset) -> str:
+    if dataset.run.matching:
+        return (
+            "questions must stay together, since their answers were matched with each other, or they are "
+            "near-duplicates. Match in more --folds, or raise --near-duplicates."
+        )
+    return "contexts must stay together, for their videos or near-duplicates. Raise --near-duplicates, or add videos."

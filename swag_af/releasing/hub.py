@@ -19,6 +19,7 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     """
     judged = dataset.opinions is not None
     annotators = "- crowdsourced\n- machine-generated" if judged else "- machine-generated"
+    matched = dataset.run.matching is not None
     lines = [
         "---",
         f"pretty_name: {json.dumps(dataset.options.out.resolve().name, ensure_ascii=False)}",
@@ -26,10 +27,10 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         "license: unknown",
         "multilinguality:\n- monolingual",
         f"annotations_creators:\n{annotators}",
-        "language_creators:\n- found\n- machine-generated",
+        "language_creators:\n- found" + ("" if matched else "\n- machine-generated"),
         f"size_categories:\n- {size_category(len(dataset.questions))}",
         "task_categories:\n- multiple-choice",
-        "tags:\n- adversarial-filtering\n- commonsense",
+        f"tags:\n- adversarial-{'matching' if matched else 'filtering'}\n- commonsense",
     ]
     configs = ["regular", "full"] if judged else ["regular"]
     if "parquet" in formats:

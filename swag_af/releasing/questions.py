@@ -46,7 +46,7 @@ class Question:
     @property
     def startphrase(self) -> str:
         """The context in one text."""
-        return f"{self.sent1} {self.start}"
+        return f"{self.sent1} {self.start}".strip()
 
     @property
     def id(self) -> str:

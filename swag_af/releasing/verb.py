@@ -77,7 +77,8 @@ def _write_about(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> No
     """Everything beside the questions; the manifest last, because it has the hashes of all other files."""
     write_harness(folder, dataset)
     write_croissant(folder, dataset)
-    plot_run(dataset.run, folder)
+    if dataset.run.matching is None:
+        plot_run(dataset.run, folder)
     write_text(folder / "README.md", dataset_card(dataset, formats))
     write_manifest(folder, "dataset", _manifest(folder, dataset, formats))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.context import display
+from swag_af.data.context import phrase
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
@@ -53,7 +53,8 @@ def distributions(run: Run) -> str:
         iteration=run.n_finished,
         has_features=len(quantities) > 1,
         why_no_features=why_no_features,
-        charts=[_distribution_chart(quantity) for quantity in quantities],
+        matched=run.matching is not None,
+        charts=[_distribution_chart(quantity, filtered=run.matching is None) for quantity in quantities],
     )
 
 
@@ -92,25 +93,28 @@ def _gathered(pool: CandidatePool, table: str, assignment: np.ndarray) -> np.nda
     return np.concatenate([pool.gather(table, some, assignment[some]) for some in rows])
 
 
-def _distribution_chart(quantity: Quantity) -> str:
-    groups = (quantity.gold.ravel(), quantity.before.ravel(), quantity.after.ravel())
+def _distribution_chart(quantity: Quantity, *, filtered: bool) -> str:
+    """Gold, and its distractors before and after; where nothing is `filtered` those are the same, drawn once."""
+    names = ("gold", "before", "after") if filtered else ("gold", "wrong answers")
+    groups = (quantity.gold.ravel(), quantity.before.ravel(), quantity.after.ravel())[: len(names)]
     edges = _edges(np.concatenate(groups), is_count=quantity.is_count)
     shares = [np.histogram(np.clip(g, edges[0], edges[-1]), edges)[0] / max(1, g.size) for g in groups]
     top = 1.08 * max(float(s.max()) for s in shares)
     low, high = float(edges[0]), float(edges[-1])
     inside = (low + 0.5, high - 0.5) if quantity.is_count else (low, high)
     frame = Frame((low, high), (0, top), "", "share of endings", plain_ticks(*inside), percent_ticks(top, 4))
-    shapes = [
-        steps(frame, edges, shares[0], GOLD, "area"),
-        steps(frame, edges, shares[1], BEFORE, "dash"),
-        steps(frame, edges, shares[2], AFTER),
-    ]
-    below, after = _gold_lower(quantity.gold, quantity.before), _gold_lower(quantity.gold, quantity.after)
-    means = ", ".join(f"{n} {g.mean():.2f}" for n, g in zip(("gold", "before", "after"), groups, strict=True))
-    spoken = f"{quantity.title}; means: {means}. Gold is lower {percent(below)} before, {percent(after)} after."
-    note = f"gold lower: {percent(below, 0)} before, {percent(after, 0)} after"
-    legend = [Series("gold", GOLD, "area"), Series("before", BEFORE, "dash"), Series("after", AFTER)]
-    return figure(quantity.title, spoken, frame, shapes, legend, note=note)
+    series = (Series(names[0], GOLD, "area"), Series(names[1], BEFORE, "dash"), Series(names[-1], AFTER))[: len(names)]
+    shapes = [steps(frame, edges, share, one.colour, one.mark) for share, one in zip(shares, series, strict=True)]
+    lower = {
+        name: _gold_lower(quantity.gold, others)
+        for name, others in zip(names[1:], (quantity.before, quantity.after), strict=False)
+    }
+    means = ", ".join(f"{n} {g.mean():.2f}" for n, g in zip(names, groups, strict=True))
+    when = {name: f" {name}" if filtered else "" for name in lower}
+    said = ", ".join(f"{percent(value)}{when[name]}" for name, value in lower.items())
+    spoken = f"{quantity.title}; means: {means}. Gold is lower {said}."
+    note = "gold lower: " + ", ".join(f"{percent(value, 0)}{when[name]}" for name, value in lower.items())
+    return figure(quantity.title, spoken, frame, shapes, series, note=note)
 
 
 def _edges(values: np.ndarray, *, is_count: bool) -> np.ndarray:
@@ -132,14 +136,16 @@ def questions(subject: Subject, n: int) -> str:
     rows = np.random.default_rng((seed, *b"report")).permutation(len(run.pool))[:n]
     after = run.assignment()
     shown = [_question(run, int(row), run.start[row], after[row]) for row in rows]
-    return render("questions", questions=shown, n_open=N_OPEN, iteration=run.n_finished)
+    return render(
+        "questions", questions=shown, n_open=N_OPEN, iteration=run.n_finished, matched=run.matching is not None
+    )
 
 
 def _question(run: Run, row: int, before: np.ndarray, after: np.ndarray) -> dict[str, object]:
     """The texts of a context and its endings; `before` and `after` (A,) are its assigned candidates."""
     pairs = list(zip(before[1:].tolist(), after[1:].tolist(), strict=True))
     return {
-        "phrase": " ".join(display(run.pool.contexts[row])),
+        "phrase": phrase(run.pool.contexts[row]),
         "gold": run.pool.text(row, int(before[0])),
         "replaced": [(run.pool.text(row, old), run.pool.text(row, new)) for old, new in pairs if old != new],
         "stayed": [run.pool.text(row, old) for old, new in pairs if old == new],

@@ -133,11 +133,18 @@ def audits(subject: Subject) -> str:
         below=below_lines(run, findings, words=True),
         not_asked=NOT_ASKED,
         left_out=[(label(name), reason) for name, reason in subject.left_out],
-        charts=[_rank_chart(name, found) for name, found in subject.audits.items()],
+        charts=[_rank_chart(name, found, _whens(run, found)) for name, found in subject.audits.items()],
     )
 
 
-def _rank_chart(name: str, findings: list[Finding]) -> str:
+def _whens(run: Run, findings: list[Finding]) -> list[str]:
+    """When each finding's assignment was, in words."""
+    if run.matching:
+        return ["matched"] * len(findings)
+    return ["before filtering" if f.iteration == 0 else f"after iteration {f.iteration}" for f in findings]
+
+
+def _rank_chart(name: str, findings: list[Finding], whens: list[str]) -> str:
     """Bars of how often gold ranks first, second, ...: at the first audit, and at the last if of another iteration."""
     first, last = findings[0], findings[-1]
     shown = [first, last] if first.iteration != last.iteration else [last]
@@ -147,10 +154,9 @@ def _rank_chart(name: str, findings: list[Finding]) -> str:
     at = [(float(v), f"{v:g}") for v in range(1, n_ranks + 1) if n_ranks <= 12 or v % 5 == 0 or v == 1]
     frame = Frame((0.5, n_ranks + 0.5), (0, top), "rank of gold", "contexts", at, percent_ticks(top))
     shapes, legend, spoken = [], [], []
-    for i, (finding, values) in enumerate(zip(shown, shares, strict=True)):
+    for i, (finding, values, when) in enumerate(zip(shown, shares, (whens[0], whens[-1])[-len(shown) :], strict=True)):
         colour = BEFORE if finding.iteration == 0 or i < len(shown) - 1 else AFTER
         width = 0.8 / len(shown)
-        when = "before filtering" if finding.iteration == 0 else f"after iteration {finding.iteration}"
         for rank, share in enumerate(values.tolist(), start=1):
             left = rank - 0.4 + i * width
             shapes.append(bar(frame, left, left + 0.92 * width, share, colour, f"rank {rank} {when}: {percent(share)}"))

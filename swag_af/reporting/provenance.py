@@ -22,11 +22,13 @@ def provenance(subject: Subject) -> str:
     manifest = subject.manifest
     made_by = manifest.get("made_by") or {}
     phases = ", ".join(f"{name} from iteration {first}" for name, first in manifest.get("phases", []))
-    options = {"phases": phases or "-", **manifest.get("options", {})}
+    matched = subject.run.matching is not None
+    options = {**({} if matched else {"phases": phases or "-"}), **manifest.get("options", {})}
     return render(
         "provenance",
         command=command_of(FilterOptions, "filter", made_by["options"]) if made_by.get("verb") == "filter" else "",
         options={name.replace("_", " "): value for name, value in options.items()},
+        matched=matched,
         hashes=_hashes(subject.run),
         versions=_versions(),
         filters={
@@ -69,8 +71,9 @@ def _hashes(run: Run) -> dict[str, object]:
     hashes: dict[str, object] = {"pool": pool.identity, "vocabulary": pool.vocabulary.sha256}
     for fold, sha256 in sorted(pool.manifest.get("plan", {}).get("lms", {}).items()):
         hashes[f"language models of fold {fold}"] = sha256
-    hashes["first assignment"] = _sha256(run.start)
-    hashes[f"assignment after iteration {run.n_finished}"] = _sha256(run.assignment())
+    hashes["first assignment" if run.matching is None else "assignment"] = _sha256(run.start)
+    if run.matching is None:
+        hashes[f"assignment after iteration {run.n_finished}"] = _sha256(run.assignment())
     return hashes
 
 

@@ -104,10 +104,13 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
 
 
 def run_lines(run: Run) -> list[str]:
-    """Accuracies, iterations, seconds and share of candidates scored; then the audits in the run folder."""
+    """Accuracies, iterations, seconds and share of candidates scored, or how it was matched; then the audits in the run
+    folder."""
     seconds = sum(t.seconds for t in run.timing)
     audits = read_audits(run.path)
     audited = audit_lines(run, audits.findings)
+    if run.matching:
+        return [*run.matching["said"], *(["", *audited] if audited else [])]
     return [
         *table(accuracy_rows(run)),
         "",

@@ -27,7 +27,7 @@ REPORT = "report.html"
 
 
 def report(options: ReportOptions) -> Path:
-    """The verb `report`: write the page and return its path; in the run's own folder, redraw the curve too."""
+    """The verb `report`: write the page and return its path; in the folder of a run of filters, draw its curve."""
     run = open_run(options.run)
     run.pool.check_tables((*TEXT_TABLES, "lengths"))
     if options.out is not None:
@@ -44,21 +44,24 @@ def write_report(run: Run, path: Path | str, *, n_questions: int = 20, verified:
     In the run's own folder, its curve is drawn beside the page, as the verbs `filter` and `report` leave it.
     `verified` is what annotators judged of its endings, if there are verdicts (`verification_of`).
     """
-    if run.path is not None and Path(path).parent.resolve() == run.path.resolve():
+    if run.matching is None and run.path is not None and Path(path).parent.resolve() == run.path.resolve():
         plot_run(run, run.path)
     subject = subject_of(run)
+    by_iteration = {"curve": curve, "audits": audits, "work": lambda subject: work(subject.run)}
     sections = {
-        "curve": curve(subject),
-        "audits": audits(subject),
-        "work": work(run),
+        **{name: write(subject) for name, write in by_iteration.items() if run.matching is None or name == "audits"},
         "distributions": distributions(run),
         "questions": questions(subject, n_questions),
         **({"people": verification(subject, verified)} if verified else {}),
         "making": provenance(subject),
-        "timing": timing(run),
+        **({} if run.matching else {"timing": timing(run)}),
     }
-    title = f"Adversarial Filtering of {len(run.pool):,} contexts"
+    title = f"Adversarial {'Matching' if run.matching else 'Filtering'} of {len(run.pool):,} {_rows(run)}"
     write_text(Path(path), page(title, _header(subject, verified), sections, subject.colours))
+
+
+def _rows(run: Run) -> str:
+    return "questions" if run.matching else "contexts"
 
 
 def _header(subject: Subject, verified: Verification | None) -> dict[str, object]:
@@ -73,6 +76,14 @@ def _header(subject: Subject, verified: Verification | None) -> dict[str, object
 
 def _tiles(subject: Subject) -> dict[str, str]:
     run = subject.run
+    if run.matching:
+        tiles = {
+            "questions": f"{len(run.pool):,}",
+            "answers each": f"{run.start.shape[1]}",
+            "folds of the matching": f"{int(run.pool.groups.max()) + 1}",
+            "lambda": f"{run.matching['weight']:g}",
+        }
+        return tiles | {"chance": percent(run.chance)}
     planned = subject.manifest.get("n_planned", run.n_finished)
     done = f"{run.n_finished:,}" if planned <= run.n_finished else f"{run.n_finished:,} of {planned:,}"
     tiles = {
@@ -88,8 +99,10 @@ def _tiles(subject: Subject) -> dict[str, str]:
 
 
 def _results(subject: Subject) -> list[str]:
-    """The result: a sentence for each phase, and one for each audit filter that took no part in the filtering."""
+    """The result: how it was matched; or a sentence for each phase, and one for each audit filter that took no part."""
     run = subject.run
+    if run.matching:
+        return [*run.matching["said"], *below_in_short(run, subject.findings, words=True)]
     if not run.log:
         return ["No iteration is finished yet: every distractor is still one drawn at random."]
     lines = []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.context import display
+from swag_af.data.context import phrase
 from swag_af.data.run import Run
 from swag_af.judging.agreement import (
     PAPER,
@@ -227,7 +227,7 @@ def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
     order = sorted(likeliest_first, key=lambda place: _rank(judgement, place))
     by = _counted(judgement.n_annotators, "person", "people") + (", after a refill" if item.round else "")
     return {
-        "phrase": " ".join(display(run.pool.contexts[item.row])),
+        "phrase": phrase(run.pool.contexts[item.row]),
         "endings": [_judged_ending(run, judgement, place) for place in order],
         "outcome": f"{by}; {_outcome(judgement)}",
     }

@@ -657,9 +657,8 @@ def test_below_chance_is_a_finding_that_says_what_it_usually_means() -> None:
     rng = np.random.default_rng(0)
     texts = [text(rng, 8) for _ in range(60)]
     rows = [
-        Instance(f"{i}-{k}", f"c{i}", (one, two), k, group=f"{i}-{k}")
-        for i, (one, two) in enumerate(zip(texts[::2], texts[1::2], strict=True))
-        for k in range(2)
+        Instance(f"{i}", f"c{i}", (one, two), 0, group=f"{i}")
+        for i, (one, two) in enumerate(zip(texts, [*texts[1:], texts[0]], strict=True))
     ]
     one = diagnostics(Instances(tuple(rows), "choices"), models=["tfidf"])["AF101", "options, tfidf"]
     assert one.status == "found"

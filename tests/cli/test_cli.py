@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,10 +26,12 @@ from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
@@ -38,6 +40,7 @@ from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
@@ -449,6 +452,17 @@ THREE_FORMS = {
             columns=Columns(start_column="", id_column="n"),
         ),
     ),
+    "match": (
+        "data = ['q.jsonl']\nout = 'm'\ndry_run = true\n[matching]\nweight = 0.3\n[pairs]\nquery-column = 'ask'",
+        "match q.jsonl --out m --dry-run --weight 0.3 --query-column ask",
+        MatchOptions(
+            (Path("q.jsonl"),),
+            Path("m"),
+            matching=MatchingOptions(weight=0.3),
+            pairs=PairColumns(query_column="ask"),
+            dry_run=True,
+        ),
+    ),
     "tag": ("pool = 'p'\ntagger = 'none'", "tag p --tagger none", TagOptions(Path("p"), "none")),
     "train-tagger": (
         "treebank = 't.conllu'\ndev = 'd.conllu'\nparser = false\nlower-share = 0.5",
@@ -745,6 +759,20 @@ def test_a_run_that_cannot_swap_says_so_before_it_begins(
     uneven = pool_of_negatives(tmp_path / "uneven", *[3] * 4, *[4] * 8)
     main(["filter", str(uneven), "--out", str(tmp_path / "c"), "--n-negatives", "3", *flags])
     assert "Warning: 4 of 12 rows have no negative beyond the 3 assigned" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("groups", "warns"), [(range(12), True), ([0, 1] * 6, False)])
+def test_negatives_that_are_golds_of_other_rows_are_warned_of(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None, groups: Sequence[int], warns: bool
+) -> None:
+    contexts = [Context(f"It rains {i}.", "He", f"runs {i} miles.", id=str(i)) for i in range(12)]
+    golds = [[f"runs {(i + 2 * k) % 12} miles." for k in (1, 2, 3)] for i in range(12)]
+    CandidatePool.from_texts(contexts, golds, groups=np.array(groups)).save(tmp_path / "pool")
+    flags = ["--schedule", "hash:1", "--audit", "none", "--n-negatives", "2"]
+    for name, split_by in (("a", "video"), ("b", "context")):
+        main(["filter", str(tmp_path / "pool"), "--out", str(tmp_path / name), "--split-by", split_by, *flags])
+        warned = "Warning: 36 negatives are the gold of another context" in capsys.readouterr().err
+        assert warned is (warns or split_by == "context")
 
 
 @pytest.mark.parametrize("verb", ["filter", "audit"])

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from itsdangerous import TimestampSigner
 from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, make_run, said, small_pool
 
+from swag_af.data.context import Context
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import MEANINGS, read_verdicts
@@ -677,3 +678,15 @@ def test_every_page_of_an_annotator_says_who_is_signed_in(desk: Desk, run: Run) 
     ann = Browser(client, "ann")
     pages = [ann.page, ann.begin().page, ann.send().text]
     assert ["Signed in as ann" in page for page in pages] == [True] * 3
+
+
+def test_questions_without_a_start_are_asked_as_questions(tmp_path: Path) -> None:
+    contexts = [Context(f"Why is it {i}?", "", f"since {i}.", id=str(i)) for i in range(12)]
+    pool = CandidatePool.from_texts(contexts, [[f"not {k}, {i}." for k in range(12)] for i in range(12)])
+    asked = make_run(pool, tmp_path / "run")
+    browser = Browser(make_client(make_desk(asked), asked), "ann")
+    assert "Which answer is right?" in browser.page
+    assert "How could the scene go on?" not in browser.page
+    browser.begin()
+    assert "what comes next?" not in browser.page
+    assert re.search(r"Why is it \d+\?</h1>", browser.page)

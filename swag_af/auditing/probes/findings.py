@@ -7,6 +7,7 @@ import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
+from swag_af.auditing.integrity.recycled import note_on_probes
 from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.outcome import Probe, over_seeds
 from swag_af.auditing.probes.inputs import INPUTS
@@ -26,6 +27,8 @@ CODES = {
     "full": "AF110",
 }
 """By input."""
+OF_OPTIONS = ("AF101", "AF102", "AF103", "AF104", "AF110")
+"""Codes of probes that learn which options are wrong."""
 RANDOM, SPLIT = "AF107", "AF108"
 
 _ABOVE = "Above chance: {said} give answers away."
@@ -48,6 +51,8 @@ def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups
     """
     each = over_seeds(probes)
     found = [_of_probe(one, instances, groups) for one in each if one.folds != "random"]
+    if note := note_on_probes(instances, groups.numbers):
+        found = [replace(one, said=f"{one.said} {note}") if one.code in OF_OPTIONS else one for one in found]
     found += _random_against_group(each, instances, groups)
     return sorted(found, key=lambda one: (one.code, one.subject))
 

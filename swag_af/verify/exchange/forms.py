@@ -144,7 +144,8 @@ def write_prolific_questions(path: Path, tasks: Sequence[Task]) -> None:
 def _label_studio_data(task: Task, n: int) -> dict[str, str]:
     endings = {f"ending{i}": task.endings[i - 1] if i <= len(task.endings) else "" for i in range(1, n + 1)}
     numbered = {name: f"{name.removeprefix('ending')}. {text}" if text else "" for name, text in endings.items()}
-    return {"task": task.id, "context": f"{task.sent1}\n{task.start} …", **numbered}
+    context = f"{task.sent1}\n{task.start} …" if task.start else task.sent1
+    return {"task": task.id, "context": context, **numbered}
 
 
 def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any]) -> Reply:

@@ -14,7 +14,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
-from swag_af.data.context import display
+from swag_af.data.context import phrase
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.judging.verdicts import Verdict, as_record
 from swag_af.verify.consent import all_consents
@@ -162,7 +162,7 @@ def front(request: Request, site: SiteDep, access: AccessDep, session: SessionDe
         run=site.run.path,
         overview=overview(desk.store, desk.clock(), site.min_seconds),
         min_seconds=site.min_seconds,
-        context=lambda row: " ".join(display(site.run.pool.contexts[row])),
+        context=lambda row: phrase(site.run.pool.contexts[row]),
         is_paused=desk.is_paused(),
         agreement=agreement_rows(measured) if measured else [],
         distribution=distribution_rows(measured) if measured else [],

@@ -58,6 +58,12 @@ class Site:
     """Paragraphs that people must agree to before they begin."""
 
     @property
+    def asks(self) -> bool:
+        """Whether most contexts are questions, and what is judged are answers."""
+        contexts = self.run.pool.contexts
+        return 2 * sum(not context.start for context in contexts) > len(contexts)
+
+    @property
     def text(self) -> AcceptedText:
         """What people accept before they begin."""
         return AcceptedText(self.instructions, self.consent)

@@ -1,0 +1,80 @@
+"""What the verb `match` prints."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.files import read_jsonl
+from swag_af.matching.estimate import Estimate
+from swag_af.matching.options import MatchOptions
+from swag_af.matching.saying import figure_lines
+from swag_af.matching.verb import QUESTIONS, Matched
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.reporting.text import duration, question_lines
+
+N_EXAMPLES = 3
+
+
+def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
+    """How the data was read and parted, what can be said of the matching, three questions, what to run next."""
+    about = matched.about
+    return [
+        *about["notes"],
+        f"{matched.answers.n:,} rows in {len(about['folds'])} folds; {_sizes(about['buckets'])}",
+        f"{about['pairs']:,} pairs scored by {options.matching.relevance} and {options.matching.similarity}",
+        "",
+        *figure_lines(matched.answers),
+        *_loss_lines(matched, options),
+        *(["", "Rationales:", *figure_lines(matched.rationales)] if matched.rationales else []),
+        "",
+        *(line for record in examples(matched.path / QUESTIONS) for line in (*_question_lines(record), "")),
+        f"Written to {matched.path}: {QUESTIONS}, a pool and a run. Next: {_release(matched.path / 'run', options)}; "
+        f"or swag-af verify serve {matched.path / 'run'}, to ask people",
+    ]
+
+
+def _sizes(buckets: Mapping[str, str]) -> str:
+    return "; ".join(said if name == "answers" else f"{name}: {said}" for name, said in buckets.items())
+
+
+def _loss_lines(matched: Matched, options: MatchOptions) -> list[str]:
+    """How much the best few of each row cost, where not all pairs were matched."""
+    made = matched.answers
+    if options.matching.top is None:
+        return []
+    return [f"Matching only the {options.matching.top} best of each row cost at most {made.loss / made.n:.4f} a row."]
+
+
+def examples(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The first few questions of `matched.jsonl`."""
+    return (record for _, record in islice(read_jsonl(path), N_EXAMPLES))
+
+
+def _question_lines(record: Mapping[str, Any]) -> list[str]:
+    lines = question_lines(record["question"], record["answer_choices"], record["answer_label"])
+    if "rationale_choices" in record:
+        lines += question_lines("  because", record["rationale_choices"], record["rationale_label"])
+    return lines
+
+
+def _release(run: Path, options: MatchOptions) -> str:
+    n = options.matching.n_distractors
+    distractors = "" if n >= ReleaseOptions.n_distractors else f" --n-distractors {n}"
+    return f"swag-af release {run}{distractors} --out dataset"
+
+
+def dry_run_lines(estimates: Sequence[Estimate]) -> list[str]:
+    """Buckets, pairs, memory and time of each matching that would be made; nothing was written."""
+    lines: list[str] = []
+    for one in estimates:
+        lines += [
+            *one.notes,
+            f"{one.name}: {one.n:,} rows in {one.n_folds} folds; {one.buckets}",
+            f"pairs   {one.n_pairs:,} to score",
+            f"memory  about {one.memory_bytes / 1e9:.2f} GB, for the largest bucket",
+            f"time    about {duration(one.seconds)}: {duration(one.seconds_to_fit)} to learn relevance, "
+            f"{duration(one.seconds_to_score)} to score, {duration(one.seconds_to_match)} to match",
+            "",
+        ]
+    return [*lines, "From a small sample that was just scored and matched here. Nothing was written."]

@@ -1,0 +1,73 @@
+"""A matching in sentences: what was matched, by which models, which of them stand in for VCR's, and what came of it."""
+
+from swag_af.matching.buckets import sizes_said
+from swag_af.matching.contract import RELEVANCE, SIMILARITY
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.questions import Figures, Stage
+
+PRONOUNS_IN_VCR, TAGS_IN_VCR = 0.889, 0.689
+"""What the figures of the same name are on the 159 public items of VCR-CS."""
+
+RELEVANCE_IS = {
+    "tfidf": "a logistic regression on words in common; VCR fine-tuned BERT-Base, for which it stands in",
+    "encoder": "two encoders of bags of words, trained on the other folds; VCR fine-tuned BERT-Base, for which they "
+    "stand in",
+    "cross": "a cross-encoder, fine-tuned on the other folds as VCR's BERT-Base was",
+}
+SIMILARITY_IS = {
+    "lexical": "words and letters in common; VCR asked a model of entailment, for which it stands in",
+    "nli": "entailment in either direction, as in VCR",
+}
+"""What models are, by name."""
+
+
+def said_of(stage: Stage, options: MatchingOptions, made: Figures) -> list[str]:
+    """How the wrong answers of `stage` came about, a sentence each, for cards and pages."""
+    n_folds = int(stage.plan.folds.max()) + 1
+    return [
+        f"Every wrong answer is the right answer of another row: {options.n_distractors} rounds of maximum-weight "
+        "matching (Adversarial Matching, Zellers et al. 2019b), in each of which every answer is used once.",
+        f"A match is worth log P(relevant) + {options.weight:g} log(1 - P(same meaning)); the weight is the lambda of "
+        "the paper, and larger is easier.",
+        f"Relevance: {options.relevance}, {_is(options.relevance, RELEVANCE.parted(options.relevance)[0])}.",
+        f"Similarity: {options.similarity}, {_is(options.similarity, SIMILARITY.parted(options.similarity)[0])}.",
+        f"{made.n:,} rows in {n_folds} folds of whole groups and {sizes_said(stage.plan.buckets)}; rows of one bucket "
+        "get each other's answers, and relevance in a fold was learned from the others.",
+        *_exactness(options, made),
+        *figure_lines(made),
+    ]
+
+
+def _is(name: str, base: str) -> str:
+    return (RELEVANCE_IS | SIMILARITY_IS).get(base, f"a model of its publisher's ({name.partition(':')[0]})")
+
+
+def _exactness(options: MatchingOptions, made: Figures) -> list[str]:
+    if options.top is None:
+        return []
+    return [
+        f"Only the {options.top} best of each row were matched; that cost at most {made.loss / made.n:.4f} of worth a "
+        "row."
+    ]
+
+
+def figure_lines(made: Figures) -> list[str]:
+    """What can be said of a matching without asking anybody, a sentence each."""
+    lines = [
+        f"The model of relevance prefers the right answer in {_share(made.relevance_accuracy)} of the rows (chance "
+        f"{_share(made.chance)}): wrong answers were chosen to be preferred.",
+        f"A wrong answer means the same as the right one with a probability of {_share(made.similarity)} on average, "
+        "says the model of similarity.",
+        f"{_share(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "
+        f"{_share(PRONOUNS_IN_VCR)}).",
+    ]
+    if made.tags_named is not None:
+        lines.append(
+            f"{_share(made.tags_named)} of their tags occur in the query or the right answer (VCR-CS: "
+            f"{_share(TAGS_IN_VCR)})."
+        )
+    return lines
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"

@@ -1,0 +1,115 @@
+"""Claims about options that are right in one question and wrong in another."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.auditing.integrity.recycled import note_on_probes, recycling_diagnostic
+from swag_af.data.instances.grouping import by_name_or_text, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.recycling import recycled
+
+QUESTIONS = st.lists(
+    st.tuples(st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=4), st.integers(0, 1)), min_size=2, max_size=12
+)
+
+
+def instances_of(questions: list[tuple[list[str], int]]) -> Instances:
+    return Instances(
+        tuple(Instance(str(i), f"context {i}", tuple(o), answer) for i, (o, answer) in enumerate(questions)), "choices"
+    )
+
+
+def slow_misled(instances: Instances, groups: np.ndarray) -> set[int]:
+    """The questions whose gold, among the options of other groups, is right less than half as often as by a guess."""
+    each, found = instances.instances, set()
+    for i, one in enumerate(each):
+        others = [other for j, other in enumerate(each) if groups[j] != groups[i]]
+        gold = one.options[one.answer]
+        right = sum(Fraction(other.options[other.answer] == gold) for other in others)
+        by_guess = sum(Fraction(other.options.count(gold), len(other.options)) for other in others)
+        if right < by_guess / 2:
+            found.add(i)
+    return found
+
+
+@settings(deadline=None)
+@given(QUESTIONS)
+def test_who_is_misled_is_what_a_slow_look_finds(questions: list[tuple[list[str], int]]) -> None:
+    instances = instances_of(questions)
+    groups = np.arange(len(instances)) // 2
+    assert set(np.flatnonzero(recycled(instances).misled(groups)).tolist()) == slow_misled(instances, groups)
+
+
+@settings(deadline=None)
+@given(QUESTIONS)
+def test_joining_helps_more_than_half_or_is_not_done(questions: list[tuple[list[str], int]]) -> None:
+    instances = instances_of(questions)
+    groups = np.arange(len(instances))
+    found = recycled(instances)
+    joined = found.joined(groups)
+    before, after = (int(found.misled(numbers).sum()) for numbers in (groups, joined))
+    assert (joined == groups).all() or 2 * after < before
+
+
+def rings(n_rings: int, size: int) -> Instances:
+    """Questions whose wrong answer is the right one of the next in their ring."""
+    return instances_of(
+        [([f"answer {ring} {i}", f"answer {ring} {(i + 1) % size}"], 0) for ring in range(n_rings) for i in range(size)]
+    )
+
+
+def test_questions_that_share_options_are_in_one_group_where_that_is_possible() -> None:
+    instances = rings(5, 8)
+    found = group(instances)
+    assert found.n == 5
+    assert "right in one and wrong in another" in found.said
+    made = recycling_diagnostic(instances, found.numbers)
+    assert (made.code, made.status, made.value) == ("AF515", "hint", 1)
+    assert "40 texts" in made.said
+    assert "folds keep them together" in made.said
+    assert note_on_probes(instances, found.numbers) == ""
+
+
+def test_one_ring_of_everything_cannot_be_kept_together_and_that_is_said() -> None:
+    instances = rings(1, 40)
+    found = group(instances)
+    assert (found.numbers == by_name_or_text(instances).numbers).all()
+    made = recycling_diagnostic(instances, found.numbers)
+    assert made.status == "found"
+    assert "the gold of 40 is wrong in other folds" in made.said
+    assert "AF515" in note_on_probes(instances, found.numbers)
+
+
+def test_named_groups_are_joined_too() -> None:
+    instances = rings(5, 8)
+    named = replace(
+        instances, instances=tuple(replace(one, group=f"g{i // 4}") for i, one in enumerate(instances.instances))
+    )
+    assert group(named).n == 5
+
+
+def test_data_without_recycled_options_is_clear() -> None:
+    instances = instances_of([([f"yes {i}", f"no {i}"], 0) for i in range(30)])
+    made = recycling_diagnostic(instances, group(instances).numbers)
+    assert (made.status, made.value) == ("clear", 0)
+
+
+def test_options_that_are_right_as_often_as_they_should_be_mislead_nobody() -> None:
+    """As yes and no: each is on every side of every fold."""
+    instances = instances_of([(["yes", "no"], i % 2) for i in range(60)])
+    found = group(instances)
+    made = recycling_diagnostic(instances, found.numbers)
+    assert made.status == "hint"
+    assert note_on_probes(instances, found.numbers) == ""
+
+
+def test_classes_have_no_options() -> None:
+    instances = Instances(
+        tuple(Instance(str(i), "", (f"text {i}",), i % 2) for i in range(6)), "classes", ("no", "yes")
+    )
+    assert recycled(instances).n_texts == 0
+    assert recycling_diagnostic(instances, np.arange(6)).n == 0

@@ -1,0 +1,198 @@
+"""Claims about runs of a matching: what people touch knows them, and no answer crosses a split."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from swag_af.auditing.audit import audit_of_run
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.main import main
+from swag_af.data.context import Context
+from swag_af.data.errors import FormatError
+from swag_af.data.files import read_json, write_json, write_jsonl
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, begin_run, open_run, verb_manifest
+from swag_af.matching.items import NEAR_DUPLICATES, items_of
+from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.verb import dry_run, match
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.verb import report
+
+N, N_FOLDS = 420, 6
+
+
+def options_of(folder: Path) -> MatchOptions:
+    return MatchOptions(
+        (folder / "questions.jsonl",),
+        folder / "matched",
+        matching=MatchingOptions(relevance="tfidf", folds=N_FOLDS, bucket_size=100),
+    )
+
+
+def write_questions(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}" for a in ("ba", "do", "ki", "lu", "me", "no") for b in ("ra", "st", "ven", "wick", "lo", "per")]
+    rows = []
+    for i in range(N):
+        query = " ".join(rng.choice(words, 7))
+        answer = " ".join([*rng.choice(query.split(), 2), *rng.choice(words, 5)])
+        rows.append({"query": f"Why does {query} {i}?", "response": f"It {answer}.", "movie": f"m{i % 60}"})
+    write_jsonl(path, rows)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `questions.jsonl` and `matched`; a module shares it."""
+    made = tmp_path_factory.mktemp("matching")
+    write_questions(made / "questions.jsonl")
+    match(options_of(made))
+    return made
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Run:
+    return open_run(folder / "matched" / "run")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder: Path) -> Dataset:
+    return release(ReleaseOptions(folder / "matched" / "run", folder / "dataset", audit="none", formats="jsonl"))
+
+
+def test_a_run_says_that_it_was_matched(run: Run) -> None:
+    assert run.matching is not None
+    assert (run.matching["relevance"], run.matching["similarity"], run.matching["weight"]) == ("tfidf", "lexical", 0.1)
+    assert run.n_finished == 0
+    assert run.path is not None
+    assert verb_manifest(run.path)["options"]["seed"] == 0
+
+
+def test_groups_of_the_pool_are_the_folds_of_the_matching(run: Run) -> None:
+    assert int(run.pool.groups.max()) + 1 == N_FOLDS
+    assert run.pool.manifest["shared_texts"]["kept_together"]
+    fold_of = {run.pool.text(row, 0): fold for row, fold in enumerate(run.pool.groups.tolist())}
+    for row, texts in enumerate(run.texts()):
+        assert {fold_of[text] for text in texts} == {int(run.pool.groups[row])}
+
+
+def test_no_answer_and_no_group_crosses_the_splits(dataset: Dataset) -> None:
+    assert all(dataset.sizes.values())
+    splits, groups = defaultdict(set), defaultdict(set)
+    for question in dataset.questions:
+        groups[question.context.video].add(question.split)
+        for ending in question.endings:
+            splits[ending].add(question.split)
+    assert all(len(found) == 1 for found in (*splits.values(), *groups.values()))
+
+
+def test_a_split_is_made_of_whole_folds(run: Run, dataset: Dataset) -> None:
+    splits = defaultdict(set)
+    for question in dataset.questions:
+        splits[int(run.pool.groups[question.example.row])].add(question.split)
+    assert all(len(found) == 1 for found in splits.values())
+
+
+def test_the_card_says_what_was_matched_and_which_models_stand_in(dataset: Dataset) -> None:
+    card = (dataset.options.out / "README.md").read_text(encoding="utf-8")
+    assert "Adversarial Matching" in card
+    assert "Adversarial Filtering" not in card
+    assert "stands in" in card
+    assert "tfidf" in card
+    assert "lexical" in card
+    assert "curve" not in card
+    assert not list(dataset.options.out.glob("curve*"))
+    assert "adversarial-matching" in card
+
+
+def test_a_question_without_a_start_is_released_as_it_is(dataset: Dataset) -> None:
+    with (dataset.options.out / "train.csv").open(encoding="utf-8", newline="") as file:
+        row = next(csv.DictReader(file))
+    assert row["startphrase"] == row["sent1"]
+    assert row["sent1"].endswith("?")
+    assert row["sent2"] == ""
+
+
+def test_show_report_and_audit_know_a_matching(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "matched" / "run"
+    _, findings = audit_of_run(AuditOptions((path,), filters="ngrams"))
+    assert [finding.n_groups for finding in findings] == [N_FOLDS]
+    assert report(ReportOptions(path)) == path / "report.html"
+    page = (path / "report.html").read_text(encoding="utf-8")
+    assert "Adversarial Matching of 420 questions" in page
+    assert "filtering" not in page.lower().replace("--", "")
+    assert not (path / "curve.png").exists()
+    for shown in (path, path.parent):
+        main(["show", str(shown)])
+        said = capsys.readouterr().out
+        assert "matched and not filtered" in said
+        assert "swag-af release" in said
+
+
+def test_the_verb_prints_what_it_made_and_again_only_prints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / "matched" / "matched.jsonl").read_bytes()
+    command = ["match", str(folder / "questions.jsonl"), "--out", str(folder / "matched"), "--relevance", "tfidf"]
+    main([*command, "--folds", str(N_FOLDS), "--bucket-size", "100"])
+    said = capsys.readouterr().out
+    for part in (
+        "query = query",
+        f"420 rows in {N_FOLDS} folds",
+        "pairs scored",
+        "VCR-CS: 88.9 %",
+        "* ",
+        "swag-af release",
+    ):
+        assert part in said
+    assert (folder / "matched" / "matched.jsonl").read_bytes() == before
+
+
+def test_a_dry_run_writes_nothing_and_counts_the_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_questions(tmp_path / "questions.jsonl")
+    options = options_of(tmp_path)
+    (estimated,) = dry_run(options)
+    assert not options.out.exists()
+    assert estimated.seconds > 0
+    assert estimated.memory_bytes > 1e8
+    assert match(options).about["pairs"] == estimated.n_pairs
+    main(
+        ["match", str(tmp_path / "questions.jsonl"), "--relevance", "tfidf", "--out", str(tmp_path / "x"), "--dry-run"]
+    )
+    assert "Nothing was written" in capsys.readouterr().out
+    assert not (tmp_path / "x").exists()
+
+
+def test_near_duplicates_are_in_one_group_as_a_release_has_them() -> None:
+    assert ReleaseOptions.near_duplicates == NEAR_DUPLICATES
+    texts = [f"why is the {word} on the large table near the open door?" for word in ("cup", "cup", "saw")]
+    items = items_of([*texts, "where do they go now?"], ["it was put there by her."] * 3 + ["to the sea."])
+    groups = items.groups.tolist()
+    assert groups[0] == groups[1]
+    assert groups[3] not in groups[:3]
+
+
+def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path) -> None:
+    manifest = read_json(folder / "matched" / "run" / "manifest.json")
+    write_json(tmp_path / "manifest.json", {**manifest, "matching": {"weight": "heavy"}})
+    with pytest.raises(FormatError, match="matching"):
+        open_run(tmp_path)
+
+
+def test_groups_that_are_given_are_kept_and_counted() -> None:
+    contexts = [Context(f"Why {i}?", "", f"since {i}.", id=str(i)) for i in range(4)]
+    negatives = [["since 1."], ["since 0."], ["since 3."], ["since 0."]]
+    for groups, together in (([0, 0, 1, 1], False), ([0, 0, 0, 0], True)):
+        pool = CandidatePool.from_texts(contexts, negatives, groups=np.array(groups))
+        assert pool.groups.tolist() == groups
+        assert pool.manifest["shared_texts"]["kept_together"] is together
+        assert pool.manifest["shared_texts"]["n_golds_among_negatives"] == 4
+
+
+def test_a_run_in_memory_may_be_a_matching() -> None:
+    pool = CandidatePool.from_texts([Context("Why?", "", "so.", id="a")], [["no."]])
+    matching = {"weight": 0.1, "relevance": "tfidf", "similarity": "lexical", "said": ["It was."]}
+    assert begin_run(pool, np.array([[0, 1]]), None, {}, n_planned=0, matching=matching).matching == matching
