@@ -58,12 +58,22 @@ class Outcome:
     """How much worth was lost at most where not all pairs were matched; 0 where all were."""
 
 
-def plan_of(items: Items, options: MatchingOptions) -> Plan:
-    """Folds and buckets of `items`. Raises InputError, for all buckets together, where a text is too common in one."""
-    rng = np.random.default_rng((options.seed, *b"folds"))
-    folds = folds_of_groups(items.groups, options.folds, rng=rng)
-    kinds = _kinds(items, options.buckets)
-    buckets = buckets_of(items.queries, items.responses, folds, _vectors, size=options.bucket_size, kinds=kinds)
+def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None) -> Plan:
+    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already.
+
+    Raises InputError, for all buckets together, where a text is too common in one.
+    """
+    if folds is None:
+        folds = folds_of_groups(items.groups, options.folds, rng=np.random.default_rng((options.seed, *b"folds")))
+    buckets = buckets_of(
+        items.queries,
+        items.responses,
+        folds,
+        _vectors,
+        size=options.bucket_size,
+        smallest=options.smallest_bucket,
+        kinds=_kinds(items, options.buckets),
+    )
     _check_feasible(items, buckets, options.n_distractors)
     return Plan(folds, buckets)
 
