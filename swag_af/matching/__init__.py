@@ -11,7 +11,9 @@ Reading order (each file imports only those named before it):
     checking    `check_relevance`, `check_similarity`: the contracts tested on any class
     relevance   relevance by words: tf-idf
     encoder     relevance by a dual encoder that is trained here
+    cross       relevance by a cross-encoder that is fine-tuned, as in VCR
     similarity  similarity by words
+    entailment  similarity by a model of natural language inference, as in VCR
     rounds      maximum-weight matchings, one after another, each response used once in each
     buckets     folds of whole groups, and within them buckets of like responses
     work        folds and buckets one after another, each kept as soon as it is done
