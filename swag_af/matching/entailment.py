@@ -4,26 +4,23 @@ other (Zellers et al. 2019b, appendix C).
 The model is what `swag-af train-nli` leaves. What it knows of one text alone is worked out once a text, so that all
 pairs of `n` texts take `n` encodings (VCR counts 2n: a text before and a text after) and `n * n` comparisons.
 
-Letters: `n` first texts, `m` second ones, `t` different texts among them, `p` pairs of a tile.
+Letters: `n` first texts, `m` second ones.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from swag_af.data.files import MANIFEST, sha256_file
-from swag_af.data.progress import Advance, progress
+from swag_af.data.progress import progress
 from swag_af.data.text.wording import comparable
-from swag_af.filters.nli.entailing import entailment_class, shares
+from swag_af.filters.nli.entailing import entailment_class
 from swag_af.filters.nli.folder import NLIModel, open_nli
-from swag_af.filters.pairs.batch import Encoded
+from swag_af.matching.tiles import all_pairs
 from swag_af.matching.weights import LEAST
-
-PAIRS_AT_ONCE = 1 << 16
-"""Pairs of a tile: bounds the memory of comparing."""
 
 
 @dataclass(kw_only=True)
@@ -63,25 +60,16 @@ class NliSimilarity:
         texts = list(dict.fromkeys([*first, *second]))
         place = {text: i for i, text in enumerate(texts)}
         rows, columns = (np.array([place[text] for text in side], np.int64) for side in (first, second))
-        encoded = self.model.filter.encode_texts(texts)
+        filter, which = self.model.filter, entailment_class(self.model)
+        compare = partial(filter.compare, filter.encode_texts(texts))
         n_pairs = len(rows) * len(columns)
         is_square = np.array_equal(rows, columns)
         with progress("nli", n_pairs if is_square else 2 * n_pairs, "pairs") as advance:
-            onward = self._follows(encoded, rows, columns, advance)
-            back = onward if is_square else self._follows(encoded, columns, rows, advance)
+            onward = all_pairs(compare, rows, columns, which, advance)
+            back = onward if is_square else all_pairs(compare, columns, rows, which, advance)
         made = np.minimum(np.maximum(onward, back.T), np.float32(1 - LEAST))
         made[_same_words(first, second)] = 1
         return made
-
-    def _follows(self, encoded: Encoded, first: np.ndarray, second: np.ndarray, advance: Advance) -> np.ndarray:
-        """(n, m) float32 the probability that text `second[j]` follows from text `first[i]`, tile by tile."""
-        which = entailment_class(self.model)
-        made = np.empty(len(first) * len(second), np.float32)
-        for at in range(0, len(made), PAIRS_AT_ONCE):
-            i, j = np.divmod(np.arange(at, min(at + PAIRS_AT_ONCE, len(made))), len(second))
-            made[at : at + len(i)] = shares(self.model.filter.compare(encoded, first[i], second[j]))[:, which]
-            advance(len(i))
-        return made.reshape(len(first), len(second))
 
 
 def _same_words(first: Sequence[str], second: Sequence[str]) -> np.ndarray:

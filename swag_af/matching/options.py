@@ -38,8 +38,8 @@ class MatchingOptions:
     rationale_weight: float = 0.01
     """The same for rationales, where the data has them."""
     relevance: str = "encoder"
-    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL], or
-    package.module:Class."""
+    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL],
+    filter[NAME] for a filter that reads two texts, such as esim, or package.module:Class."""
     similarity: str = "lexical"
     """The model of which responses mean the same: lexical, nli[FOLDER], or package.module:Class."""
     folds: int = 11

@@ -15,6 +15,7 @@ RELEVANCE_IS = {
     "tfidf": "a logistic regression on words in common; VCR fine-tuned BERT-Base, for which it stands in",
     "encoder": "two encoders of bags of words, trained on the other folds; VCR fine-tuned BERT-Base, for which they "
     "stand in",
+    "filter": "a filter of two texts, trained on the other folds; VCR fine-tuned BERT-Base, for which it stands in",
     "cross": "a cross-encoder, fine-tuned on the other folds as VCR's BERT-Base was",
 }
 SIMILARITY_IS = {

@@ -17,11 +17,12 @@ from swag_af.filters.nli.entailing import entailment
 from swag_af.filters.nli.folder import open_nli
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.filters.nli.training import train_nli
-from swag_af.matching import entailment as module
+from swag_af.matching import tiles
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.cross import SCORED_AT_ONCE, CrossEncoder
 from swag_af.matching.entailment import NliSimilarity
+from swag_af.matching.filtered import FilterRelevance
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import Matched, dry_run, match
 from swag_af.matching.weights import LEAST
@@ -96,7 +97,7 @@ def test_the_same_words_are_surely_the_same_and_no_others(similarity: NliSimilar
 def test_tiles_of_any_size_give_the_same(similarity: NliSimilarity, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"The {who} {what} near house 3." for who in THINGS for what in DOES]
     whole = similarity.score(texts, texts[:7])
-    monkeypatch.setattr(module, "PAIRS_AT_ONCE", 11)
+    monkeypatch.setattr(tiles, "PAIRS_AT_ONCE", 11)
     np.testing.assert_allclose(similarity.score(texts, texts[:7]), whole, rtol=1e-4, atol=1e-6)
 
 
@@ -143,6 +144,12 @@ def pairs(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
     ]
 
 
+def same_topic(queries: list[str], responses: list[str]) -> np.ndarray:
+    """(n, m) whether response j is of the topic of query i."""
+    second = {topic.split()[0]: topic.split()[1] for topic in TOPICS}
+    return np.array([[second[q.split()[0]] == r.split()[1] for r in responses] for q in queries])
+
+
 @pytest.fixture(scope="module")
 def fitted(tiny_bert: str) -> CrossEncoder:
     model = cross(tiny_bert, max_epochs=1)
@@ -186,8 +193,7 @@ def test_a_cross_encoder_learns_what_answers_what(tiny_bert: str) -> None:
     model.fit(*pairs(300), rng=np.random.default_rng(0))
     queries, responses = pairs(40, seed=1)
     scores = model.score(queries, responses)
-    second = dict(topic.split() for topic in TOPICS)
-    same = np.array([[second[q.split()[0]] == r.split()[1] for r in responses] for q in queries])
+    same = same_topic(queries, responses)
     assert scores[same].mean() > 2 * scores[~same].mean()
     assert len(model.held_out_losses) == 8
 
@@ -201,6 +207,44 @@ def test_what_a_cross_encoder_cannot_use_is_one_line(tiny_bert: str, tmp_path: P
         cross(tiny_bert).fit(["a"] * 19, ["b"] * 19, rng=np.random.default_rng(0))
     with pytest.raises(InputError, match="has not been fitted"):
         cross(tiny_bert).score(["a"], ["b"])
+
+
+# ------------------------------------------------------------------------------- filters
+
+
+@pytest.mark.parametrize("name", ["dualbow", "lstm", "encoder"])
+def test_a_filter_of_two_texts_keeps_the_contract_of_relevance(name: str, tiny_bert: str) -> None:
+    check_relevance(lambda: FilterRelevance(filter=f"encoder[{tiny_bert}]" if name == "encoder" else name))
+
+
+@pytest.mark.parametrize("name", ["dualbow", "lstm"])
+def test_a_filter_scores_each_pair_as_it_would_alone(name: str) -> None:
+    queries, responses = pairs(80)
+    model = FilterRelevance(filter=name)
+    model.fit(queries, responses, rng=np.random.default_rng(0))
+    found = model.score(queries[:9], responses[:7])
+    for i in range(9):
+        for j in range(7):
+            logits = model._fitted.score_classes([queries[i]], [responses[j]])[0].astype(np.float64)
+            assert found[i, j] == pytest.approx(1 / (1 + np.exp(logits[0] - logits[1])), rel=1e-3, abs=1e-6)
+
+
+def test_a_filter_learns_what_answers_what() -> None:
+    model = FilterRelevance(filter="dualbow")
+    model.fit(*pairs(400), rng=np.random.default_rng(0))
+    queries, responses = pairs(40, seed=1)
+    scores, same = model.score(queries, responses), same_topic(queries, responses)
+    assert scores[same].mean() > 2 * scores[~same].mean()
+
+
+def test_what_a_relevance_by_a_filter_cannot_use_is_one_line() -> None:
+    with pytest.raises(InputError, match="learns no pairs"):
+        FilterRelevance(filter="ngrams").check()
+    with pytest.raises(InputError, match="no filter 'esmi'"):
+        FilterRelevance(filter="esmi").check()
+    with pytest.raises(InputError, match="has not been fitted"):
+        FilterRelevance(filter="esim").score(["a"], ["b"])
+    assert RELEVANCE.make("filter[encoder[x/y]]") == FilterRelevance(filter="encoder[x/y]")
 
 
 # ------------------------------------------------------------------------------- both in the verb
