@@ -19,6 +19,7 @@ from swag_af.auditing.storing import ProbeRecord, SavedAudit, saved_form
 from swag_af.auditing.tiers import TIERS
 from swag_af.auditing.verdict import (
     BELOW_CAUSES,
+    CONSISTENCY,
     DONE,
     NOT_ASKED,
     PARTIAL,
@@ -140,14 +141,17 @@ def _repair(comparison: Comparison | None) -> str:
 def _probes(saved: SavedAudit) -> str:
     ours = [one for one in saved.diagnostics if family_of(one) == "partial"]
     made = by_value(one for one in ours if one.code in PARTIAL)
-    others = [one for one in ours if one.code not in PARTIAL]
+    whole = by_value(one for one in ours if one.code == CONSISTENCY)
+    others = [one for one in ours if one.code not in (*PARTIAL, CONSISTENCY)]
     references = by_value(others)
-    marks, reference_marks = axis(made), axis(references)
+    marks, reference_marks, set_marks = axis(made), axis(references), axis(whole)
     return render(
         "audit_probes",
         rows=estimates(made, marks),
         ticks=marks.ticks,
         causes=BELOW_CAUSES if any(tone(one) == "below" for one in made) else "",
+        sets=estimates(whole, set_marks),
+        set_ticks=set_marks.ticks,
         references=estimates(references, reference_marks),
         reference_ticks=reference_marks.ticks,
         differences=check_rows(one for one in others if one not in references),

@@ -38,7 +38,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance
 from swag_af.filters.contract import Filter
-from swag_af.filters.registry import REGISTRY
+from swag_af.filters.registry import LABELS, REGISTRY
 
 TFIDF, FASTTEXT = "tfidf", "fasttext"
 DEFAULT_MODELS = (TFIDF, FASTTEXT)
@@ -282,6 +282,11 @@ def _reads_texts(model: Any) -> bool:
 
 def model_name(model: AnyModel) -> str:
     return model if isinstance(model, str) else model.name
+
+
+def model_label(name: str) -> str:
+    """A model as it begins a sentence: `Tf-idf regression`."""
+    return "Tf-idf regression" if name == TFIDF else LABELS.get(name, name)
 
 
 def _rng(seed: int, *what: str) -> np.random.Generator:
