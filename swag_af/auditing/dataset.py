@@ -5,6 +5,7 @@
 Nothing is written here: `swag_af.auditing.storing` keeps an audit; the command line adds page, gate and comparison.
 """
 
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,13 +16,21 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.probe import DEFAULT_MODELS, AnyModel, model_name, planned, probes
+from swag_af.auditing.probes.probe import (
+    DEFAULT_MODELS,
+    AnyModel,
+    check_groups,
+    instances_of,
+    model_name,
+    planned,
+    probes,
+)
 from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.auditing.single.words import word_associations, word_diagnostics
 from swag_af.auditing.single.writing import writing_diagnostics
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance
 
 
@@ -37,9 +46,25 @@ class Checks:
     seeds: Sequence[int] = (0,)
     """Each deals folds of its own and seeds fits of its own; probes are averaged over them."""
 
+    def __post_init__(self) -> None:
+        whole = isinstance(self.seeds, Sequence) and all(isinstance(seed, int) and seed >= 0 for seed in self.seeds)
+        inputs = self.inputs is None or (_is_list(self.inputs) and all(isinstance(one, str) for one in self.inputs))
+        check_faults(
+            [
+                (not (_is_list(self.models) and self.models), f"models {self.models!r}: a list of one or more"),
+                (not inputs, f"inputs {self.inputs!r}: a list of names, or None"),
+                (not (isinstance(self.n_folds, int) and self.n_folds > 1), f"n_folds {self.n_folds!r}: at least 2"),
+                (not (whole and self.seeds), f"seeds {self.seeds!r}: a list of one or more, none below 0"),
+            ]
+        )
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)
+
 
 def audit(
-    data: Instances | Path | str | Sequence[Path],
+    data: Instances | Path | str | Sequence[Path | str],
     checks: Checks | None = None,
     *,
     groups: Groups | None = None,
@@ -50,7 +75,10 @@ def audit(
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
     each of `n_steps`. Raises InputError for files and models that cannot be used.
     """
-    instances = data if isinstance(data, Instances) else read_instances([Path(path) for path in _paths(data)])
+    if not isinstance(checks, Checks | None):
+        raise InputError(f"checks {reprlib.repr(checks)}: Checks(...), or nothing for the default ones.")
+    check_groups(groups)
+    instances = instances_of(data)
     checks, groups = checks or Checks(), groups or group(instances)
     step = advance or _nobody
     found: list[Diagnostic] = []
@@ -98,10 +126,6 @@ def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
     """What decides the figures, beside the data."""
     made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
     return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
-
-
-def _paths(data: Path | str | Sequence[Path]) -> Sequence[Path | str]:
-    return [data] if isinstance(data, Path | str) else data
 
 
 def _nobody(*_: object, **__: object) -> None:

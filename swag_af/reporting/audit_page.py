@@ -361,7 +361,7 @@ def _making(saved: SavedAudit, command: str) -> str:
         not_asked=NOT_ASKED,
         notes=about.notes,
         files=about.files or {"no file": "made in memory"},
-        record=_flat(about.record),
+        record=record_lines(about.record),
         probes={probe.name: _made(probe, about.weights) for probe in about.probes},
     )
 
@@ -371,6 +371,29 @@ def _made(probe: ProbeRecord, weights: Mapping[str, float]) -> str:
     how = how or f"{probe.n_folds} folds of {'whole groups' if probe.folds == 'group' else 'single instances'}"
     weight = f", weight {weights[probe.name]:g} in the tiers" if probe.name in weights else ""
     return f"{how}, seed {probe.seed}, {probe.n:,} scored{weight}"
+
+
+def record_lines(record: Mapping[str, Any]) -> list[str]:
+    """What decided the figures, a sentence each; what this release does not know by its names and values."""
+    others = dict(record)
+    checks, release, left_out = (others.pop(name, None) for name in ("checks", "swag_af", "left_out"))
+    lines = [f"Made with swag-af {release}."] if release else []
+    if checks:
+        inputs = checks.get("inputs")
+        reads = f"They read {_and(inputs)}." if inputs else "tfidf reads all that applies, others the main input."
+        seeds = f"seed{'s' if len(checks['seeds']) > 1 else ''} {_and([str(seed) for seed in checks['seeds']])}"
+        lines += [
+            f"Models of the probes: {_and(checks['models'])}. {reads}",
+            f"Cross-validation in {checks['n_folds']} folds, with {seeds}.",
+        ]
+    if left_out is not None:
+        lines += [f"Left out: {one}" for one in left_out] or ["No probe had to be left out."]
+    return [*lines, *(f"{name}: {value}" for name, value in _flat(others).items())]
+
+
+def _and(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _flat(record: Mapping[str, Any], above: str = "") -> dict[str, object]:
