@@ -14,7 +14,7 @@ from typing import Any
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
-from swag_af.auditing.outcome import Audit
+from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.probe import (
     DEFAULT_MODELS,
@@ -26,6 +26,7 @@ from swag_af.auditing.probes.probe import (
     probes,
 )
 from swag_af.auditing.single.features import feature_diagnostics
+from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics
 from swag_af.auditing.single.writing import writing_diagnostics
 from swag_af.data.errors import InputError, check_faults
@@ -81,14 +82,7 @@ def audit(
     instances = instances_of(data)
     checks, groups = checks or Checks(), groups or group(instances)
     step = advance or _nobody
-    found: list[Diagnostic] = []
-    for name, family in _FAMILIES.items():
-        step(0, note=name)
-        found += family(instances, groups, checks)
-        step(1)
-    associations = word_associations(instances, groups)
-    found += word_diagnostics(instances, groups, associations)
-    step(1)
+    found, associations = _without_models(instances, groups, checks, step)
     made = probes(instances, groups, **_chosen(checks), advance=advance)
     found += diagnostics_of(made.found, instances, groups)
     return Audit(
@@ -106,14 +100,29 @@ def n_steps(instances: Instances, groups: Groups, checks: Checks) -> int:
     return len(_FAMILIES) + 1 + len(planned(instances, groups, **_chosen(checks)))
 
 
-def _features(instances: Instances, groups: Groups, checks: Checks) -> list[Diagnostic]:
-    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0])
+def _without_models(
+    instances: Instances, groups: Groups, checks: Checks, step: Advance
+) -> tuple[list[Diagnostic], list[Association]]:
+    """What all families but the probes find. Tables of tokens are made once, and are gone when models need memory."""
+    found, seen = list[Diagnostic](), Seen(instances.texts)
+    for name, family in _FAMILIES.items():
+        step(0, note=name)
+        found += family(instances, groups, checks, seen)
+        step(1)
+    associations = word_associations(instances, groups, seen=seen)
+    found += word_diagnostics(instances, groups, associations)
+    step(1)
+    return found, associations
 
 
-_FAMILIES: dict[str, Callable[[Instances, Groups, Checks], list[Diagnostic]]] = {
-    "integrity": lambda instances, groups, _: integrity_diagnostics(instances, groups),
+def _features(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
+    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen)
+
+
+_FAMILIES: dict[str, Callable[[Instances, Groups, Checks, Seen], list[Diagnostic]]] = {
+    "integrity": lambda instances, groups, checks, seen: integrity_diagnostics(instances, groups),
     "single features": _features,
-    "rules of item writing": lambda instances, groups, _: writing_diagnostics(instances, groups),
+    "rules of item writing": lambda instances, groups, checks, seen: writing_diagnostics(instances, groups, seen=seen),
 }
 """The families that give diagnostics alone."""
 

@@ -76,19 +76,21 @@ def feature_diagnostics(
     features: Sequence[str] = (*FEATURES, *OTHERS),
     n_folds: int = 5,
     seed: int = 0,
+    seen: Seen | None = None,
 ) -> list[Diagnostic]:
     """A diagnostic for each rule of `features`; found or not is decided for all of them together.
 
     Of choices each feature gives two rules, highest and lowest, and position one a place; where every question has two
-    options, the better of two opposite ones (`mirror`). Of classes one rule, whose
-    subject is the feature. What needs a fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`.
-    Raises InputError for a name that is no feature. A feature that the kind of data does not have gives nothing.
+    options, the better of two opposite ones (`mirror`). Of classes one rule, whose subject is the feature. What needs a
+    fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`. `seen` are tables of the texts that
+    were made already. Raises InputError for a name that is no feature. A feature that the kind of data does not have
+    gives nothing.
     """
     unknown = [name for name in features if name not in FEATURES and name not in OTHERS]
     if unknown:
         raise InputError(f"{unknown[0]}: no such feature. There are {', '.join([*FEATURES, *OTHERS])}.")
     folds = folds_of(instances, groups, n_folds, seed=seed)
-    seen = Seen(instances.texts)
+    seen = seen or Seen(instances.texts)
     rules = choices_rules if instances.kind == "choices" else classes_rules
     tried = [rule for name in features for rule in rules(name, seen, instances, folds)]
     return diagnostics_of(tried, instances, groups)
