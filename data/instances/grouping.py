@@ -1,22 +1,26 @@
 """Groups of instances that no fold or split may separate: those named, or those that share a text, or nearly."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.instances.instances import Instance, Instances, Kind
-from swag_af.data.splits import MOST_TOGETHER, Joined, deal, join_by_text, join_pairs, named_groups
-from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import text_key, words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 NEAR = 0.8
-"""The Jaccard similarity of 3-grams of words from which two texts are nearly the same."""
+"""The Jaccard similarity from which two texts are nearly the same: of 3-grams of words, for options of words."""
 STRICTER = (NEAR, 0.85, 0.9, 0.95)
 """What is tried in turn where chains of texts, each nearly the same as the next, make a group too large."""
+TELLING = 5
+"""Different words that options must have together to join anything: fewer are labels, colours, names, which questions
+share that have nothing else in common. Our choice."""
 
 _SMALL = 10
 """No group of so few instances is too large."""
@@ -42,32 +46,78 @@ def group(instances: Instances) -> Groups:
     the same or nearly so.
 
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
-    text that is classified, or all options. No such joining makes a group larger than `MOST_TOGETHER` of the instances:
-    a context that would, such as "Which is true?", joins nothing, and where chains of near duplicates would, they must
-    be more similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
+    text that is classified, or all options. Of choices, options are compared beside the context too, so that copies
+    whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole. No
+    such joining makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as "Which is
+    true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must be more
+    similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
     """
     given = instances.unmasked or instances.instances
     names = [one.group for one in given]
     if len(set(names)) == 1:
         names = [""] * len(names)  # one name for all parts nothing
-    named = _numbered(named_groups(names))
+    named = _with_contrast_sets(named_groups(names), instances)
     if all(names):
-        return Groups(named, f"{int(named.max()) + 1:,} groups, named by the dataset")
+        return Groups(_numbered(named), f"{len(np.unique(named)):,} groups, named by the dataset")
     free = np.flatnonzero([not name for name in names])
-    texts = [_text(given[row], instances.kind) for row in free.tolist()]
+    rows = [given[row] for row in free.tolist()]
+    by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
+    telling = [i for i, one in enumerate(rows) if instances.kind == "choices" and _is_telling(one)]
+    by_options = _together(by_context.groups, free[telling], [_all_options(rows[i]) for i in telling], word_sets)
+    return Groups(_numbered(by_options.groups), _said(by_context, by_options, len(names) - len(free)))
+
+
+def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
+    """(N,) `groups` (N,) joined where they share a contrast set: its members differ by an edit."""
+    names = ["", *(one.contrast_set for one in instances.instances)]
+    keys = np.unique(names, return_inverse=True)[1][1:]  # 0 where there is none
+    most = max(MOST_TOGETHER, _SMALL / len(groups))
+    return join_by_text(groups, np.arange(len(groups)), keys, most=most).groups
+
+
+def _first_text(one: Instance) -> str:
+    """The context, or what stands for it."""
+    return one.context or one.start or _all_options(one)
+
+
+def _all_options(one: Instance) -> str:
+    """All options in an order of their own; of classes the one text."""
+    return " ".join(sorted(one.options))
+
+
+def _is_telling(one: Instance) -> bool:
+    """Whether no other question has these options by accident."""
+    return len(set(words(_all_options(one)))) >= TELLING
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Groups joined by one kind of text."""
+
+    groups: np.ndarray
+    """(N,)"""
+    threshold: float
+    """How similar texts had to be; 1 if those that are not the same could not be joined."""
+    n_apart: int
+    """Instances whose text is so common that it joins nothing."""
+
+    @property
+    def n(self) -> int:
+        """How many groups there are."""
+        return len(np.unique(self.groups))
+
+
+def _together(
+    groups: np.ndarray, rows: np.ndarray, texts: list[str], sets_of: Callable[[Sequence[Sequence[str]]], "csr_array"]
+) -> _Together:
+    """`groups` (N,) joined where the `texts` of `rows` (n,) are the same, or as `sets_of` their words nearly so."""
+    most = max(MOST_TOGETHER, _SMALL / len(groups))
     keys = np.array([text_key(text) for text in texts], np.int64)
-    most = max(MOST_TOGETHER, _SMALL / len(names))
-    joined = join_by_text(named, free, keys, most=most)
-    of_each = _one_of_each(texts, keys, joined.groups[free])
-    sets = shingle_sets([words(texts[i]) for i in of_each.tolist()])
-    largest = max(int(np.bincount(joined.groups).max()), int(most * len(names)))
-    together, threshold = _with_near(joined.groups, free[of_each], sets, largest)
-    return Groups(_numbered(together), _said(together, joined, len(names) - len(free), threshold))
-
-
-def _text(one: Instance, kind: Kind) -> str:
-    """What decides whether an instance belongs together with others."""
-    return one.context or one.start or (one.options[0] if kind == "classes" else " ".join(sorted(one.options)))
+    joined = join_by_text(groups, rows, keys, most=most)
+    of_each = _one_of_each(texts, keys, joined.groups[rows])
+    sets = sets_of([words(texts[i]) for i in of_each.tolist()])
+    largest = max(int(np.bincount(joined.groups).max()), int(most * len(groups)))
+    return _Together(*_with_near(joined.groups, rows[of_each], sets, largest), joined.n_apart)
 
 
 def _one_of_each(texts: list[str], keys: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -80,8 +130,8 @@ def _one_of_each(texts: list[str], keys: np.ndarray, groups: np.ndarray) -> np.n
 
 
 def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest: int) -> tuple[np.ndarray, float]:
-    """(N,) `groups` joined where the texts of `rows`, with these `sets` of shingles, are nearly the same, and how
-    similar they had to be; 1 if none could be joined."""
+    """(N,) `groups` joined where the texts of `rows`, with these `sets`, are nearly the same, and how similar they had
+    to be; 1 if none could be joined."""
     pairs, similarity = similar_sets(peculiar(sets, NEAR), NEAR)
     similarity = np.minimum(similarity, jaccard(sets, pairs))
     for threshold in STRICTER:
@@ -91,15 +141,19 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
     return groups, 1.0
 
 
-def _said(groups: np.ndarray, joined: Joined, n_named: int, threshold: float) -> str:
-    what = f"{len(np.unique(groups)):,} groups of instances whose context is the same or nearly so"
+def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
+    what = f"{by_options.n:,} groups of instances whose context is the same or nearly so"
     parts = [f"{what}; the dataset names {f'the groups of {n_named:,} instances' if n_named else 'none'}"]
+    if by_options.n < by_context.n:
+        parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")
+    threshold = max(by_context.threshold, by_options.threshold)
     if threshold > NEAR:
         parts.append(
             f"chains of near duplicates would make a group too large, so similarity had to be {threshold:g} or more"
         )
-    if joined.n_apart:
-        parts.append(f"{joined.n_apart:,} instances have a context so common that they stay apart")
+    for of, n_apart in (("a context", by_context.n_apart), ("options", by_options.n_apart)):
+        if n_apart:
+            parts.append(f"{n_apart:,} instances have {of} so common that they stay apart")
     return "; ".join(parts)
 
 

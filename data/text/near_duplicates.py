@@ -71,6 +71,14 @@ def shingle_sets(token_lists: Sequence[Sequence[str]]) -> "csr_array":
     return sets_of(np.repeat(np.arange(len(lengths)), padded - SHINGLE + 1), shingle, len(lengths))
 
 
+def word_sets(token_lists: Sequence[Sequence[str]]) -> "csr_array":
+    """(n, tokens) the set of tokens of every text as ones in its row, in place of its shingles: order is lost."""
+    numbers: dict[str, int] = {}
+    ids = [numbers.setdefault(token, len(numbers)) for tokens in token_lists for token in tokens]
+    rows = np.repeat(np.arange(len(token_lists)), [len(tokens) for tokens in token_lists])
+    return sets_of(rows, np.array(ids, np.int64), len(token_lists))
+
+
 def sets_of(rows: np.ndarray, items: np.ndarray, n: int) -> "csr_array":
     """(n, items) sets as rows of ones: set `rows[i]` has `items[i]`; (e,) each, in any order, repeats allowed."""
     from scipy.sparse import csr_array

@@ -1,15 +1,18 @@
 """Instances as flat arrays, and their groups."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow.groups import groups_of_instances
 
 from swag_af.data.errors import InputError
-from swag_af.data.instances.grouping import group
+from swag_af.data.instances.grouping import NEAR, TELLING, group
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.splits import MOST_TOGETHER
 
 
 def choices(*rows: tuple[tuple[str, ...], int], **more: str) -> Instances:
@@ -132,3 +135,74 @@ PHRASES = st.lists(st.sampled_from(["a", "b", "c", "d e f", "g h i j k", "the re
 def test_the_order_of_instances_changes_no_group(given: list[tuple[str, str]], random: Random) -> None:
     rows = [Instance(f"{i}", "", (text,), 0, group=name) for i, (text, name) in enumerate(given)]
     assert groups_of(rows) == groups_of(random.sample(rows, len(rows)))
+
+
+WORDS = st.sampled_from(["red", "fox", "runs", "home", "slowly", "today", "and"])
+SHORT = st.lists(WORDS, max_size=5).map(" ".join)
+
+
+@given(
+    st.lists(
+        st.tuples(SHORT, SHORT, st.lists(SHORT, min_size=2, max_size=3), st.sampled_from(["", "", "v"])),
+        min_size=1,
+        max_size=9,
+    )
+)
+@settings(max_examples=300, deadline=None)
+def test_groups_are_those_of_every_two_instances_compared(
+    given: list[tuple[str, str, list[str], str]],
+) -> None:
+    """So few that no group is too large, and nothing a phrase of the set."""
+    rows = [Instance(f"{i}", context, tuple(o), 0, start, name) for i, (context, start, o, name) in enumerate(given)]
+    names = {row.group for row in rows}
+    alone = [replace(row, group="" if len(names) == 1 else row.group) for row in rows]
+    assert sets_of(rows) == groups_of_instances(alone, near=NEAR, telling=TELLING)
+
+
+def sets_of(rows: list[Instance]) -> set[frozenset[int]]:
+    """The groups of choices as sets of rows."""
+    numbers = group(Instances(tuple(rows), "choices")).numbers
+    return {frozenset(np.flatnonzero(numbers == number).tolist()) for number in np.unique(numbers)}
+
+
+def copies(n: int, context: str = "{i} {i} {i} is what, in {k} words?", *, edit: bool = True) -> list[Instance]:
+    """`n` questions of four options, each twice: the context differs by `k`, and of the options a word if `edit`."""
+    rows = []
+    for i in range(n):
+        for k in ("few", "many"):
+            options = [
+                f"the {side} of number w{i}x{o} or w{i}y{o}" for o, side in enumerate(("top", "end", "left", "right"))
+            ]
+            options[2] += " perhaps" if edit and k == "many" else ""
+            rows.append(Instance(f"{i}-{k}", context.format(i=i, k=k), tuple(options), 0))
+    return rows
+
+
+@pytest.mark.parametrize("context", ["", "Which is true?", "{i} {i} {i} is what, in {k} words?", "{k} {k}{i} {k}"])
+@pytest.mark.parametrize("edit", [False, True])
+def test_copies_with_other_contexts_or_an_edited_option_are_together(context: str, edit: bool) -> None:
+    rows = copies(60, context, edit=edit)
+    assert sets_of(rows) == {frozenset({2 * i, 2 * i + 1}) for i in range(60)}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("yes", "no"),
+        ("spring", "summer", "autumn", "winter"),
+        ("it follows from what is said", "it contradicts what is said", "neither of the two can be told"),
+    ],
+)
+def test_a_label_set_that_most_questions_have_joins_nothing(options: tuple[str, ...]) -> None:
+    rows = [Instance(f"{i}", f"What of number {i}, {i + 1} and {i + 2}?", options, 0) for i in range(300)]
+    rows += copies(20)
+    made = group(Instances(tuple(rows), "choices"))
+    assert made.n == 320
+    assert ("300 instances have options so common" in made.said) is (len(" ".join(options).split()) >= TELLING)
+
+
+@given(st.lists(st.tuples(PHRASES, PHRASES), min_size=1, max_size=150))
+@settings(max_examples=60, deadline=None)
+def test_no_group_is_too_large_whatever_is_shared(given: list[tuple[str, str]]) -> None:
+    rows = [Instance(f"{i}", context, (option, f"not {option}"), 0) for i, (context, option) in enumerate(given)]
+    assert max(map(len, sets_of(rows))) <= max(10, MOST_TOGETHER * len(rows))

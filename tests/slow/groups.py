@@ -1,8 +1,12 @@
 """The slow, obvious twin of joined groups: every pair compared, groups merged until none share a row."""
 
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
+from slow.near_duplicates import shingles
 from swag_af.data.context import Context
+from swag_af.data.instances.instances import Instance
+from swag_af.data.text.wording import text_key, words
 from swag_af.data.tokens import tokenize
 
 
@@ -22,12 +26,45 @@ def groups_by_all_pairs(contexts: list[Context], threshold: float) -> set[frozen
         a, b = contexts[i], contexts[j]
         if (a.video and a.video == b.video) or alike(a, b, threshold):
             groups.append({i, j})
-    merged = True
-    while merged:
-        merged = False
+    return merged(groups)
+
+
+def merged(groups: list[set[int]]) -> set[frozenset[int]]:
+    """`groups` with those that share a member made one, until none do."""
+    is_done = False
+    while not is_done:
+        is_done = True
         for a, b in combinations(groups, 2):
             if a & b:
                 groups = [g for g in groups if g not in (a, b)] + [a | b]
-                merged = True
+                is_done = False
                 break
     return {frozenset(group) for group in groups}
+
+
+def groups_of_instances(rows: Sequence[Instance], *, near: float, telling: int) -> set[frozenset[int]]:
+    """The slow twin of `grouping.group` where no group grows too large: every two instances compared, by definition."""
+    groups = [{i} for i in range(len(rows))]
+    for i, j in combinations(range(len(rows)), 2):
+        if belong_together(rows[i], rows[j], near=near, telling=telling):
+            groups.append({i, j})
+    return merged(groups)
+
+
+def belong_together(one: Instance, other: Instance, *, near: float, telling: int) -> bool:
+    """The same name; or, where neither has one, a context or options that are the same or nearly so."""
+    if one.group or other.group:
+        return one.group == other.group
+    options = [" ".join(sorted(row.options)) for row in (one, other)]
+    first = [row.context or row.start or text for row, text in zip((one, other), options, strict=True)]
+    if same_or_near(*first, near, by=shingles):
+        return True
+    return min(len(set(words(text))) for text in options) >= telling and same_or_near(*options, near, by=tuple)
+
+
+def same_or_near(one: str, other: str, near: float, *, by: Callable[[list[str]], Iterable[object]]) -> bool:
+    """Whether two texts have the same key, or sets `by` their words that are as similar as `near`."""
+    if not text_key(one) or not text_key(other):
+        return False
+    sets = set(by(words(one))), set(by(words(other)))
+    return text_key(one) == text_key(other) or len(sets[0] & sets[1]) >= near * len(sets[0] | sets[1])
