@@ -769,3 +769,19 @@ def test_labels_at_random_in_equal_shares_are_not_below_chance() -> None:
         rows = [Instance(f"p{i}", text(rng), (text(rng, 2),), int(label)) for i, label in enumerate(labels)]
         values.append(probe(Instances(tuple(rows), "classes", ("a", "b")), "premise").hits.mean())
     assert abs(np.mean(values) - 0.5) < 0.025
+
+
+def test_where_labels_are_balanced_within_groups_random_folds_say_so() -> None:
+    """Every premise has a text of each class, so a model of premises learns the opposite where folds part them."""
+    rows = [
+        Instance(f"{i}-{k}", f"premise {i} of {i % 7}", (f"text {k * 31 % 17} {i * k}",), k, group=f"g{i}")
+        for i in range(60)
+        for k in range(3)
+    ]
+    made = Instances(tuple(rows), "classes", ("yes", "no", "maybe"))
+    groups = group(made)
+    found = diagnostics_of(probes(made, groups, inputs=("premise",), models=("tfidf",)).found, made, groups)
+    (folds,) = [one for one in found if one.code == "AF107"]
+    assert folds.value < -0.1
+    assert folds.status == "found"
+    assert "have the same label in 0.0 % of pairs, any two in 33.0 %" in folds.said  # 59 of 179
