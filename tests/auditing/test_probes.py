@@ -29,6 +29,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import View
+from swag_af.filters.registry import make_filter
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -484,6 +485,18 @@ def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatc
     made = probes(make_choices(12), group(make_choices(12)))
     assert "fasttext" not in {one.model for one in made.found}
     assert "pip install 'swag-af[fasttext]'" in made.left_out[0]
+
+
+def test_filters_of_two_texts_are_planned_where_there_are_two() -> None:
+    rng = np.random.default_rng(0)
+    rows = [Instance(f"q{i}", text(rng), (text(rng), text(rng)), 0, start="Then he") for i in range(20)]
+    made = Instances(tuple(rows), "choices")
+    for model, expected in (
+        ("dualbow", ["second-sentence", "full"]),
+        ("lstm", ["options", "second-sentence"]),
+        (make_filter("dualbow"), ["second-sentence", "full"]),
+    ):
+        assert [task.input for task in planned(made, group(made), models=[model]) if task.folds == "group"] == expected
 
 
 def test_progress_tells_each_probe_that_was_planned() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
-from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
+from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import (
     ByEntry,
     FastTextModel,
@@ -45,6 +45,9 @@ TFIDF, FASTTEXT = "tfidf", "fasttext"
 DEFAULT_MODELS = (TFIDF, FASTTEXT)
 RANDOM_TOO = (*MAIN, "premise")
 """Inputs that tf-idf reads on random folds too."""
+
+WITH_TWO = ("second-sentence", FULL)
+"""Inputs of two texts: start and option, context and the rest, premise and hypothesis."""
 
 AnyModel = str | Model | Filter
 """A name: `tfidf`, `fasttext`, a filter's, `package.module:Class`; or an object."""
@@ -141,17 +144,16 @@ def planned(
 ) -> tuple[Task, ...]:
     """The probes that `probes` makes of such arguments, in its order.
 
-    Every model reads every one of `inputs`; when they are not given, tf-idf all that apply and other models those of
-    `MAIN`. Tf-idf is fitted on random folds too where groups have several instances, and every model on the published
-    training split where there is one.
+    Every model reads every one of `inputs`; when they are not given, tf-idf all that apply, filters of two texts those
+    that have two, and other models those of `MAIN`. Tf-idf is fitted on random folds too where groups have several
+    instances, and every model on the published training split where there is one.
     """
     names = input_names(instances.texts)
     pairs, has_groups = split_pairs(instances), groups.n < len(instances)
     tasks = []
     for seed in seeds:
         for model in models:
-            every = names if model == TFIDF else [name for name in names if name in MAIN]
-            for name in every if inputs is None else inputs:
+            for name in _inputs_of(model, names) if inputs is None else inputs:
                 task = Task(name, model, "group", n_folds, seed)
                 tasks.append(task)
                 if has_groups and model == TFIDF and name in RANDOM_TOO:
@@ -300,6 +302,16 @@ def make_scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer
             f"model {model_name(model)}: it has no name, fit and score. `swag_af.auditing.probes.models` says how."
         )
     return scorer_of(made, reading, groups)
+
+
+def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
+    """Which of the inputs `names` a model reads unless it is told: see `planned`."""
+    if model == TFIDF:
+        return names
+    named = isinstance(model, str) and model not in DEFAULT_MODELS
+    if getattr(REGISTRY.find(str(model)) if named else model, "reads_one", True):
+        return [name for name in names if name in MAIN]
+    return [name for name in names if name in WITH_TWO]
 
 
 def _check_name(model: AnyModel) -> None:
