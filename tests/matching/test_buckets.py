@@ -17,6 +17,7 @@ from swag_af.matching.buckets import (
     pronoun_class,
     question_type,
     sizes_said,
+    verb_form,
 )
 
 
@@ -81,6 +82,32 @@ def test_pronouns_are_whole_words(text: str, expected: str) -> None:
 )
 def test_question_types(text: str, expected: str) -> None:
     assert question_type(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("walks away.", "singular"),
+        ("slowly lifts it.", "singular"),
+        ("is then seen", "singular"),
+        ("'s now wearing", "singular"),
+        ("are dancing.", "plural"),
+        ("then discuss it", "plural"),
+        ("passes the ball", "singular"),
+        ("walked off", "other"),
+        ("will go", "other"),
+        ("", "other"),
+    ],
+)
+def test_endings_agree_with_their_subjects(text: str, expected: str) -> None:
+    assert verb_form(text) == expected
+
+
+def test_where_a_sentence_goes_on_its_verb_takes_the_place_of_the_question() -> None:
+    assert kinds_of(["Why? She", "Why?"], ["takes her hat.", "takes her hat."], [True, False]) == [
+        "female, singular",
+        "female, why",
+    ]
 
 
 def test_kinds_name_both() -> None:
