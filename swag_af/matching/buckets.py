@@ -158,7 +158,8 @@ def _joined(kind_of: dict[int, str]) -> dict[str, list[int]]:
     for row, kind in kind_of.items():
         rows.setdefault(kind, []).append(row)
     for kind in _small(rows):  # first to others of the same pronoun class
-        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(rows.pop(kind))
+        mine = rows.pop(kind)
+        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(mine)
     for kind in _small(rows):
         same = [name for name in rows if name != kind and name.partition(",")[0] == kind.partition(",")[0]]
         others = same or [name for name in rows if name != kind]
