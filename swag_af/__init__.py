@@ -11,6 +11,7 @@ and prints nothing but progress on the terminal:
     features      FeaturesOptions       the pool
     pool          PoolOptions           the pool
     match         MatchOptions          the matching: figures, and the folder with questions, pool and run
+    sweep         MatchOptions          how hard questions are at each lambda
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
     train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
     from swag_af.matching.options import MatchingOptions, MatchOptions
+    from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import match
     from swag_af.pruning.options import PruneOptions
     from swag_af.pruning.verb import prune
@@ -160,6 +162,7 @@ _MODULE_OF = {
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
+    "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
@@ -242,6 +245,7 @@ __all__ = [
     "run_filter",
     "score",
     "scores_of",
+    "sweep",
     "tag",
     "train_lm",
     "train_nli",

@@ -22,6 +22,7 @@ from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.filtering import run_filter
+from swag_af.cli.main import main
 from swag_af.cli.verbs import verify_agreement
 from swag_af.data import files
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -231,6 +232,24 @@ def import_judged(root: Path) -> None:
     import_verdicts(ImportOptions(root / "run", (root / "judged.jsonl",), out=root / "verdicts.jsonl"))
 
 
+def prune_by_command(root: Path) -> None:
+    """The command line, with curves that nobody draws."""
+    settings = "--partitions 4 --slice-share 0.2 --audit-models tfidf --draws 2 --points 1 --folds 2"
+    given = (root / "questions.jsonl", "--out", root / "pruned", "--write", root / "kept.jsonl", *settings.split())
+    main(["prune", *map(str, given)])
+
+
+def write_questions(path: Path) -> None:
+    """Forty questions, three in four of which their options give away."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(40):
+        options = [" ".join(f"w{k}" for k in rng.integers(30, size=4)) for _ in range(2)]
+        options[i % 2] += " indeed it is" if i % 4 else ""
+        rows.append({"id": f"q{i}", "question": f"what of {i}?", "choices": options, "label": i % 2})
+    write_jsonl(path, rows)
+
+
 SET = "contexts.jsonl contexts.dropped.jsonl contexts.dropped.txt contexts.manifest.json"
 RUN = "pool run judged.jsonl"
 CASES = {
@@ -252,6 +271,7 @@ CASES = {
     "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),
+    "prune": Case("questions.jsonl", prune_by_command, most=12),
     "export-csv": Case(RUN, lambda root: export(ExportOptions(root / "run", "csv", root / "tasks.csv"))),
     "export-studio": Case(RUN, lambda root: export(ExportOptions(root / "run", "label-studio", root / "tasks.json"))),
     "import": Case(RUN, import_judged),
@@ -269,6 +289,7 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     shutil.copytree(lms, root / "lms")
     write_jsonl(root / "captions.jsonl", caption_rows(grammar.sample_videos(6)))
     write_book(root / "book.txt")
+    write_questions(root / "questions.jsonl")
     write_treebank(root / "treebank.conllu")
     rows = [(c.id, c.video, c.sent1, c.start, c.gold) for c in make_contexts_of(6, n_videos=3)]
     names, negatives = ("id", "video", "sent1", "start", "gold"), [f"sees {k} trees." for k in range(4)]
@@ -278,6 +299,7 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as patch:
         for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
+        patch.setattr("swag_af.pruning.verb.plot_curve", lambda points, took, folder, title: [])
         patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
         write_run(root)
         yield root

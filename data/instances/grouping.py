@@ -61,24 +61,32 @@ def by_name_or_text(instances: Instances) -> Groups:
 
     What is compared is the context (as `text_key` does, or similar to `NEAR` or more), and where there is none the
     text that is classified, or all options. Of choices, options are compared beside the context too, so that copies
-    whose question was reworded stay together; those of few words are not (`TELLING`). No such joining makes a group
-    larger than `MOST_TOGETHER` of the instances: a text that would, such as "Which is true?" or the same options
-    everywhere, joins nothing, and where chains of near duplicates would, they must be more similar (`STRICTER`). The
-    order of the instances does not matter, nor does a mask.
+    whose question was reworded stay together; those of few words are not (`TELLING`). Contrast sets stay whole. No
+    such joining makes a group larger than `MOST_TOGETHER` of the instances: a text that would, such as "Which is
+    true?" or the same options everywhere, joins nothing, and where chains of near duplicates would, they must be more
+    similar (`STRICTER`). The order of the instances does not matter, nor does a mask.
     """
     given = instances.unmasked or instances.instances
     names = [one.group for one in given]
     if len(set(names)) == 1:
         names = [""] * len(names)  # one name for all parts nothing
-    named = _numbered(named_groups(names))
+    named = _with_contrast_sets(named_groups(names), instances)
     if all(names):
-        return Groups(named, f"{int(named.max()) + 1:,} groups, named by the dataset")
+        return Groups(_numbered(named), f"{len(np.unique(named)):,} groups, named by the dataset")
     free = np.flatnonzero([not name for name in names])
     rows = [given[row] for row in free.tolist()]
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
     telling = [i for i, one in enumerate(rows) if instances.kind == "choices" and _is_telling(one)]
     by_options = _together(by_context.groups, free[telling], [_all_options(rows[i]) for i in telling], word_sets)
     return Groups(_numbered(by_options.groups), _said(by_context, by_options, len(names) - len(free)))
+
+
+def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
+    """(N,) `groups` (N,) joined where they share a contrast set: its members differ by an edit."""
+    names = ["", *(one.contrast_set for one in instances.instances)]
+    keys = np.unique(names, return_inverse=True)[1][1:]  # 0 where there is none
+    most = max(MOST_TOGETHER, _SMALL / len(groups))
+    return join_by_text(groups, np.arange(len(groups)), keys, most=most).groups
 
 
 def _first_text(one: Instance) -> str:

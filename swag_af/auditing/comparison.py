@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
+from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.interval import Difference, paired_difference, t_quantile
 from swag_af.auditing.outcome import Audit, Probe, over_seeds
 from swag_af.auditing.summary import Rows
@@ -35,6 +35,8 @@ from swag_af.data.records import Count, parse_record
 from swag_af.data.text.wording import text_key
 
 COMPARISON = "comparison.json"
+DIFFERENCE = "AF107"
+"""The code whose share is a difference of two, and so may be below 0."""
 Outcome = Literal["nearer", "further", "same", "untold"]
 """`nearer` to the value that would be no finding than the control (or the value before), `further` from it, `same`: no
 difference can be told, `untold`: nothing to judge it by."""
@@ -234,14 +236,14 @@ _SAID = 3
 
 
 def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarray) -> list[Change]:
-    old = _by_key(before)
-    drawn = [_by_key(draw) for draw in draws]
+    old = _by_key(before) | _mirrors(before)
+    drawn = [_by_key(draw) | _mirrors(draw) for draw in draws]
     paired = _paired(before, after, rows)
     changes = []
     for key, now in _by_key(after).items():
         if key in old:
             values = [one[key].value for one in drawn if key in one]
-            control = _control(values) if draws and len(values) == len(draws) else None
+            control = _control(values, _limits(now)) if draws and len(values) == len(draws) else None
             of_probe = now.code in PARTIAL and control is None
             changes.append(_change(old[key], now, control, paired.get(now.subject) if of_probe else None))
     return changes
@@ -249,6 +251,11 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
 
 def _by_key(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
     return {(one.code, one.subject): one for one in audit.diagnostics}
+
+
+def _mirrors(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
+    """Rules of two options that were left out for their opposite, which may be the better one on the other side."""
+    return {(one.code, one.subject): one for one in map(mirrored, audit.diagnostics) if one is not None}
 
 
 def _change(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Change:
@@ -286,11 +293,19 @@ def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, differen
     return "nearer" if abs(now.value - chance_after) < abs(reference - chance_before) else "further"
 
 
-def _control(values: Sequence[float]) -> Control:
-    """The draws and the interval that one more draw would fall into, of 20 such 19 times."""
+def _limits(one: Diagnostic) -> tuple[float, float]:
+    """Between which a value of this check always lies."""
+    if one.code == DIFFERENCE:
+        return -1.0, 1.0
+    return {"count": (0.0, np.inf), "z": (-np.inf, np.inf)}.get(one.unit, (0.0, 1.0))
+
+
+def _control(values: Sequence[float], limits: tuple[float, float]) -> Control:
+    """The draws and the interval that one more draw would fall into, of 20 such 19 times; within `limits`."""
     mean, n = float(np.mean(values)), len(values)
     half = t_quantile(n - 1) * float(np.std(values, ddof=1)) * (1 + 1 / n) ** 0.5
-    return Control(tuple(values), round(mean, 6), round(mean - half, 6), round(mean + half, 6))
+    low, high = max(limits[0], mean - half), min(limits[1], mean + half)
+    return Control(tuple(values), round(mean, 6), round(low, 6), round(high, 6))
 
 
 def _paired(before: Audit, after: Audit, rows: np.ndarray) -> dict[str, Difference]:

@@ -5,6 +5,7 @@
 Nothing is written here: `swag_af.auditing.storing` keeps an audit; the command line adds page, gate and comparison.
 """
 
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,15 +14,24 @@ from typing import Any
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
-from swag_af.auditing.outcome import Audit
+from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.probes.findings import diagnostics_of
-from swag_af.auditing.probes.probe import DEFAULT_MODELS, AnyModel, model_name, planned, probes
+from swag_af.auditing.probes.probe import (
+    DEFAULT_MODELS,
+    AnyModel,
+    check_groups,
+    instances_of,
+    model_name,
+    planned,
+    probes,
+)
 from swag_af.auditing.single.features import feature_diagnostics
+from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics
 from swag_af.auditing.single.writing import writing_diagnostics
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance
 
 
@@ -37,9 +47,25 @@ class Checks:
     seeds: Sequence[int] = (0,)
     """Each deals folds of its own and seeds fits of its own; probes are averaged over them."""
 
+    def __post_init__(self) -> None:
+        whole = isinstance(self.seeds, Sequence) and all(isinstance(seed, int) and seed >= 0 for seed in self.seeds)
+        inputs = self.inputs is None or (_is_list(self.inputs) and all(isinstance(one, str) for one in self.inputs))
+        check_faults(
+            [
+                (not (_is_list(self.models) and self.models), f"models {self.models!r}: a list of one or more"),
+                (not inputs, f"inputs {self.inputs!r}: a list of names, or None"),
+                (not (isinstance(self.n_folds, int) and self.n_folds > 1), f"n_folds {self.n_folds!r}: at least 2"),
+                (not (whole and self.seeds), f"seeds {self.seeds!r}: a list of one or more, none below 0"),
+            ]
+        )
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)
+
 
 def audit(
-    data: Instances | Path | str | Sequence[Path],
+    data: Instances | Path | str | Sequence[Path | str],
     checks: Checks | None = None,
     *,
     groups: Groups | None = None,
@@ -50,17 +76,13 @@ def audit(
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
     each of `n_steps`. Raises InputError for files and models that cannot be used.
     """
-    instances = data if isinstance(data, Instances) else read_instances([Path(path) for path in _paths(data)])
+    if not isinstance(checks, Checks | None):
+        raise InputError(f"checks {reprlib.repr(checks)}: Checks(...), or nothing for the default ones.")
+    check_groups(groups)
+    instances = instances_of(data)
     checks, groups = checks or Checks(), groups or group(instances)
     step = advance or _nobody
-    found: list[Diagnostic] = []
-    for name, family in _FAMILIES.items():
-        step(0, note=name)
-        found += family(instances, groups, checks)
-        step(1)
-    associations = word_associations(instances, groups)
-    found += word_diagnostics(instances, groups, associations)
-    step(1)
+    found, associations = _without_models(instances, groups, checks, step)
     made = probes(instances, groups, **_chosen(checks), advance=advance)
     found += diagnostics_of(made.found, instances, groups)
     return Audit(
@@ -78,14 +100,29 @@ def n_steps(instances: Instances, groups: Groups, checks: Checks) -> int:
     return len(_FAMILIES) + 1 + len(planned(instances, groups, **_chosen(checks)))
 
 
-def _features(instances: Instances, groups: Groups, checks: Checks) -> list[Diagnostic]:
-    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0])
+def _without_models(
+    instances: Instances, groups: Groups, checks: Checks, step: Advance
+) -> tuple[list[Diagnostic], list[Association]]:
+    """What all families but the probes find. Tables of tokens are made once, and are gone when models need memory."""
+    found, seen = list[Diagnostic](), Seen(instances.texts)
+    for name, family in _FAMILIES.items():
+        step(0, note=name)
+        found += family(instances, groups, checks, seen)
+        step(1)
+    associations = word_associations(instances, groups, seen=seen)
+    found += word_diagnostics(instances, groups, associations)
+    step(1)
+    return found, associations
 
 
-_FAMILIES: dict[str, Callable[[Instances, Groups, Checks], list[Diagnostic]]] = {
-    "integrity": lambda instances, groups, _: integrity_diagnostics(instances, groups),
+def _features(instances: Instances, groups: Groups, checks: Checks, seen: Seen) -> list[Diagnostic]:
+    return feature_diagnostics(instances, groups, n_folds=checks.n_folds, seed=checks.seeds[0], seen=seen)
+
+
+_FAMILIES: dict[str, Callable[[Instances, Groups, Checks, Seen], list[Diagnostic]]] = {
+    "integrity": lambda instances, groups, checks, seen: integrity_diagnostics(instances, groups),
     "single features": _features,
-    "rules of item writing": lambda instances, groups, _: writing_diagnostics(instances, groups),
+    "rules of item writing": lambda instances, groups, checks, seen: writing_diagnostics(instances, groups, seen=seen),
 }
 """The families that give diagnostics alone."""
 
@@ -98,10 +135,6 @@ def _record(checks: Checks, left_out: Sequence[str]) -> dict[str, object]:
     """What decides the figures, beside the data."""
     made = _chosen(checks) | {"models": [model_name(model) for model in checks.models], "seeds": list(checks.seeds)}
     return {"swag_af": version("swag-af"), "checks": made, "left_out": list(left_out)}
-
-
-def _paths(data: Path | str | Sequence[Path]) -> Sequence[Path | str]:
-    return [data] if isinstance(data, Path | str) else data
 
 
 def _nobody(*_: object, **__: object) -> None:

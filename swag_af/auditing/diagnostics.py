@@ -4,7 +4,7 @@ Every check that was made gives one, also where it found nothing, so that a gate
 mean stands in `swag_af.auditing.codes`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -56,6 +56,31 @@ class Diagnostic:
     """Groups that they are in."""
     examples: tuple[Example, ...] = ()
     """The worst, at most five."""
+    mirror: str = ""
+    """Where every question has two options, the subject of the opposite rule, which is right where this one is not and
+    is left out; empty for all else."""
+
+
+def mirrored(one: Diagnostic) -> Diagnostic | None:
+    """The diagnostic of the opposite rule, which was left out for `one`; None where there is none.
+
+    It has no examples, and the status of `one`, since both are found or neither.
+    """
+    if not one.mirror:
+        return None
+    low, high, chance = (None if bound is None else round(1 - bound, 6) for bound in (one.high, one.low, one.chance))
+    return replace(
+        one,
+        subject=one.mirror,
+        mirror=one.subject,
+        value=round(1 - one.value, 6),
+        low=low,
+        high=high,
+        chance=chance,
+        effect=None if one.effect is None else -one.effect,
+        said=f"The opposite of `{one.subject}`: {one.said}",
+        examples=(),
+    )
 
 
 def of_accuracy(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
@@ -126,12 +126,14 @@ def _place(path: Path, lines: Sequence[str], number: int, text: str) -> str:
 def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
     """What `diagnostics`, those of an audit, say to every condition of `gate`.
 
-    A condition must hold for every diagnostic that it is about; one that is about none of them fails, unless it says
+    A condition must hold for every diagnostic that it is about, or, where one of two opposite rules was left out and it
+    names that one, for its mirror; one that is about none of them fails, unless it says
     `if computed`.
     """
     ordered = sorted(diagnostics, key=lambda one: (one.code, one.subject))
     decisions: list[Decision] = []
     for condition in gate.conditions:
         about = [one for one in ordered if condition.is_about(one)]
+        about = about or [one for one in map(mirrored, ordered) if one is not None and condition.is_about(one)]
         decisions += [decide_one(condition, one) for one in about] or [not_computed(condition, ordered)]
     return GateResult(tuple(decisions), gate.path)

@@ -22,6 +22,8 @@ PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
 """The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
 RECYCLED = "AF515"
 SHUFFLED = "AF104"
+CONSISTENCY = "AF109"
+"""The code of contrast sets wholly right."""
 FEW = 100
 """Groups below which an audit says little: an interval of 50 % is then 20 points wide or more."""
 SLIGHT = 0.1
@@ -88,7 +90,8 @@ def tried(saved: SavedAudit) -> list[Diagnostic]:
 def further(audit: Audit | SavedAudit) -> list[str]:
     """What else is worth a sentence: the strongest feature, what is below chance, tiers, integrity, words, counts."""
     saved = saved_form(audit)
-    sayers = (_few_line, _feature_line, _below_line, _recycling_line, _tier_line, _word_line, _integrity_line)
+    sayers = [_few_line, _feature_line, _below_line, _recycling_line]
+    sayers += [_set_line, _tier_line, _word_line, _integrity_line]
     counts = saved.about.counts
     made = f"Of {sum(counts.values()):,} checks {counts['found']:,} found something"
     hints = f", {counts['hint']:,} hint at it" if counts["hint"] else ""
@@ -202,6 +205,16 @@ def _recycling_line(saved: SavedAudit) -> list[str]:
     """What of the figures must not be believed, where options are right in one question and wrong in another."""
     parted = [one for one in saved.diagnostics if one.code == RECYCLED and one.status == "found"]
     return [f"{one.code}: {one.said}, so probes learn to avoid what is right." for one in parted]
+
+
+def _set_line(saved: SavedAudit) -> list[str]:
+    """How many contrast sets the probe of a part that does best has wholly right."""
+    made = [one for one in saved.diagnostics if one.code == CONSISTENCY and one.subject.partition(",")[0] != "full"]
+    best = max(made, key=lambda one: (one.value, one.subject), default=None)
+    if best is None:
+        return []
+    does = f"{figure(best.value, best.unit)} of {best.n:,} contrast sets (by guessing {_chance(best)})"
+    return [f"No probe of a part has more than {does} wholly right."]
 
 
 def _tier_line(saved: SavedAudit) -> list[str]:

@@ -7,12 +7,13 @@ Reading order (each file imports only those named before it):
     following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
+    pruning    what the verb `prune` prints
+    found      what `show` says of the folders of `audit` and `prune`
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
     matching   what the verb `match` prints
-    pruning    what the verb `prune` prints
     scoring    the verb `score`, and what `count-check` prints
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints

@@ -8,10 +8,12 @@ from typing import Any
 from swag_af.data.files import read_jsonl
 from swag_af.matching.estimate import Estimate
 from swag_af.matching.options import MatchOptions
+from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.saying import figure_lines
+from swag_af.matching.sweep import recommended
 from swag_af.matching.verb import QUESTIONS, Matched
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.reporting.text import duration, question_lines
+from swag_af.reporting.text import duration, question_lines, table
 
 N_EXAMPLES = 3
 
@@ -62,6 +64,48 @@ def _release(run: Path, options: MatchOptions) -> str:
     n = options.matching.n_distractors
     distractors = "" if n >= ReleaseOptions.n_distractors else f" --n-distractors {n}"
     return f"swag-af release {run}{distractors} --out dataset"
+
+
+def sweep_lines(points: Sequence[Point], options: MatchOptions) -> list[str]:
+    """A row for each lambda, which one is recommended, what to run next."""
+    header = ("lambda", "relevance model", "options alone (tf-idf)", "same meaning", "people")
+    rows = [
+        (f"{one.weight:g}", _percent(one.relevance), _percent(one.options_alone), f"{one.similarity:.3f}", _people(one))
+        for one in points
+    ]
+    chance = 1 / (1 + options.matching.n_distractors)
+    return [
+        f"Accuracy in % with 95 % intervals at each lambda, {points[0].relevance.n:,} questions; chance {chance:.1%}.",
+        "",
+        *table([header, *rows]),
+        "",
+        *_advice(points, options),
+    ]
+
+
+def _percent(one: Accuracy) -> str:
+    return f"{100 * one.value:.1f} ({100 * one.low:.1f}-{100 * one.high:.1f})"
+
+
+def _people(point: Point) -> str:
+    return f"{_percent(point.people)}, {point.people.n}" if point.people else "not asked"
+
+
+def _advice(points: Sequence[Point], options: MatchOptions) -> list[str]:
+    """Which lambda is recommended, or how to ask people."""
+    asked, out = options.sweeping.human_accuracy, options.out
+    if not any(point.people for point in points):
+        return [
+            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'}, to ask people; then "
+            "the same command again with --verdicts."
+        ]
+    best = recommended(points, asked)
+    if best is None:
+        return [f"People reach {asked:.0%} at no lambda that was tried. Try larger ones. See {out / 'sweep.png'}."]
+    return [
+        f"The smallest lambda at which people are right in {asked:.0%} or more is {best:g}; look at its interval. "
+        f"See {out / 'sweep.png'}."
+    ]
 
 
 def dry_run_lines(estimates: Sequence[Estimate]) -> list[str]:

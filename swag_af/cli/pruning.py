@@ -16,6 +16,11 @@ CONTROL = (
 
 def pruned_lines(pruned: Pruned, options: PruneOptions) -> list[str]:
     """How many went and why, what luck does, what was mended and made, agreement, where it all is."""
+    return [*summary_lines(pruned), "", *_where(pruned, options)]
+
+
+def summary_lines(pruned: Pruned) -> list[str]:
+    """The same without where it is."""
     about = pruned.about
     n_gone = about.n - about.n_kept
     lines = [
@@ -29,7 +34,7 @@ def pruned_lines(pruned: Pruned, options: PruneOptions) -> list[str]:
         lines += ["", *table(rows)] if len(rows) > 1 else []
     if about.agreement:
         lines += ["", agreement_line(about.agreement)]
-    return [*lines, "", *_where(pruned, options)]
+    return lines
 
 
 def _above(pruned: Pruned) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
+from swag_af.cli.found import kind_of_found, show_audit, show_pruned
 from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
@@ -42,6 +43,9 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
         raise InputError(f"{path}: no such file or folder. Check the path.")
     if not path.is_dir():
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
+    found = kind_of_found(path)
+    if found:
+        return found, {"audit": show_audit, "prune": show_pruned}[found]
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
         if (path / "answers.db").exists():
@@ -56,8 +60,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 
 _KNOWN = (
-    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, files of verdicts, and "
-    "the folder `verification` of a run."
+    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit and "
+    "prune, files of verdicts, and the folder `verification` of a run."
 )
 
 

@@ -3,7 +3,8 @@
 All pairs of a bucket are scored, so buckets bound the work: 3,000 rows in VCR (Zellers et al. 2019b, appendix C). They
 also decide what wrong answers have in common with right ones. Responses with *she* or *her* are kept from those with
 *he* or *him*, since a pronoun that fits nobody in the question gives an answer away; questions that begin with another
-word are kept apart, since *Yes* is no answer to *why*; what is still too large is parted by what the texts are about.
+word are kept apart, since *Yes* is no answer to *why*; so are endings whose verb has another number, since *The man*
+does not go on with *are dancing*; what is still too large is parted by what the texts are about.
 
 Letters: `n` rows, `D` numbers a vector.
 """
@@ -91,9 +92,34 @@ def buckets_of(
     return Buckets(np.array([place[label] for label in labels.tolist()]), tuple(names))
 
 
-def kinds_of(queries: Sequence[str], responses: Sequence[str]) -> list[str]:
-    """`female, why` and so on for each row: the pronouns of its response, and the kind of its question."""
-    return [f"{pronoun_class(r)}, {question_type(q)}" for q, r in zip(queries, responses, strict=True)]
+def kinds_of(queries: Sequence[str], responses: Sequence[str], goes_on: Sequence[bool] | None = None) -> list[str]:
+    """`female, why` and so on for each row: the pronouns of its response, and the kind of its question.
+
+    Where a response goes on with a sentence that the query begins, the form of its verb in place of the question.
+    """
+    flags = goes_on or [False] * len(queries)
+    return [
+        f"{pronoun_class(response)}, {verb_form(response) if on else question_type(query)}"
+        for query, response, on in zip(queries, responses, flags, strict=True)
+    ]
+
+
+def verb_form(text: str) -> str:
+    """How the first verb of an ending agrees with its subject: `singular` (is, walks), `plural` (are, walk) or `other`
+    (walked, walking); adverbs before it do not count."""
+    words = re.findall(r"[a-z']+", text.lower())
+    first = next((word for word in words if not word.endswith("ly") and word not in _ADVERBS), "")
+    if first in _SINGULAR or (first.endswith("s") and not first.endswith(("ss", "'s")) and first not in _PLURAL):
+        return "singular"
+    if not first or first in _OTHER or first.endswith(("ed", "ing")):
+        return "other"
+    return "plural"
+
+
+_ADVERBS = frozenset({"then", "also", "now", "again", "just", "still", "both", "all", "each", "not", "never", "always"})
+_SINGULAR = frozenset({"is", "was", "has", "does", "'s"})
+_PLURAL = frozenset({"focus", "discuss"})
+_OTHER = frozenset({"will", "would", "can", "could", "may", "might", "must", "should", "had", "did", "been", "began"})
 
 
 def pronoun_class(text: str) -> str:
@@ -133,7 +159,8 @@ def _joined(kind_of: dict[int, str], smallest: int) -> dict[str, list[int]]:
     for row, kind in kind_of.items():
         rows.setdefault(kind, []).append(row)
     for kind in _small(rows, smallest):  # first to others of the same pronoun class
-        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(rows.pop(kind))
+        mine = rows.pop(kind)
+        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(mine)
     for kind in _small(rows, smallest):
         same = [name for name in rows if name != kind and name.partition(",")[0] == kind.partition(",")[0]]
         others = same or [name for name in rows if name != kind]

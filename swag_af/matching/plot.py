@@ -35,7 +35,9 @@ def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, f
             axes.axhline(100 * asked, color="#777777", linestyle="--", linewidth=1, label="asked of people")
         smallest = min((point.weight for point in points if point.weight > 0), default=0.01)
         axes.set_xscale("symlog", linthresh=smallest)
-        axes.set_xticks([point.weight for point in points], [f"{point.weight:g}" for point in points])
+        weights = [point.weight for point in points]
+        axes.set_xlim(-0.4 * smallest if min(weights) == 0 else 0.8 * smallest, 1.3 * max(weights))
+        axes.set_xticks(weights, [f"{weight:g}" for weight in weights])
         axes.set_xticks([], minor=True)
         axes.set(
             xlabel="lambda: weight of difference in meaning beside relevance", ylabel="accuracy (%)", ylim=(0, 100)

@@ -21,7 +21,7 @@ import numpy as np
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_array, remove_leftovers, write_array
 from swag_af.data.progress import Advance
-from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups
+from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items
 from swag_af.matching.options import AUTO, MatchingOptions
@@ -78,10 +78,12 @@ def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None 
     return Plan(folds, buckets)
 
 
-def _kinds(items: Items, named: str) -> Sequence[str] | None:
-    """A word for each row that keeps it apart from rows with others; None for our own."""
-    if named in (AUTO, NONE):
-        return None if named == AUTO else [NONE] * len(items)
+def _kinds(items: Items, named: str) -> Sequence[str]:
+    """A word for each row that keeps it apart from rows with others."""
+    if named == AUTO:
+        return kinds_of(items.queries, items.responses, [bool(item.context.start) for item in items.rows])
+    if named == NONE:
+        return [NONE] * len(items)
     module, _, name = named.partition(":")
     try:
         made = list(getattr(import_module(module), name)(items.queries, items.responses))

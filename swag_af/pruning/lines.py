@@ -23,22 +23,32 @@ def check_rows(path: Path, instances: Instances) -> None:
         raise InputError(f"--write: rows of {path} hold several questions each, which no line can part. Leave it out.")
 
 
-def write_kept(source: Path, target: Path, instances: Instances, kept: Collection[int], format: str) -> int:
-    """Write those lines of `source` that the instances `kept` stand on to `target`; returns how many rows.
+def write_kept(source: Path, target: Path, instances: Instances, kept: Collection[int], format: str) -> None:
+    """Write those lines of `source` that the instances `kept` stand on to `target`, unless it has them already.
 
     Of CSV the header, if there is one, comes first, and a row is all of its lines. Rows without a label are no
-    instances, and are left out, as are blank lines between rows.
+    instances, and are left out, as are blank lines between rows. Raises InputError where `target` has anything else.
     """
-    opened = open_source(source, format)
+    content = kept_content(source, instances, kept, format)
+    if target.exists():
+        if target.read_bytes() != content:
+            raise InputError(f"--write {target}: already exists, and has other lines. Name another file.")
+        return
+    with replacing(target) as temporary:
+        temporary.write_bytes(content)
+
+
+def kept_content(source: Path, instances: Instances, kept: Collection[int], format: str) -> bytes:
+    """The lines of `source` that the instances `kept` stand on."""
     wanted = {int(instances.instances[row].where.rpartition(" ")[2]) for row in kept}
     lines = source.read_bytes().splitlines(keepends=True)  # at \n, \r and \r\n, as the readers number them
-    ends = _ends_of_csv(source, opened.has_header) if opened.format == "csv" else list(range(1, 1 + len(lines)))
-    has_header = opened.format == "csv" and opened.has_header
-    with replacing(target) as temporary, temporary.open("wb") as file:
-        for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            if end in wanted or (has_header and i == 0):
-                file.write(b"".join(lines[begin:end]).lstrip(b"\r\n"))
-    return len(wanted)
+    opened = open_source(source, format)
+    is_csv = opened.format == "csv"
+    ends = _ends_of_csv(source, opened.has_header) if is_csv else list(range(1, 1 + len(lines)))
+    has_header = is_csv and opened.has_header
+    rows = enumerate(zip([0, *ends], ends, strict=False))
+    chosen = [(begin, end) for i, (begin, end) in rows if end in wanted or (has_header and i == 0)]
+    return b"".join(b"".join(lines[begin:end]).lstrip(b"\r\n") for begin, end in chosen)
 
 
 def _ends_of_csv(path: Path, has_header: bool) -> list[int]:

@@ -94,7 +94,7 @@ def _check(options: PruneOptions) -> None:
     if options.by == "aflite":
         REPRESENTATIONS.make(options.features)
     if options.write:
-        check_output(options.write)
+        check_output(options.write, force=(options.out / ABOUT).exists())  # a finished folder may have written it
         check_lines(options.data[0], options.reading.format)
 
 

@@ -19,6 +19,7 @@ from swag_af.auditing.storing import ProbeRecord, SavedAudit, saved_form
 from swag_af.auditing.tiers import TIERS
 from swag_af.auditing.verdict import (
     BELOW_CAUSES,
+    CONSISTENCY,
     DONE,
     NOT_ASKED,
     PARTIAL,
@@ -140,14 +141,17 @@ def _repair(comparison: Comparison | None) -> str:
 def _probes(saved: SavedAudit) -> str:
     ours = [one for one in saved.diagnostics if family_of(one) == "partial"]
     made = by_value(one for one in ours if one.code in PARTIAL)
-    others = [one for one in ours if one.code not in PARTIAL]
+    whole = by_value(one for one in ours if one.code == CONSISTENCY)
+    others = [one for one in ours if one.code not in (*PARTIAL, CONSISTENCY)]
     references = by_value(others)
-    marks, reference_marks = axis(made), axis(references)
+    marks, reference_marks, set_marks = axis(made), axis(references), axis(whole)
     return render(
         "audit_probes",
         rows=estimates(made, marks),
         ticks=marks.ticks,
         causes=BELOW_CAUSES if any(tone(one) == "below" for one in made) else "",
+        sets=estimates(whole, set_marks),
+        set_ticks=set_marks.ticks,
         references=estimates(references, reference_marks),
         reference_ticks=reference_marks.ticks,
         differences=check_rows(one for one in others if one not in references),
@@ -357,7 +361,7 @@ def _making(saved: SavedAudit, command: str) -> str:
         not_asked=NOT_ASKED,
         notes=about.notes,
         files=about.files or {"no file": "made in memory"},
-        record=_flat(about.record),
+        record=record_lines(about.record),
         probes={probe.name: _made(probe, about.weights) for probe in about.probes},
     )
 
@@ -367,6 +371,29 @@ def _made(probe: ProbeRecord, weights: Mapping[str, float]) -> str:
     how = how or f"{probe.n_folds} folds of {'whole groups' if probe.folds == 'group' else 'single instances'}"
     weight = f", weight {weights[probe.name]:g} in the tiers" if probe.name in weights else ""
     return f"{how}, seed {probe.seed}, {probe.n:,} scored{weight}"
+
+
+def record_lines(record: Mapping[str, Any]) -> list[str]:
+    """What decided the figures, a sentence each; what this release does not know by its names and values."""
+    others = dict(record)
+    checks, release, left_out = (others.pop(name, None) for name in ("checks", "swag_af", "left_out"))
+    lines = [f"Made with swag-af {release}."] if release else []
+    if checks:
+        inputs = checks.get("inputs")
+        reads = f"They read {_and(inputs)}." if inputs else "tfidf reads all that applies, others the main input."
+        seeds = f"seed{'s' if len(checks['seeds']) > 1 else ''} {_and([str(seed) for seed in checks['seeds']])}"
+        lines += [
+            f"Models of the probes: {_and(checks['models'])}. {reads}",
+            f"Cross-validation in {checks['n_folds']} folds, with {seeds}.",
+        ]
+    if left_out is not None:
+        lines += [f"Left out: {one}" for one in left_out] or ["No probe had to be left out."]
+    return [*lines, *(f"{name}: {value}" for name, value in _flat(others).items())]
+
+
+def _and(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _flat(record: Mapping[str, Any], above: str = "") -> dict[str, object]:

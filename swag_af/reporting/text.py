@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from swag_af.auditing.comparison import Comparison
 from swag_af.auditing.comparison import comparison_lines as repair_lines
 from swag_af.auditing.outcome import Audit
-from swag_af.auditing.storing import saved_form
+from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import NOT_ASKED, Rows, audit_rows, below_lines, comparison_lines
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
@@ -139,11 +139,12 @@ def question_lines(phrase: str, endings: Sequence[str], label: int) -> list[str]
     return [phrase, *(f"  {'*' if i == label else ' '} {letters[i % 26]}) {text}" for i, text in enumerate(endings))]
 
 
-def audited_lines(audit: Audit, comparison: Comparison | None = None) -> list[str]:
+def audited_lines(audit: Audit | SavedAudit, comparison: Comparison | None = None) -> list[str]:
     """An audit of a dataset as text: how it was read, the verdict, what was found, before against after."""
     saved = saved_form(audit)
-    lines = [*audit.instances.notes, f"{len(audit.instances):,} instances in {audit.groups.said}", ""]
+    about = saved.about
+    lines = [*about.notes, f"{about.n:,} instances in {about.groups}", ""]
     lines += [verdict(saved), *further(saved), ""]
     lines += table(diagnostic_rows(saved.diagnostics))
-    lines += ["", *(f"Left out: {why}" for why in audit.record.get("left_out", ())), NOT_ASKED_OF_DATA]
+    lines += ["", *(f"Left out: {why}" for why in about.record.get("left_out", ())), NOT_ASKED_OF_DATA]
     return lines if comparison is None else [*lines, "", *repair_lines(comparison)]

@@ -22,9 +22,10 @@ from swag_af.auditing.comparison import (
     match,
     read_comparison,
 )
-from swag_af.auditing.diagnostics import of_accuracy
+from swag_af.auditing.diagnostics import Diagnostic, of_accuracy
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.ranking import hits
+from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
@@ -67,6 +68,49 @@ def test_an_artifact_that_a_repair_makes_is_told_beside_the_control() -> None:
     assert shortest.control.low < 0.25 < shortest.control.high < shortest.after.value
     assert shortest.outcome == "further"
     assert any("New, made by the repair: AF201 shortest" in line for line in comparison_lines(found))
+
+
+def by_the_better(instances: Instances) -> Audit:
+    """An audit that keeps one of two opposite rules, whichever is right more often."""
+    alone = Groups(np.arange(len(instances)), "each alone")
+    return Audit(instances, alone, tuple(feature_diagnostics(instances, alone, features=["characters"])), (), (), {})
+
+
+def test_of_two_options_a_rule_that_takes_the_place_of_its_mirror_is_compared_with_it() -> None:
+    pairs = [("a long one", "short"), ("short", "a long one")]
+    rows = [Instance(f"q{i}", f"{i}?", pairs[i % 2], int((i % 2 == 0) == (i % 5 < 2))) for i in range(400)]
+    before = Instances(tuple(rows), "choices", name="before")
+    found = compare(by_the_better(before), by_the_better(without_longest(before)), by_the_better)
+    (change,) = found.changes
+    assert change.subject == "shortest"
+    assert (change.before.value, change.after.value) == (0.4, 1.0)
+    assert change.control is not None
+    assert change.control.mean == pytest.approx(0.4, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("one", "low", "high"),
+    [
+        (Diagnostic("AF301", "words", "found", 3.0, "count", ""), 0.0, None),
+        (Diagnostic("AF101", "options, tfidf", "clear", 0.02, "accuracy", ""), 0.0, None),
+        (Diagnostic("AF501", "instances", "found", 0.99, "share", ""), None, 1.0),
+        (Diagnostic("AF107", "options, tfidf, random folds", "clear", 0.01, "share", ""), None, None),
+    ],
+)
+def test_a_control_has_no_values_that_cannot_be(one: Diagnostic, low: float | None, high: float | None) -> None:
+    data, sizes = of_lengths(), iter([0.0, 0.02, 0.01] if one.unit != "count" else [0.0, 8.0, 1.0])
+    groups = Groups(np.arange(len(data)), "each alone")
+
+    def audit_of(cut: Instances) -> Audit:
+        value = abs((one.code == "AF501") - next(sizes)) if one.unit != "count" else next(sizes)
+        return Audit(cut, groups, (replace(one, value=value),), (), (), {})
+
+    whole = Audit(data, groups, (one,), (), (), {})
+    (change,) = compare(whole, replace(whole, instances=data.take(range(50))), audit_of, n_draws=3).changes
+    assert change.control is not None
+    assert low is None or change.control.low == low
+    assert high is None or change.control.high == high
+    assert change.control.low < 0 or one.code != "AF107"
 
 
 def test_rows_removed_at_random_change_nothing() -> None:

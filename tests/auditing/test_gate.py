@@ -34,6 +34,17 @@ def said(condition: str, *diagnostics: Diagnostic) -> str:
     return decision.said
 
 
+def test_a_rule_that_was_left_out_for_its_mirror_is_held_against_the_gate() -> None:
+    kept = diagnostic(
+        "shortest", code="AF201", value=0.6, low=0.55, high=0.65, chance=0.5, effect=0.2, mirror="longest"
+    )
+    assert statuses("AF201[longest] <= 45%", kept) == ["passed"]
+    assert statuses("AF201[longest] <= 35%", kept) == ["failed"]
+    assert statuses("AF201[shortest] <= 45%", kept) == ["failed"]
+    assert statuses("AF201 >= 50%", kept) == ["passed"]  # its mirror is not asked
+    assert statuses("AF201[middle] >= 50%", kept) == ["failed"]
+
+
 THOUSANDTHS = st.integers(-1000, 3000)
 OPERATORS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq}
 

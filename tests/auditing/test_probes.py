@@ -29,6 +29,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import View
+from swag_af.filters.registry import make_filter
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -486,6 +487,18 @@ def test_without_its_package_fasttext_is_left_out(monkeypatch: pytest.MonkeyPatc
     assert "pip install 'swag-af[fasttext]'" in made.left_out[0]
 
 
+def test_filters_of_two_texts_are_planned_where_there_are_two() -> None:
+    rng = np.random.default_rng(0)
+    rows = [Instance(f"q{i}", text(rng), (text(rng), text(rng)), 0, start="Then he") for i in range(20)]
+    made = Instances(tuple(rows), "choices")
+    for model, expected in (
+        ("dualbow", ["second-sentence", "full"]),
+        ("lstm", ["options", "second-sentence"]),
+        (make_filter("dualbow"), ["second-sentence", "full"]),
+    ):
+        assert [task.input for task in planned(made, group(made), models=[model]) if task.folds == "group"] == expected
+
+
 def test_progress_tells_each_probe_that_was_planned() -> None:
     instances, told = make_choices(20), []
     probes(instances, group(instances), advance=lambda n, note: told.append((n, note)))
@@ -769,3 +782,19 @@ def test_labels_at_random_in_equal_shares_are_not_below_chance() -> None:
         rows = [Instance(f"p{i}", text(rng), (text(rng, 2),), int(label)) for i, label in enumerate(labels)]
         values.append(probe(Instances(tuple(rows), "classes", ("a", "b")), "premise").hits.mean())
     assert abs(np.mean(values) - 0.5) < 0.025
+
+
+def test_where_labels_are_balanced_within_groups_random_folds_say_so() -> None:
+    """Every premise has a text of each class, so a model of premises learns the opposite where folds part them."""
+    rows = [
+        Instance(f"{i}-{k}", f"premise {i} of {i % 7}", (f"text {k * 31 % 17} {i * k}",), k, group=f"g{i}")
+        for i in range(60)
+        for k in range(3)
+    ]
+    made = Instances(tuple(rows), "classes", ("yes", "no", "maybe"))
+    groups = group(made)
+    found = diagnostics_of(probes(made, groups, inputs=("premise",), models=("tfidf",)).found, made, groups)
+    (folds,) = [one for one in found if one.code == "AF107"]
+    assert folds.value < -0.1
+    assert folds.status == "found"
+    assert "have the same label in 0.0 % of pairs, any two in 33.0 %" in folds.said  # 59 of 179

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 from slow import single_features as slow
 
 from swag_af.auditing.codes.code import codes
-from swag_af.auditing.diagnostics import Diagnostic
+from swag_af.auditing.diagnostics import Diagnostic, mirrored, of_accuracy
 from swag_af.auditing.single import form, likeness, perplexity, recurrence, rules
 from swag_af.auditing.single.features import FEATURES, OTHERS, feature_diagnostics
+from swag_af.auditing.single.rules import choose
 from swag_af.auditing.single.significance import adjusted, p_value
 from swag_af.auditing.single.tables import Seen, ngram_ids, token_table
 from swag_af.data.errors import InputError
@@ -440,6 +441,55 @@ def test_a_name_that_is_no_feature_is_refused() -> None:
         feature_diagnostics(instances, singles(instances), features=["smell"])
 
 
+# two options
+
+
+@given(some_choices(most=12))
+@settings(max_examples=60, deadline=None)
+def test_of_two_options_the_better_of_opposite_rules_stands_for_both(made: Instances) -> None:
+    rows = (replace(one, options=one.options[:2], answer=one.answer % 2) for one in made.instances)
+    pairs = replace(made, instances=tuple(rows))
+    more = Instance("more", "", ("a", "b", "c"), 0)
+    of_two = by_subject(feature_diagnostics(pairs, singles(pairs)))
+    for name, feature in FEATURES.items():
+        seen = Seen(pairs.texts)
+        of_both = {
+            subject: choose(feature.code, subject, sign * feature.of(seen), pairs).hits.mean()
+            for subject, sign in ((feature.highest, 1), (feature.lowest, -1))
+        }
+        (kept,) = [of_two[subject] for subject in of_both if subject in of_two]
+        assert kept.value == pytest.approx(max(of_both.values()), abs=1e-6), name
+        opposite = mirrored(kept)
+        again = opposite and mirrored(opposite)
+        assert opposite is not None
+        assert again is not None
+        assert {kept.subject, opposite.subject} == of_both.keys()
+        assert opposite.value == pytest.approx(of_both[opposite.subject], abs=1e-6)
+        assert again.value == pytest.approx(kept.value)
+    assert len({"option 1", "option 2"} & of_two.keys()) == 1
+    mixed = replace(made, instances=(*pairs.instances, more))
+    assert {"longest", "shortest", "option 1", "option 2"} <= by_subject(
+        feature_diagnostics(mixed, singles(mixed))
+    ).keys()
+
+
+def test_the_mirror_of_a_rule_has_the_interval_that_it_would_have_itself() -> None:
+    made = with_gold(random_choices(200, seed=1, n_options=2), " indeed")
+    (kept,) = feature_diagnostics(made, singles(made), features=["characters"])
+    opposite = mirrored(kept)
+    assert opposite is not None
+    itself = of_accuracy("AF201", "shortest", 1 - hits_of(made), made.chance, singles(made).numbers, said="")
+    assert (kept.subject, opposite.subject) == ("longest", "shortest")
+    assert (opposite.value, opposite.low, opposite.high) == pytest.approx((itself.value, itself.low, itself.high))
+    assert (opposite.effect, opposite.chance) == pytest.approx((itself.effect, itself.chance))
+    assert opposite.status == itself.status == "found"
+
+
+def hits_of(made: Instances) -> np.ndarray:
+    """(N,) of the longest option."""
+    return choose("AF201", "longest", FEATURES["characters"].of(Seen(made.texts)), made).hits
+
+
 # real data
 
 
@@ -457,8 +507,9 @@ def read_choices(name: str) -> Instances:
 def test_the_longest_in_characters_is_as_often_right_as_is_known(name: str, longest: float, shortest: float) -> None:
     instances = read_choices(name)
     found = by_subject(feature_diagnostics(instances, singles(instances), features=["characters"]))
-    assert round(100 * found["longest"].value, 1) == longest
-    assert round(100 * found["shortest"].value, 1) == shortest
+    both = found | {one.mirror: other for one in found.values() if (other := mirrored(one))}
+    assert round(100 * both["longest"].value, 1) == longest
+    assert round(100 * both["shortest"].value, 1) == shortest
 
 
 @real

@@ -16,7 +16,8 @@ from slow import words as slow
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.outcome import Association
 from swag_af.auditing.single import words
-from swag_af.auditing.single.words import word_associations, word_diagnostics
+from swag_af.auditing.single.tables import Seen
+from swag_af.auditing.single.words import occurrences, word_associations, word_diagnostics
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 
@@ -158,3 +159,14 @@ def test_the_words_of_snli_are_those_that_are_known() -> None:
 
 def strongest(found: list[Association], label: str) -> set[str]:
     return {one.ngram for one in [one for one in found if one.label == label][:12]}
+
+
+@given(st.one_of(some_choices(most=30), some_classes(most=30)))
+@settings(max_examples=60, deadline=None)
+def test_tables_that_were_made_for_features_give_the_same_occurrences(made: Instances) -> None:
+    """They have the words of contexts too, which are none of the options'."""
+    with patch.object(words, "MIN_COUNT", 2):
+        alone, shared = occurrences(made), occurrences(made, Seen(made.texts))
+    assert alone.ngrams == shared.ngrams
+    for name in ("ngram", "row", "n_with", "in_gold"):
+        assert np.array_equal(getattr(alone, name), getattr(shared, name))

@@ -17,6 +17,7 @@ from swag_af.matching.buckets import (
     pronoun_class,
     question_type,
     sizes_said,
+    verb_form,
 )
 
 
@@ -30,7 +31,7 @@ def test_every_row_is_in_one_bucket_of_its_fold_and_none_is_too_large(seed: int,
     rng = np.random.default_rng(seed)
     folds = rng.integers(0, 3, n)
     texts = ["ab"[i % 2] * int(i) for i in rng.integers(1, 60, n)]
-    named = [f"neutral, {i}" for i in rng.zipf(1.5, n) % kinds]
+    named = [f"neutral, {('other', *range(9))[i]}" for i in rng.zipf(1.5, n) % kinds]
     made = buckets_of(texts, texts, folds, by_length, size=size, kinds=named)
     sizes = Counter(made.numbers.tolist())
     assert sorted(row for bucket in range(len(made.names)) for row in made.rows(bucket).tolist()) == list(range(n))
@@ -81,6 +82,32 @@ def test_pronouns_are_whole_words(text: str, expected: str) -> None:
 )
 def test_question_types(text: str, expected: str) -> None:
     assert question_type(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("walks away.", "singular"),
+        ("slowly lifts it.", "singular"),
+        ("is then seen", "singular"),
+        ("'s now wearing", "singular"),
+        ("are dancing.", "plural"),
+        ("then discuss it", "plural"),
+        ("passes the ball", "singular"),
+        ("walked off", "other"),
+        ("will go", "other"),
+        ("", "other"),
+    ],
+)
+def test_endings_agree_with_their_subjects(text: str, expected: str) -> None:
+    assert verb_form(text) == expected
+
+
+def test_where_a_sentence_goes_on_its_verb_takes_the_place_of_the_question() -> None:
+    assert kinds_of(["Why? She", "Why?"], ["takes her hat.", "takes her hat."], [True, False]) == [
+        "female, singular",
+        "female, why",
+    ]
 
 
 def test_kinds_name_both() -> None:

@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -199,6 +203,23 @@ def test_classes_are_pruned_too(tmp_path: Path) -> None:
     assert pruned.about.inputs == ("hypothesis",)
 
 
+def test_the_kept_lines_may_stand_there_already_if_they_are_the_same(
+    data: Path, straight: Path, tmp_path: Path
+) -> None:
+    """As where the command was killed at its very end, or is run twice."""
+    asked = options(data, straight, agreement_column="votes", write=tmp_path / "kept.jsonl")
+    prune(asked)
+    before = (tmp_path / "kept.jsonl").read_bytes()
+    prune(asked)
+    assert (tmp_path / "kept.jsonl").read_bytes() == before
+    (tmp_path / "kept.jsonl").write_bytes(before + b"{}\n")
+    with pytest.raises(InputError, match="has other lines"):
+        prune(asked)
+    with pytest.raises(InputError, match="already exists"):
+        prune(replace(asked, out=tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+
+
 def test_kept_lines_are_copied_byte_for_byte(data: Path, straight: Path, tmp_path: Path) -> None:
     pruned = prune(options(data, straight, agreement_column="votes", write=tmp_path / "kept.jsonl"))
     lines = data.read_bytes().splitlines(keepends=True)
@@ -340,8 +361,7 @@ def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_pat
 )
 def test_lines_of_a_table_without_a_header_are_copied(name: str, lines: list[str], tmp_path: Path) -> None:
     (tmp_path / name).write_text("".join(lines))
-    kept = write_kept(tmp_path / name, tmp_path / "kept", read_instances([tmp_path / name]), [0, 2], "auto")
-    assert kept == 2
+    write_kept(tmp_path / name, tmp_path / "kept", read_instances([tmp_path / name]), [0, 2], "auto")
     assert (tmp_path / "kept").read_text() == lines[0] + lines[2]
 
 
@@ -358,3 +378,25 @@ def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_
     with pytest.raises(InputError, match=r"--write: rows of .*race.jsonl hold several questions each"):
         prune(options(path, tmp_path / "out", write=tmp_path / "kept.jsonl"))
     assert not (tmp_path / "kept.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["aflite", "probes"])
+def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(by: str, data: Path, tmp_path: Path) -> None:
+    """By the command line, as often as it takes; the moments cover a whole run."""
+    settings = "--partitions 16 --slice-share 0.05 --threshold 0.3 --audit-models tfidf --draws 2 --points 2 --folds 2"
+    command = [sys.executable, "-m", "swag_af", "prune", str(data), "--by", by, *settings.split(), "--out"]
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ}
+    begin = time.monotonic()
+    subprocess.run([*command, str(tmp_path / "straight")], check=True, **quiet)
+    took, rng, n_killed = time.monotonic() - begin, np.random.default_rng(0), 0
+    while not (tmp_path / "killed" / "prune.json").exists():
+        with subprocess.Popen([*command, str(tmp_path / "killed")], **quiet) as process:
+            try:
+                process.wait(rng.uniform(0.2, 0.7 + n_killed / 10) * took)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                n_killed += 1
+    assert n_killed
+    subprocess.run([*command, str(tmp_path / "killed")], check=True, **quiet)  # removes what it worked with
+    assert files_of(tmp_path / "killed") == files_of(tmp_path / "straight")

@@ -16,7 +16,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import open_audit, save_audit
 from swag_af.auditing.verdict import verdict
 from swag_af.data.instances.instances import Instances
-from swag_af.reporting.audit_page import Axis, audit_page, shown
+from swag_af.reporting.audit_page import Axis, audit_page, record_lines, shown
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -148,3 +148,29 @@ def test_values_that_are_no_accuracies_stand_in_a_table_of_checks() -> None:
     html = audit_page(audit(questions(12), [], others=[added]))
     assert re.search(r'<table class="checks">.*ten points', html, re.DOTALL)
     assert not re.search(r'<table class="reach">.*ten points.*</tfoot>', html, re.DOTALL)
+
+
+def test_the_record_is_said_in_sentences() -> None:
+    checks = {"models": ["tfidf", "fasttext"], "inputs": None, "n_folds": 5, "seeds": [0, 1]}
+    lines = record_lines({"swag_af": "1.2", "checks": checks, "left_out": ["cnn: needs torch."]})
+    assert lines == [
+        "Made with swag-af 1.2.",
+        "Models of the probes: tfidf and fasttext. tfidf reads all that applies, others the main input.",
+        "Cross-validation in 5 folds, with seeds 0 and 1.",
+        "Left out: cnn: needs torch.",
+    ]
+    assert record_lines({"left_out": []}) == ["No probe had to be left out."]
+    assert record_lines({"checks": checks | {"inputs": ["options"], "seeds": [3]}})[0].endswith("They read options.")
+    assert record_lines({"options": {"n_folds": 5}}) == ["options n folds: 5"]  # of another maker
+
+
+def test_intervals_are_shown_on_a_phone_too() -> None:
+    """No rule hides the cells of interval and chance; on a narrow screen each says what it is."""
+    css = audit_page(made()).partition("</style>")[0]
+    hidden = [
+        rule for rule in re.findall(r"([^{}]+)\{[^{}]*display:none", css) if ".extra" in rule or rule == ".reach td"
+    ]
+    assert not hidden
+    narrow = css.partition("@media(max-width:40rem){.verdict")[2]
+    assert 'td.extra::before{content:"95 % interval "}' in narrow
+    assert 'td.extra:last-child::before{content:"chance "}' in narrow

@@ -10,11 +10,11 @@ from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
 from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.outcome import Probe, over_seeds
+from swag_af.auditing.probes.consistency import REFERENCE, consistency_diagnostics, named_shares
 from swag_af.auditing.probes.inputs import INPUTS
-from swag_af.auditing.probes.probe import RANDOM_TOO
+from swag_af.auditing.probes.probe import RANDOM_TOO, model_label
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.filters.registry import LABELS
 
 CODES = {
     "options": "AF101",
@@ -36,24 +36,29 @@ _BELOW = (
     "Below chance, which is a finding too: who avoids what the model prefers does better than guessing. Usual causes: "
     "labels balanced within a group, the gold of other rows among the negatives, over-filtering."
 )
+_HIGHER = "What the instances of a group have in common gives answers away: figures on random splits are too high."
+_LOWER = (
+    "What the instances of a group have in common hides answers, as where labels are balanced within groups: a model "
+    "learns from one that the others have another label. So random splits say too little, and this is no shortcut."
+)
 _UNDECIDED = "Not told from chance."
 _SHUFFLED = (
     "Above chance: part of the task is solved without the order of words. A topic in common can do that, rightly."
 )
-_REFERENCE = "The task itself, to compare the others with; no artifact by itself."
 
 
 def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups) -> list[Diagnostic]:
     """The diagnostics of `probes`, in order of code, then subject; figures of several seeds are averaged.
 
     Random folds are compared with those by group of the same model and input (AF107); where every group is one
-    instance they are the same, and the difference is 0.
+    instance they are the same, and the difference is 0. Where instances have contrast sets, AF109 beside.
     """
     each = over_seeds(probes)
     found = [_of_probe(one, instances, groups) for one in each if one.folds != "random"]
     if note := note_on_probes(instances, groups.numbers):
         found = [replace(one, said=f"{one.said} {note}") if one.code in OF_OPTIONS else one for one in found]
     found += _random_against_group(each, instances, groups)
+    found += consistency_diagnostics(probes, instances, groups)
     return sorted(found, key=lambda one: (one.code, one.subject))
 
 
@@ -87,23 +92,17 @@ def _by_its_own_shares(one: Probe, instances: Instances) -> float:
     """How often a guess is right that names each class as often as the model does; 1 for choices."""
     if instances.kind == "choices":
         return 1.0
-    n_classes = len(instances.classes)
-    named = one.scores.reshape(-1, n_classes).argmax(axis=1)  # (n,)
-    shares = [np.bincount(labels, minlength=n_classes) / len(named) for labels in (named, instances.answers[one.rows])]
-    return float(shares[0] @ shares[1])
+    labels = instances.answers[one.rows]
+    return float(named_shares(one, instances) @ np.bincount(labels, minlength=len(instances.classes)) / len(labels))
 
 
 def _sentence(one: Probe, found: Diagnostic, said: str) -> str:
     low, high, chance = (f"{100 * (figure or 0):.1f} %" for figure in (found.low, found.high, found.chance))
     where = f" of {one.scored_on}, fitted on {one.fitted_on}," if one.folds == "split" else ""
     return (
-        f"{_label(one.model)}, reading {said}, is right in {100 * found.value:.1f} % of the instances{where} "
+        f"{model_label(one.model)}, reading {said}, is right in {100 * found.value:.1f} % of the instances{where} "
         f"({low} to {high}; chance {chance})."
     )
-
-
-def _label(model: str) -> str:
-    return "Tf-idf regression" if model == "tfidf" else LABELS.get(model, model)
 
 
 def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
@@ -112,7 +111,7 @@ def _verdict(input: str, side: int, said: str) -> tuple[Status, str]:
     The full input is never a finding; shuffled words are a hint, since words without their order may rightly help.
     """
     if input == "full":
-        return "clear", _REFERENCE
+        return "clear", REFERENCE
     if side == 0:
         return "clear", _UNDECIDED
     if input == "shuffled":
@@ -137,11 +136,14 @@ def _random_against_group(each: Sequence[Probe], instances: Instances, groups: G
 def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     """`one` has random folds, `by_group` whole groups."""
     d = paired_difference(by_group.hits, one.hits, groups.numbers)
-    means = "What groups have in common gives answers away, or hides them, where folds part them."
+    reads = INPUTS[instances.kind][one.input].said
+    means = "No difference can be told."
+    if d.is_significant:
+        means = _HIGHER if d.mean > 0 else f"{_LOWER}{_balance(instances, groups)}"
     said = (
-        f"{_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}: {100 * one.hits.mean():.1f} % with "
-        f"random folds, {100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
-        f"({100 * d.low:+.1f} to {100 * d.high:+.1f}). {means if d.is_significant else 'No difference can be told.'}"
+        f"{model_label(one.model)}, reading {reads}: {100 * one.hits.mean():.1f} % with random folds, "
+        f"{100 * by_group.hits.mean():.1f} % by group; difference {100 * d.mean:+.1f} points "
+        f"({100 * d.low:+.1f} to {100 * d.high:+.1f}). {means}"
     )
     return Diagnostic(
         code=RANDOM,
@@ -156,6 +158,22 @@ def _difference(one: Probe, by_group: Probe, instances: Instances, groups: Group
         n=len(one.hits),
         n_groups=groups.n,
     )
+
+
+def _balance(instances: Instances, groups: Groups) -> str:
+    """How often two instances of a group have the same class, beside any two; empty of choices."""
+    if instances.kind == "choices":
+        return ""
+    n_classes = len(instances.classes)
+    counts = np.unique(groups.numbers * n_classes + instances.answers, return_counts=True)[1]
+    within = _pairs(counts) / _pairs(np.bincount(groups.numbers))
+    among_all = _pairs(np.bincount(instances.answers)) / _pairs(np.array([len(instances)]))
+    return f" Two of a group have the same label in {100 * within:.1f} % of pairs, any two in {100 * among_all:.1f} %."
+
+
+def _pairs(sizes: np.ndarray) -> int:
+    """Ordered pairs of two different members, in sets of these `sizes`."""
+    return int((sizes * (sizes - 1)).sum())
 
 
 def examples(one: Probe, instances: Instances, *, below: bool = False) -> tuple[Example, ...]:

@@ -7,20 +7,21 @@ on, and no others; scores meet labels in `swag_af.auditing.ranking`.
 """
 
 import inspect
+import reprlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
-from swag_af.auditing.probes.inputs import MAIN, Reading, Source, find_input, input_names, read
+from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import (
     ByEntry,
     FastTextModel,
@@ -32,18 +33,21 @@ from swag_af.auditing.probes.models import (
     with_all_shares,
 )
 from swag_af.auditing.ranking import gold_probabilities, hits
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance
 from swag_af.filters.contract import Filter
-from swag_af.filters.registry import REGISTRY
+from swag_af.filters.registry import LABELS, REGISTRY
 
 TFIDF, FASTTEXT = "tfidf", "fasttext"
 DEFAULT_MODELS = (TFIDF, FASTTEXT)
 RANDOM_TOO = (*MAIN, "premise")
 """Inputs that tf-idf reads on random folds too."""
+
+WITH_TWO = ("second-sentence", FULL)
+"""Inputs of two texts: start and option, context and the rest, premise and hypothesis."""
 
 AnyModel = str | Model | Filter
 """A name: `tfidf`, `fasttext`, a filter's, `package.module:Class`; or an object."""
@@ -88,7 +92,8 @@ def probe(
     validation split, or the test split where there is none. `groups` are those of `group` when not given. Raises
     InputError for an input that the instances have not, an unknown model, one group, or no such splits.
     """
-    instances = data if isinstance(data, Instances) else read_instances([Path(data)])
+    instances = instances_of(data)
+    _check_types(input, groups, folds)
     task = Task(input, model, folds, n_folds, seed)
     if folds == "split":
         pairs = split_pairs(instances)
@@ -97,6 +102,35 @@ def probe(
             raise InputError(f"{instances.name}: no training split beside one to score; there are {names}.")
         task = replace(task, fitted_on=pairs[0][0], scored_on=pairs[0][1])
     return _Bench(instances, groups or group(instances)).make(task)
+
+
+def instances_of(data: Instances | Path | str | Sequence[Path | str]) -> Instances:
+    """`data` itself, or what is read from a file or folder, or several, whose columns are guessed.
+
+    Raises InputError for what cannot be read, and for anything else than these.
+    """
+    if isinstance(data, Instances):
+        return data
+    paths = [data] if isinstance(data, Path | str) else data
+    if not isinstance(paths, Sequence) or not all(isinstance(path, Path | str) for path in paths):
+        raise InputError(f"data {reprlib.repr(data)}: no dataset. Give a path, a list of paths, or Instances.")
+    return read_instances([Path(path) for path in paths])
+
+
+def _check_types(input: object, groups: object, folds: object) -> None:
+    check_groups(groups)
+    check_faults(
+        [
+            (not isinstance(input, str), f"input {reprlib.repr(input)}: a name, such as options"),
+            (folds not in get_args(FoldKind), f"folds {reprlib.repr(folds)}: {', '.join(get_args(FoldKind))}"),
+        ]
+    )
+
+
+def check_groups(groups: object) -> None:
+    """Raise InputError unless `groups` are Groups or None."""
+    if not isinstance(groups, Groups | None):
+        raise InputError(f"groups {reprlib.repr(groups)}: Groups, as `group(instances)` makes them, or nothing.")
 
 
 def planned(
@@ -110,17 +144,16 @@ def planned(
 ) -> tuple[Task, ...]:
     """The probes that `probes` makes of such arguments, in its order.
 
-    Every model reads every one of `inputs`; when they are not given, tf-idf all that apply and other models those of
-    `MAIN`. Tf-idf is fitted on random folds too where groups have several instances, and every model on the published
-    training split where there is one.
+    Every model reads every one of `inputs`; when they are not given, tf-idf all that apply, filters of two texts those
+    that have two, and other models those of `MAIN`. Tf-idf is fitted on random folds too where groups have several
+    instances, and every model on the published training split where there is one.
     """
     names = input_names(instances.texts)
     pairs, has_groups = split_pairs(instances), groups.n < len(instances)
     tasks = []
     for seed in seeds:
         for model in models:
-            every = names if model == TFIDF else [name for name in names if name in MAIN]
-            for name in every if inputs is None else inputs:
+            for name in _inputs_of(model, names) if inputs is None else inputs:
                 task = Task(name, model, "group", n_folds, seed)
                 tasks.append(task)
                 if has_groups and model == TFIDF and name in RANDOM_TOO:
@@ -271,6 +304,16 @@ def make_scorer(model: AnyModel, reading: Reading, groups: np.ndarray) -> Scorer
     return scorer_of(made, reading, groups)
 
 
+def _inputs_of(model: AnyModel, names: Sequence[str]) -> Sequence[str]:
+    """Which of the inputs `names` a model reads unless it is told: see `planned`."""
+    if model == TFIDF:
+        return names
+    named = isinstance(model, str) and model not in DEFAULT_MODELS
+    if getattr(REGISTRY.find(str(model)) if named else model, "reads_one", True):
+        return [name for name in names if name in MAIN]
+    return [name for name in names if name in WITH_TWO]
+
+
 def _check_name(model: AnyModel) -> None:
     """Raise InputError, with near matches, for a name that there is not."""
     if isinstance(model, str) and model not in DEFAULT_MODELS:
@@ -283,7 +326,15 @@ def reads_texts(model: Any) -> bool:
 
 
 def model_name(model: AnyModel) -> str:
+    """The name by which it was asked for, or its own; raises InputError for what has none."""
+    if not isinstance(getattr(model, "name", model), str):
+        raise InputError(f"model {reprlib.repr(model)}: a name, or an object with name, fit and score.")
     return model if isinstance(model, str) else model.name
+
+
+def model_label(name: str) -> str:
+    """A model as it begins a sentence: `Tf-idf regression`."""
+    return "Tf-idf regression" if name == TFIDF else LABELS.get(name, name)
 
 
 def _rng(seed: int, *what: str) -> np.random.Generator:

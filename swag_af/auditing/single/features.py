@@ -10,7 +10,15 @@ from swag_af.auditing.single import form
 from swag_af.auditing.single.likeness import content_overlap, likeness, overlap
 from swag_af.auditing.single.perplexity import surprise
 from swag_af.auditing.single.recurrence import in_other_contexts, recurrences, right_elsewhere, same_texts
-from swag_af.auditing.single.rules import Tried, choose, classify, diagnostics_of, quantile_bins
+from swag_af.auditing.single.rules import (
+    Tried,
+    choose,
+    choose_either,
+    classify,
+    diagnostics_of,
+    one_of_mirrors,
+    quantile_bins,
+)
 from swag_af.auditing.single.tables import Seen
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, folds_of
@@ -68,18 +76,21 @@ def feature_diagnostics(
     features: Sequence[str] = (*FEATURES, *OTHERS),
     n_folds: int = 5,
     seed: int = 0,
+    seen: Seen | None = None,
 ) -> list[Diagnostic]:
     """A diagnostic for each rule of `features`; found or not is decided for all of them together.
 
-    Of choices each feature gives two rules, highest and lowest, and position one a place; of classes one rule, whose
-    subject is the feature. What needs a fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`.
-    Raises InputError for a name that is no feature. A feature that the kind of data does not have gives nothing.
+    Of choices each feature gives two rules, highest and lowest, and position one a place; where every question has two
+    options, the better of two opposite ones (`mirror`). Of classes one rule, whose subject is the feature. What needs a
+    fit is fitted on the other `n_folds` folds of whole groups, drawn by `seed`. `seen` are tables of the texts that
+    were made already. Raises InputError for a name that is no feature. A feature that the kind of data does not have
+    gives nothing.
     """
     unknown = [name for name in features if name not in FEATURES and name not in OTHERS]
     if unknown:
         raise InputError(f"{unknown[0]}: no such feature. There are {', '.join([*FEATURES, *OTHERS])}.")
     folds = folds_of(instances, groups, n_folds, seed=seed)
-    seen = Seen(instances.texts)
+    seen = seen or Seen(instances.texts)
     rules = choices_rules if instances.kind == "choices" else classes_rules
     tried = [rule for name in features for rule in rules(name, seen, instances, folds)]
     return diagnostics_of(tried, instances, groups)
@@ -91,24 +102,22 @@ def choices_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray
         yield from _position_rules(seen, instances)
     elif name == "perplexity":
         bits = surprise(seen, folds)
-        yield choose("AF210", "most perplexing", bits, instances)
-        yield choose("AF210", "least perplexing", -bits, instances)
+        yield from choose_either("AF210", ("most perplexing", "least perplexing"), bits, instances)
     elif name == "label elsewhere":
         scores, forward = (right_elsewhere(seen, folds, instances, forward=only) for only in (False, True))
         yield choose("AF211", "right most often elsewhere", scores, instances, forward=forward)
     else:
         feature = FEATURES[name]
-        scores = feature.of(seen)
-        yield choose(feature.code, feature.highest, scores, instances)
-        yield choose(feature.code, feature.lowest, -scores, instances)
+        yield from choose_either(feature.code, (feature.highest, feature.lowest), feature.of(seen), instances)
 
 
 def _position_rules(seen: Seen, instances: Instances) -> Iterator[Tried]:
     """A rule for each place; none where the order of options was drawn."""
     if seen.texts.has_order:
         place = form.position(seen)
-        for at in range(1, min(MOST_POSITIONS, int(place.max())) + 1):
-            yield choose("AF202", f"option {at}", (place == at).astype(float), instances)
+        places = range(1, min(MOST_POSITIONS, int(place.max())) + 1)
+        tried = [choose("AF202", f"option {at}", (place == at).astype(float), instances) for at in places]
+        yield from one_of_mirrors(tried, instances)
 
 
 def classes_rules(name: str, seen: Seen, instances: Instances, folds: np.ndarray) -> Iterator[Tried]:

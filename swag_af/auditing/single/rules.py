@@ -43,6 +43,8 @@ class Tried:
     """(n,) of the residuals, if it is luck."""
     margins: np.ndarray
     """(n,) how clear the choice was."""
+    mirror: str = ""
+    """The opposite rule, which is left out where every question has two options."""
     found_from: float | None = None
     """The lowest value, above chance, that is more than a hint; where None, any that differs from chance."""
 
@@ -70,6 +72,25 @@ def choose(
         variances=instances.chance * (1 / n_tested - instances.chance),
         margins=_margins(scores, is_top, instances),
     )
+
+
+def choose_either(code: str, subjects: tuple[str, str], scores: np.ndarray, instances: Instances) -> list[Tried]:
+    """The rules that choose the option with the highest of `scores` (M,), and with the lowest.
+
+    Where every question has two options, each is right where the other is not, so there is one: that which is right
+    more often, of equals the first.
+    """
+    tried = [choose(code, subject, sign * scores, instances) for subject, sign in zip(subjects, (1, -1), strict=True)]
+    return one_of_mirrors(tried, instances)
+
+
+def one_of_mirrors(tried: list[Tried], instances: Instances) -> list[Tried]:
+    """All of `tried`; of two opposite rules the better one, where every question has two options."""
+    if len(tried) != 2 or (instances.n_answers != 2).any():
+        return tried
+    better = max(tried, key=lambda one: one.hits.sum())
+    (other,) = [one.subject for one in tried if one is not better]
+    return [replace(better, mirror=other)]
 
 
 def _highest(scores: np.ndarray, instances: Instances) -> tuple[np.ndarray, np.ndarray]:
@@ -178,9 +199,11 @@ def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, grou
     if not len(tried.rows):
         return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
     said = f"{tried.said} Adjusted for {n_rules} rules, p {_said(q)}." if q < LEVEL else tried.said
+    said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
     one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
     status = _status(one, q, tried.found_from)
-    return replace(one, status=status, examples=() if status == "clear" else _examples(tried, one, instances))
+    shown = () if status == "clear" else _examples(tried, one, instances)
+    return replace(one, status=status, examples=shown, mirror=tried.mirror)
 
 
 def _said(p: float) -> str:

@@ -17,7 +17,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Example
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Association
 from swag_af.auditing.single.significance import LEVEL, adjusted
-from swag_af.auditing.single.tables import TokenTable, ngram_ids, token_table
+from swag_af.auditing.single.tables import Seen, TokenTable, ngram_ids, token_table
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 
@@ -59,13 +59,16 @@ class Tests:
     p: np.ndarray
 
 
-def word_associations(instances: Instances, groups: Groups, *, most_q: float = LEVEL) -> list[Association]:
+def word_associations(
+    instances: Instances, groups: Groups, *, most_q: float = LEVEL, seen: Seen | None = None
+) -> list[Association]:
     """The words and n-grams of options, or of classified texts, that go with a label or against it; strongest first.
 
     Those of a q-value below `most_q`; q is the p-value after Benjamini and Hochberg over all n-grams of up to N_MAX
-    tokens that occur in MIN_COUNT units, with all labels. The strongest is that with the largest absolute z.
+    tokens that occur in MIN_COUNT units, with all labels. The strongest is that with the largest absolute z. `seen` as
+    of `occurrences`.
     """
-    found = occurrences(instances)
+    found = occurrences(instances, seen)
     return _associations(found, list(label_tests(found, instances, groups)), most_q)
 
 
@@ -95,9 +98,12 @@ def _pmi(share: float, chance: float, n: int) -> float:
     return float(np.log2((share * n + chance * SMOOTHING) / (n + SMOOTHING) / chance))
 
 
-def occurrences(instances: Instances) -> Occurrences:
-    """The n-grams of the options (texts) that occur in MIN_COUNT units or more, and where."""
-    table = token_table(instances.texts.options)
+def occurrences(instances: Instances, seen: Seen | None = None) -> Occurrences:
+    """The n-grams of the options (texts) that occur in MIN_COUNT units or more, and where.
+
+    `seen` are tables of the texts that were made already.
+    """
+    table = seen.options if seen else token_table(instances.texts.options)
     spelt: list[str] = []
     parts = []
     for n, ids in enumerate(ngram_ids(table, N_MAX), start=1):

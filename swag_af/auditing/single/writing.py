@@ -48,21 +48,21 @@ RULES: dict[str, Rule] = {
 
 
 def writing_diagnostics(
-    instances: Instances, groups: Groups, *, rules: Sequence[str] = tuple(RULES)
+    instances: Instances, groups: Groups, *, rules: Sequence[str] = tuple(RULES), seen: Seen | None = None
 ) -> list[Diagnostic]:
     """The measured precision of each of `rules`; none of classes.
 
     Precision: how often a marked option is right, or wrong where the rule says so, among the questions in which the
     rule marks some options and not all. `found` from PRECISE on, if that is more than luck; what is more or less than
     luck otherwise is a hint. A rule that applies nowhere has the value 0 and no interval. Raises InputError for a name
-    that is no rule.
+    that is no rule. `seen` are tables of the texts that were made already.
     """
     unknown = [name for name in rules if name not in RULES]
     if unknown:
         raise InputError(f"{unknown[0]}: no such rule. There are {', '.join(RULES)}.")
     if instances.kind == "classes":
         return []
-    seen = Seen(instances.texts)
+    seen = seen or Seen(instances.texts)
     return diagnostics_of([tried(name, seen, instances) for name in rules], instances, groups)
 
 

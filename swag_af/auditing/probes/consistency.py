@@ -1,0 +1,148 @@
+"""Consistency: how many contrast sets a probe has wholly right. Code AF109.
+
+A contrast set is an original and its edits, or a sentence with several inputs, which whoever does the task has right
+together (Gardner et al. 2020; Suhr et al. 2019 for NLVR2). A probe that sees the same of every member answers all of
+them alike, so its accuracy may look like that of a model with half of the answers while no set is right.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
+from swag_af.auditing.examples import AT_MOST, example
+from swag_af.auditing.outcome import Probe
+from swag_af.auditing.probes.inputs import FULL, INPUTS
+from swag_af.auditing.probes.probe import model_label
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+from swag_af.data.splits import join_pairs
+
+CODE = "AF109"
+
+_ABOVE = "More than by guessing: the probe tells members of a set apart, or their answers go with something it reads."
+_NOT_ABOVE = "No more than by guessing. Less is no finding: members that look the same to a probe are answered alike."
+REFERENCE = "The task itself, to compare the others with; no artifact by itself."
+
+
+@dataclass(frozen=True)
+class ContrastSets:
+    """The contrast sets of some instances."""
+
+    rows: np.ndarray
+    """(n,) their instances."""
+    of_row: np.ndarray
+    """(n,) the set of each, from 0 without a gap."""
+    groups: np.ndarray
+    """(sets,) the group of each, from 0 without a gap; groups that share a set are one."""
+
+    @property
+    def n(self) -> int:
+        """How many sets there are."""
+        return len(self.groups)
+
+    def wholly(self, values: np.ndarray) -> np.ndarray:
+        """(sets,) the product of the `values` (n,) of the members of each."""
+        made = np.ones(self.n)
+        np.multiply.at(made, self.of_row, values)
+        return made
+
+
+def contrast_sets(instances: Instances, groups: Groups, rows: np.ndarray) -> ContrastSets | None:
+    """The sets all of whose members are among `rows` (ascending); None where none of them has two members.
+
+    A set of one member counts among others, as in the published figures of NLVR2.
+    """
+    names = np.array([one.contrast_set for one in instances.instances], dtype=object)
+    sets, of_row, sizes = np.unique(names.astype(str), return_inverse=True, return_counts=True)
+    n_scored = np.bincount(of_row[rows], minlength=len(sets))
+    is_whole = (sets != "") & (n_scored == sizes)
+    mine = rows[is_whole[of_row[rows]]]
+    if not (is_whole & (sizes > 1)).any():
+        return None
+    _, first, number = np.unique(of_row[mine], return_index=True, return_inverse=True)
+    pairs = np.stack([mine[first][number], mine], axis=1)
+    joined = join_pairs(groups.numbers, pairs)[mine[first]]
+    return ContrastSets(mine, number, np.unique(joined, return_inverse=True)[1])
+
+
+def set_chances(sets: ContrastSets, instances: Instances) -> np.ndarray:
+    """(sets,) how often a guess that knows no texts has each set wholly right.
+
+    Of choices the product over its members, each guessed alone; of classes 1 where every member is of the largest
+    class of all instances, which the guess names always, else 0.
+    """
+    if instances.kind == "choices":
+        return sets.wholly(instances.chance[sets.rows])
+    largest = int(np.bincount(instances.answers).argmax())
+    return sets.wholly((instances.answers[sets.rows] == largest).astype(float))
+
+
+def by_own_shares(sets: ContrastSets, probe: Probe, instances: Instances) -> np.ndarray:
+    """(sets,) how often a guess has each set wholly right that names each class as often as `probe` does, by lot.
+
+    With labels that differ within sets, that is more than the largest class alone gets: a quarter of all pairs, and
+    not none. Of choices it is `set_chances`.
+    """
+    if instances.kind == "choices":
+        return set_chances(sets, instances)
+    shares = named_shares(probe, instances)  # (classes,)
+    return sets.wholly(shares[instances.answers[sets.rows]])
+
+
+def named_shares(probe: Probe, instances: Instances) -> np.ndarray:
+    """(classes,) how often `probe` names each class; the first of classes that tie."""
+    n_classes = len(instances.classes)
+    named = probe.scores.reshape(-1, n_classes).argmax(axis=1)  # (n,)
+    return np.bincount(named, minlength=n_classes) / len(named)
+
+
+def consistency_diagnostics(probes: Sequence[Probe], instances: Instances, groups: Groups) -> Iterator[Diagnostic]:
+    """AF109 of every probe whose folds keep groups whole, or that scored a published split; of seeds the mean.
+
+    Nothing where instances have no contrast sets.
+    """
+    if any(one.contrast_set for one in instances.instances):
+        named: dict[str, list[Probe]] = {}
+        for probe in probes:
+            if probe.folds != "random":
+                named.setdefault(probe.name, []).append(probe)
+        for alike in named.values():
+            sets = contrast_sets(instances, groups, alike[0].rows)
+            if sets is not None:
+                yield _of_probe(alike, sets, instances)
+
+
+def set_hits(probe: Probe, sets: ContrastSets) -> np.ndarray:
+    """(sets,) how far each is wholly right: 1, 0, or between where answers tie, which are drawn one by one."""
+    return sets.wholly(probe.hits[np.searchsorted(probe.rows, sets.rows)])
+
+
+def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) -> Diagnostic:
+    """`alike` differ in their seed only."""
+    one, hits = alike[0], np.mean([set_hits(probe, sets) for probe in alike], axis=0)
+    said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
+    said += f"{{value}} of {sets.n:,} contrast sets ({{low}} to {{high}}; by guessing {{chance}})."
+    found = of_accuracy(CODE, one.name, hits, set_chances(sets, instances), sets.groups, said=said)
+    by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
+    is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
+    status: Status = "found" if is_above and one.input != FULL else "clear"
+    means = REFERENCE if one.input == FULL else _ABOVE if is_above else _NOT_ABOVE
+    shown = _examples(hits, sets, instances) if status == "found" else ()
+    lot = "" if instances.kind == "choices" else f" Naming classes as often, by lot, gets {100 * by_lot:.1f} %."
+    return replace(found, status=status, said=f"{found.said}{lot} {means}", examples=shown)
+
+
+def _examples(hits: np.ndarray, sets: ContrastSets, instances: Instances) -> tuple[Example, ...]:
+    """A member of each of a few larger sets that are wholly right; the first by id."""
+    sizes = np.bincount(sets.of_row)
+    ids = [instances.instances[row].id for row in sets.rows.tolist()]
+    first: dict[int, int] = {}
+    for at in sorted(range(len(ids)), key=ids.__getitem__):
+        if hits[sets.of_row[at]] == 1 and sizes[sets.of_row[at]] > 1:
+            first.setdefault(int(sets.of_row[at]), at)
+    return tuple(
+        example(instances, int(sets.rows[at]), f"all {sizes[number]} of its contrast set are right")
+        for number, at in list(first.items())[:AT_MOST]
+    )

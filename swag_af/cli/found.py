@@ -1,0 +1,62 @@
+"""What `show` says of the folders of `audit` and `prune`: what was found, the worst of it, what to run next."""
+
+from pathlib import Path
+
+from swag_af.auditing.comparison import read_comparison
+from swag_af.auditing.diagnostics import Example
+from swag_af.auditing.storing import ABOUT as AUDIT
+from swag_af.auditing.storing import open_audit
+from swag_af.auditing.verdict import headline
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.pruning import summary_lines
+from swag_af.pruning.folder import ABOUT as PRUNED
+from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
+from swag_af.reporting.text import audited_lines
+
+PAGE = "audit.html"
+
+
+def kind_of_found(path: Path) -> str | None:
+    """Whether the folder is an `audit` or a `prune`, finished or not; None where it is neither."""
+    if (path / AUDIT).is_file():
+        return "audit"
+    return "prune" if (path / PRUNED).is_file() or (path / WORK / "begun.json").is_file() else None
+
+
+def show_audit(path: Path, options: ShowOptions) -> list[str]:
+    """The verdict, what was found, before against after, the worst examples of what the verdict is about."""
+    saved = open_audit(path)
+    best, files = headline(saved), " ".join(saved.about.files) or "DATA"
+    shown = [_example(one) for one in (best.examples if best else ())[: options.n]]
+    code = best.code if best else "AF101"
+    page = [f"Page: {path / PAGE}, for a browser", ""] if (path / PAGE).is_file() else []
+    following = f"Next: swag-af explain {code}; or swag-af prune {files} --out pruned"
+    return [*audited_lines(saved, read_comparison(path)), "", *_parted(shown), *page, following]
+
+
+def show_pruned(path: Path, options: ShowOptions) -> list[str]:
+    """How many went and why, what was mended and made, the most predictable of what went."""
+    if not (path / PRUNED).is_file():
+        return ["not finished", "", "Next: the command that began it goes on from here"]
+    pruned = open_pruned(path)
+    gone = sorted((row for row in pruned.rows if not row.kept), key=lambda row: (row.round or 0, row.id))
+    shown = [_row(row) for row in gone[: options.n]]
+    after = path / AFTER / PAGE
+    page = [f"Page: {after}, for a browser", ""] if after.is_file() else []
+    following = f"swag-af show {path / AFTER}, the audit of what is kept" if page else "keep the data as it is"
+    first = ["The first that went:", *shown, ""] if shown else []
+    kept = f"The ids that are kept: {path / KEPT}"
+    return [*summary_lines(pruned), "", *first, kept, "", *page, f"Next: {following}"]
+
+
+def _example(one: Example) -> list[str]:
+    head = ", ".join(filter(None, (one.where, one.id, one.said)))
+    return [head, *(f"  {line}" for line in one.text.split("\n"))]
+
+
+def _parted(examples: list[list[str]]) -> list[str]:
+    return [line for lines in examples for line in (*lines, "")]
+
+
+def _row(row: PrunedRow) -> str:
+    return f"  {row.id} ({row.where or 'no place'}): predictability {row.predictability or 0:.2f} in round {row.round}"
