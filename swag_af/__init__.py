@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from swag_af.lm.verb import generate
     from swag_af.matching.options import MatchingOptions, MatchOptions
     from swag_af.matching.sweep import sweep
+    from swag_af.matching.texts import match_texts
     from swag_af.matching.verb import match
     from swag_af.pruning.options import PruneOptions
     from swag_af.pruning.verb import prune
@@ -162,6 +163,7 @@ _MODULE_OF = {
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
+    "match_texts": "swag_af.matching.texts",
     "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
@@ -233,6 +235,7 @@ __all__ = [
     "make_filter",
     "make_generator",
     "match",
+    "match_texts",
     "open_run",
     "pool",
     "probe",

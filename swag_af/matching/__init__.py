@@ -20,6 +20,7 @@ Reading order (each file imports only those named before it):
     buckets     folds of whole groups, and within them buckets of like responses
     work        folds and buckets one after another, each kept as soon as it is done
     estimate    what a matching would take
+    texts       matching from Python: lists of texts in, rows out
     questions   questions, pool and run of a matching, and what can be said of them
     saying      a matching in sentences
     verb        the verb `match`
