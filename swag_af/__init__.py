@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
+    from swag_af.matching.checking import check_relevance, check_similarity
     from swag_af.matching.options import MatchingOptions, MatchOptions
     from swag_af.matching.sweep import sweep
     from swag_af.matching.texts import match_texts
@@ -164,6 +165,8 @@ _MODULE_OF = {
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
     "match_texts": "swag_af.matching.texts",
+    "check_relevance": "swag_af.matching.checking",
+    "check_similarity": "swag_af.matching.checking",
     "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
@@ -224,6 +227,8 @@ __all__ = [
     "audit_pool",
     "check_filter",
     "check_generator",
+    "check_relevance",
+    "check_similarity",
     "contexts",
     "count_check",
     "counts",
