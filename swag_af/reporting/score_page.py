@@ -68,8 +68,10 @@ def _figures(models: Sequence[Score]) -> str:
     strips = [_strip(model, one) for model in models for one in (*model.figures, *model.parts) if one.kind == "share"]
     ticks = [(100 * value, label) for value, label in percent_ticks(1.0)]
     chance = chance_sentence(models[0].figures)
+    is_double = any(one.chance_by_shares is not None for one in models[0].figures)
     rows = figure_rows(models)
-    return render("score_figures", strips=strips, ticks=ticks, rows=rows, n_models=len(models), chance=chance)
+    told = {"chance": chance, "is_double": is_double, "n_models": len(models)}
+    return render("score_figures", strips=strips, ticks=ticks, rows=rows, **told)
 
 
 def _strip(model: Score, one: Figure) -> dict[str, Any]:
@@ -85,13 +87,20 @@ def _strip(model: Score, one: Figure) -> dict[str, Any]:
         "chances": [round(100 * chance, 2) for chance in _chances(one)],
         "value": percent(one.value),
         "between": between(one),
-        "expected": " / ".join(percent(chance) for chance in _chances(one)),
+        "expected": _expected(one),
     }
 
 
 def _chances(one: Figure) -> list[float]:
     """What guesses get: the usual ones first, then of classes those drawn by their shares."""
     return [chance for chance in (one.chance, one.chance_by_shares) if chance is not None]
+
+
+def _expected(one: Figure) -> str:
+    """What guesses get, as the table says it: `50.86`; of classes two, `50.86 / 50.01`, or `- / 50.00`."""
+    if one.chance_by_shares is None:
+        return "" if one.chance is None else percent(one.chance)
+    return f"{'-' if one.chance is None else percent(one.chance)} / {percent(one.chance_by_shares)}"
 
 
 def _tone(one: Figure) -> str:

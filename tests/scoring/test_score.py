@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_scores import choices, classes, dataset, options_of, pairs, write
+from made_scores import choices, classes, dataset, options_of, paired_classes, pairs, write
 
 import swag_af
 from swag_af import scores_of
@@ -283,3 +283,14 @@ def test_the_kind_of_chance_is_said() -> None:
         scores = Scores("d", instances.kind, len(instances), 10, "10 groups", (), {}, (score,))
         assert kind in headline(scores)
     assert figure_rows([score])[0][-2:] == ("always commonest", "by class shares")
+
+
+def test_the_page_says_which_chance_is_which() -> None:
+    instances = paired_classes(20)
+    score = scores_of(instances, instances.answers, name="m")
+    made = score_page(Scores("d", "classes", 40, 20, "20 groups", (), {}, (score,)))
+    assert "chance: commonest class / by shares" in made
+    drawn = {one.name: f"{100 * (one.chance_by_shares or 0):.2f}" for one in score.figures}
+    assert f'<td class="extra">- / {drawn["sensitivity"]}</td>' in made
+    of_options = scores_of(choices(), choices().answers, name="m")
+    assert "commonest" not in score_page(Scores("d", "choices", 40, 10, "10 groups", (), {}, (of_options,)))

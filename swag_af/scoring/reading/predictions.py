@@ -115,9 +115,9 @@ def _in_order(path: Path, n: int, cells: Cells) -> tuple[list[int], str]:
     if cells.has_ids:
         raise InputError(f"{path}: predictions without ids, and {data} has some ({_first(ids)}). Give each its id.")
     if n != len(cells.instances):
+        have = f"{n:,} prediction{'s' * (n != 1)} without ids for {len(cells.instances):,} instances of {data}"
         raise InputError(
-            f"{path}: {n:,} predictions without ids for {len(cells.instances):,} instances of {data}. Give one for "
-            f"each, in the order of the dataset, or give each its id ({_first(ids)})."
+            f"{path}: {have}. Give one for each, in the order of the dataset, or give each its id ({_first(ids)})."
         )
     return list(range(n)), "; without ids, matched by the order of the dataset"
 
