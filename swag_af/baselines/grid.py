@@ -193,7 +193,9 @@ def _leave(out: Path) -> None:
 
 
 def _no_model(name: str, blanks: Sequence[Blank], left_out: Sequence[str] = ()) -> InputError:
-    reasons = dict.fromkeys([f"{one.model}: {one.reason}" for one in blanks] + [*left_out])
+    reasons = dict.fromkeys(
+        [f"{one.model}: {one.reason}" for one in blanks] + [one.removeprefix("left out: ") for one in left_out]
+    )
     return InputError(f"{name}: no model could be fitted ({'; '.join(reasons)}). Choose other --models or --inputs.")
 
 

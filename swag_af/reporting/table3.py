@@ -43,7 +43,7 @@ def baseline_lines(found: Baselines) -> list[str]:
         lines += ["", f"95 % intervals on {found.main}, %", *table(interval_rows(found, trained_on))]
         lines += _difference_lines(found, trained_on)
     lines += ["", *(order_line(one) for one in found.orders)] if found.orders else []
-    lines += ["", *paper_lines(found), *people_lines(found)]
+    lines += ["", *paper_lines(found), *people_lines(found)] if found.of == "choices" else []
     lines += ["", *blank_lines(found)] if found.blanks else []
     return [*lines, "", *found.notes]
 

@@ -304,6 +304,8 @@ def test_classes_have_a_majority_and_a_hypothesis(tmp_path: Path) -> None:
     assert any("length: chooses among options" in note for note in found.notes)
     assert (found.papers, found.orders) == ((), ())
     assert {one.paper for one in found.figures} == {None}
+    said = (tmp_path / "out" / "table.txt").read_text(encoding="utf-8")
+    assert "\n\n\n" not in said
     assert not any("paper" in text.read_text(encoding="utf-8") for text in (tmp_path / "out").glob("table.[tm]*"))
 
 
