@@ -18,13 +18,12 @@ import torch
 from swag_af.data.errors import FormatError
 from swag_af.data.files import MANIFEST, read_json, read_jsonl, read_manifest, replacing, sha256_file
 from swag_af.data.records import parse_record
+from swag_af.filters.nli.options import KIND
 from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.pairs.members import DecompFilter, ESIMFilter
 from swag_af.filters.pairs.vectors import open_vectors
 
-WEIGHTS, WORDS, HELD_OUT, WORK = "weights.safetensors", "words.json", "held_out.jsonl", "work"
-KIND, BEGUN = "nli", "begun.json"
-"""The kind in the manifest; the file of `work` that says what the folder was begun with."""
+WEIGHTS, WORDS, HELD_OUT = "weights.safetensors", "words.json", "held_out.jsonl"
 MODELS: Mapping[str, type[DecompFilter] | type[ESIMFilter]] = {"esim": ESIMFilter, "decomp": DecompFilter}
 
 

@@ -32,12 +32,9 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
 from swag_af.data.splits import hold_aside
 from swag_af.filters.nli.folder import (
-    BEGUN,
     HELD_OUT,
-    KIND,
     WEIGHTS,
     WORDS,
-    WORK,
     NLIManifest,
     NLIModel,
     filter_of,
@@ -46,7 +43,7 @@ from swag_af.filters.nli.folder import (
     words_in_order,
     write_tensors,
 )
-from swag_af.filters.nli.options import NEUTRAL, TrainNLIOptions
+from swag_af.filters.nli.options import BEGUN, KIND, NEUTRAL, WORK, TrainNLIOptions
 from swag_af.filters.pairs.batch import PairNetwork, WordTable
 from swag_af.filters.pairs.fitting import PairFilter, Reader, Task, held_out_loss
 from swag_af.filters.pairs.texts import Pairs, pairs_of_texts

@@ -106,10 +106,7 @@ def _lengths(description: Description) -> Table:
 
 
 def _sentences(description: Description) -> Table:
-    caption = (
-        "Sentences, as in the picture of their lengths: different ones, each option with the start that it follows; "
-        "mean tokens."
-    )
+    caption = "Different sentences, each option with its start, and their mean length in tokens, as in the picture."
     rows = tuple((one.name, one.n, one.mean) for one in description.curves)
     return Table("lengths-sentences", caption, (Column("corpus"), Column("n", "count"), Column("mean", "number")), rows)
 
