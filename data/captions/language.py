@@ -17,7 +17,7 @@ Charades) is taken for another language at any; two captions in one of 12 other 
 
 _SAMPLE = 200
 """Texts of a set that are read together."""
-_LEAST = 40
+_LEAST = 20
 """Letters; fewer are not judged."""
 
 
