@@ -88,11 +88,13 @@ def questions_of(items: Items, wrong: Wrong, folds: np.ndarray, name: str) -> In
     return Instances(tuple(rows), "choices", name=name)
 
 
-def audited(sets: dict[str, Instances], folds: np.ndarray, videos: np.ndarray, seeds: range) -> dict[str, Any]:
+def audited(
+    sets: dict[str, Instances], folds: np.ndarray, videos: np.ndarray, models: list[str], seeds: range
+) -> dict[str, Any]:
     """Accuracy of every probe on every way with its interval by video, and the difference from the first by context."""
     found: dict[str, Any] = {}
     groups = Groups(folds, "folds of the matching")
-    for model in MODELS:
+    for model in models:
         for input in INPUTS:
             if model == "dualbow" and input == "options":
                 continue
@@ -152,6 +154,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=2, help="of the probes' folds")
+    parser.add_argument("--models", nargs="+", default=list(MODELS))
     options = parser.parse_args()
     if options.answers:
         print(json.dumps(judged(options.out, options.answers), indent=1))
@@ -159,7 +162,7 @@ def main() -> None:
     items, folds, made, said = ways_of(open_run(options.run), options.out / "work", options.seed)
     sets = {name: questions_of(items, wrong, folds, name) for name, wrong in made.items()}
     write_questions(sets, options.out, options.seed)
-    found = audited(sets, folds, items.groups, range(options.seeds))
+    found = audited(sets, folds, items.groups, options.models, range(options.seeds))
     write_json(options.out / "ways.json", {"n": len(items), "relevance": said, "audits": found})
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from swag_af.data.terminal import visible
@@ -24,10 +25,21 @@ def note(line: str) -> None:
 
 @contextmanager
 def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
-    """Show how many of `total` items are done, how many a second, and the time left."""
-    shown = _bar if sys.stderr.isatty() else _lines
-    with shown(label, total, unit, done) as advance:
-        yield advance
+    """Show how many of `total` items are done, how many a second, and the time left.
+
+    Within another progress there is no second bar, but a line now and then.
+    """
+    shown = _bar if sys.stderr.isatty() and not _is_within.get() else _lines
+    before = _is_within.set(True)
+    try:
+        with shown(label, total, unit, done) as advance:
+            yield advance
+    finally:
+        _is_within.reset(before)
+
+
+_is_within: ContextVar[bool] = ContextVar("_is_within", default=False)
+"""Whether a progress is shown already."""
 
 
 @contextmanager

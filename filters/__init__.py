@@ -14,6 +14,7 @@ Reading order (each file imports only those named before it):
     characters   texts as counts of their characters
     estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
     fast_text    FastTextFilter
+    pretrained   networks of Hugging Face: loading, tokens, a step of fine-tuning
     transformer  TransformerFilter, a pretrained encoder that is fine-tuned
     pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
     nli          a model of natural language inference: train-nli, NLIFilter, entailment

@@ -6,12 +6,8 @@ over the A assigned candidates of a row. Encoders come from Hugging Face: a fold
 Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` candidates in all, `b` of them in a batch.
 """
 
-import contextlib
 import itertools
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,9 +16,25 @@ import torch
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
 from swag_af.filters.neural import cross_entropy, stopping_split
+from swag_af.filters.pretrained import (
+    Head,
+    descend,
+    import_transformers,
+    load_config,
+    load_network,
+    load_tokenizer,
+    padded,
+    rate_of_step,
+    read_config,
+    readable,
+    tokenized,
+)
 from swag_af.filters.strings import second_sentences
 from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.training import Adam, batch_size, train_while_better
+
+HEAD: Head = "AutoModelForMultipleChoice"
+"""One logit a candidate."""
 
 
 @dataclass(kw_only=True)
@@ -78,8 +90,8 @@ class TransformerFilter:
             )
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise InputError(f"filter transformer: precision {self.precision!r} is none of auto, float32, bfloat16.")
-        config = _load_config(self.model)
-        return config, _load_tokenizer(self.model, config, self.max_length)
+        config = load_config(self.model, HEAD)
+        return config, load_tokenizer(self.model, config, self.max_length)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         """Learn to tell column 0 from the others; keeps the weights of the best epoch.
@@ -94,7 +106,7 @@ class TransformerFilter:
         device = pick_device(self.device)
         train, stop = stopping_split(view, self.stopping_share, rng=rng)
         with seeded(int(rng.integers(2**63 - 1)), device):
-            network = _load_network(self.model, config).to(device)
+            network = load_network(self.model, config, HEAD).to(device)
             self._train(network, tokenizer, candidates, n_assigned, train, stop, rng)
         self._fitted = network, tokenizer
 
@@ -112,11 +124,7 @@ class TransformerFilter:
         seconds = second_sentences(view)
         firsts = [context.sent1 for context in view.contexts for _ in range(view.shape[1])]
         pairs = (firsts, seconds) if self.see_context else (seconds,)
-        encoded = tokenizer(*pairs, truncation=True, return_attention_mask=False)
-        return [
-            {name: encoded[name][i] for name in tokenizer.model_input_names if name in encoded}
-            for i in range(len(seconds))
-        ]
+        return tokenized(tokenizer, *pairs)
 
     def _train(
         self,
@@ -138,13 +146,13 @@ class TransformerFilter:
                 network.zero_grad()
                 with mixed_precision(device, self.precision):
                     logits = _row_logits(network, tokenizer, candidates, rows, n_assigned, device)
-                cross_entropy(logits).backward()
-                for parameter in network.parameters():  # some encoders hold weights that this task leaves out
-                    if parameter.grad is None:
-                        parameter.grad = torch.zeros_like(parameter)
-                torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_gradient_norm)
-                adam.learning_rate = self.learning_rate * _rate(next(steps), self.max_epochs * n_batches)
-                adam.step()
+                descend(
+                    network,
+                    cross_entropy(logits),
+                    adam,
+                    learning_rate=self.learning_rate * rate_of_step(next(steps), self.max_epochs * n_batches),
+                    max_gradient_norm=self.max_gradient_norm,
+                )
 
         self.held_out_losses = train_while_better(
             network,
@@ -153,16 +161,6 @@ class TransformerFilter:
             max_epochs=self.max_epochs,
             patience=self.patience,
         )
-
-
-WARM_UP = 0.1
-"""Share of the steps in which the learning rate rises (Devlin et al. 2019, released code)."""
-
-
-def _rate(step: int, n_steps: int) -> float:
-    """The factor of the learning rate in step 0, 1, ... of `n_steps`: up to 1, then down towards 0."""
-    n_rising = max(1, round(WARM_UP * n_steps))
-    return min((step + 1) / n_rising, (n_steps - step) / max(1, n_steps - n_rising), 1.0)
 
 
 def _row_logits(
@@ -180,8 +178,7 @@ def _row_logits(
 
 def _logits(network: Any, tokenizer: Any, batch: list[dict[str, list[int]]], device: torch.device) -> torch.Tensor:
     """(b,) logits. Each candidate is a question of one choice: the softmax over a row is taken outside."""
-    padded = tokenizer.pad(batch, return_tensors="pt")  # (b, T) each
-    inputs = {name: values[:, None].to(device) for name, values in padded.items()}  # (b, 1, T)
+    inputs = {name: values[:, None] for name, values in padded(tokenizer, batch, device).items()}  # (b, 1, T)
     logits: torch.Tensor = network(**inputs).logits  # (b, 1)
     return logits[:, 0]
 
@@ -242,10 +239,10 @@ class FrozenEncoder:
 
     def __init__(self, model: str, *, max_length: int = 128, device: str = "auto"):
         """Load it; raises InputError when package or model is missing."""
-        config = _read_config(model)
-        self.tokenizer = _load_tokenizer(model, config, max_length)
-        with _readable(model):
-            network = _import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
+        config = read_config(model)
+        self.tokenizer = load_tokenizer(model, config, max_length)
+        with readable(model):
+            network = import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
         self.network = network.to(pick_device(device)).eval()
         self.dim = int(config.hidden_size)
 
@@ -274,69 +271,3 @@ class FrozenEncoder:
         mask = inputs["attention_mask"][:, :, None].to(states.dtype)
         pooled: np.ndarray = ((states * mask).sum(dim=1) / mask.sum(dim=1)).cpu().numpy()
         return pooled
-
-
-def _read_config(model: str) -> Any:
-    """The model's configuration; InputError when it cannot be had."""
-    transformers = _import_transformers()
-    with _readable(model):
-        if Path(model).is_dir() and not (Path(model) / "config.json").exists():
-            raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
-        return transformers.AutoConfig.from_pretrained(model)
-
-
-def _load_config(model: str) -> Any:
-    """The model's configuration; InputError when it cannot be had or its kind has no multiple-choice head."""
-    config = _read_config(model)
-    if type(config) not in _import_transformers().AutoModelForMultipleChoice._model_mapping:
-        raise InputError(
-            f"{model}: a {config.model_type} has no multiple-choice head in transformers. Take an encoder like "
-            "bert, roberta, deberta-v2 or electra."
-        )
-    return config
-
-
-def _load_tokenizer(model: str, config: Any, max_length: int) -> Any:
-    """The model's tokenizer, which cuts pairs at `max_length` or at what the model can read."""
-    with _readable(model):
-        tokenizer = _import_transformers().AutoTokenizer.from_pretrained(model)
-    # Many tokenizers do not know how much their model reads; RoBERTa's positions begin at 2.
-    n_positions = getattr(config, "max_position_embeddings", None) or 0
-    limits = [max_length, tokenizer.model_max_length, n_positions - 2 if n_positions > 2 else None]
-    tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
-    # pad() tells fast tokenizers to pad as they encode; here they encode once and pad batch by batch.
-    tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True
-    return tokenizer
-
-
-def _load_network(model: str, config: Any) -> Any:
-    """The pretrained weights in float32, with a new head drawn from torch's generator."""
-    heads = _import_transformers().AutoModelForMultipleChoice
-    with _readable(model):
-        return heads.from_pretrained(model, config=config, torch_dtype=torch.float32)
-
-
-@contextlib.contextmanager
-def _readable(model: str) -> Iterator[None]:
-    """Loading without transformers' remarks about the new head, and its failures as one line."""
-    logging = _import_transformers().utils.logging
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-        why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")
-        raise InputError(
-            f"{model}: no model that can be read ({why}). Give a folder with a model and its tokenizer, or a name on "
-            "the Hugging Face hub."
-        ) from error
-    finally:
-        logging.set_verbosity(before)
-
-
-def _import_transformers() -> Any:
-    try:
-        import transformers
-    except ImportError as error:
-        raise InputError("transformers is not installed. Install it with: pip install 'swag-af[hf]'") from error
-    return transformers

@@ -96,8 +96,10 @@ if TYPE_CHECKING:
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
+    from swag_af.matching.checking import check_relevance, check_similarity
     from swag_af.matching.options import MatchingOptions, MatchOptions
     from swag_af.matching.sweep import sweep
+    from swag_af.matching.texts import match_texts
     from swag_af.matching.verb import match
     from swag_af.pruning.options import PruneOptions
     from swag_af.pruning.verb import prune
@@ -162,6 +164,9 @@ _MODULE_OF = {
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
+    "match_texts": "swag_af.matching.texts",
+    "check_relevance": "swag_af.matching.checking",
+    "check_similarity": "swag_af.matching.checking",
     "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
@@ -222,6 +227,8 @@ __all__ = [
     "audit_pool",
     "check_filter",
     "check_generator",
+    "check_relevance",
+    "check_similarity",
     "contexts",
     "count_check",
     "counts",
@@ -233,6 +240,7 @@ __all__ = [
     "make_filter",
     "make_generator",
     "match",
+    "match_texts",
     "open_run",
     "pool",
     "probe",

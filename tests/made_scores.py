@@ -57,6 +57,33 @@ def classes(n: int = 30) -> Instances:
     return Instances(tuple(made), "classes", ("False", "True"))
 
 
+def same_gold(instances: Instances, n: int) -> Instances:
+    """Pairs of which the first `n` have the original's right answer in the contrast, too."""
+    made = list(instances.instances)
+    for i in range(n):
+        one, other = made[2 * i : 2 * i + 2]
+        made[2 * i + 1] = replace(other, answer=other.options.index(one.options[one.answer]))
+    return replace(instances, instances=tuple(made))
+
+
+def paired_classes(n: int, *, seed: int = 0) -> Instances:
+    """`n` pairs of sentences with one of three classes, of an original and a contrast."""
+    golds = np.random.default_rng(seed).integers(3, size=2 * n).tolist()
+    made = (
+        Instance(
+            f"p{i}",
+            f"Premise {i // 2}.",
+            (f"Sentence {i}.",),
+            gold,
+            group=f"s{i // 2}",
+            contrast_set=f"s{i // 2}",
+            variant="contrast" if i % 2 else "original",
+        )
+        for i, gold in enumerate(golds)
+    )
+    return Instances(tuple(made), "classes", ("no", "perhaps", "yes"))
+
+
 def staged(n: int = 12) -> Instances:
     """`n` questions asked in two stages."""
     made = (

@@ -21,6 +21,8 @@ from conftest import make_contexts_of, make_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
+from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.baselines import run_baselines
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.cli.verbs import verify_agreement
@@ -239,6 +241,10 @@ def prune_by_command(root: Path) -> None:
     main(["prune", *map(str, given)])
 
 
+def fit_baselines(root: Path) -> None:
+    run_baselines(BaselinesOptions((root / "questions.jsonl",), root / "table", models="random,length,tfidf"))
+
+
 def write_questions(path: Path) -> None:
     """Forty questions, three in four of which their options give away."""
     rng = np.random.default_rng(0)
@@ -272,6 +278,7 @@ CASES = {
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),
     "prune": Case("questions.jsonl", prune_by_command, most=12),
+    "baselines": Case("questions.jsonl", fit_baselines, most=14),
     "export-csv": Case(RUN, lambda root: export(ExportOptions(root / "run", "csv", root / "tasks.csv"))),
     "export-studio": Case(RUN, lambda root: export(ExportOptions(root / "run", "label-studio", root / "tasks.json"))),
     "import": Case(RUN, import_judged),
@@ -299,6 +306,7 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     with pytest.MonkeyPatch.context() as patch:
         for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))
+        patch.setattr("swag_af.cli.baselines.plot_baselines", lambda found, folder: [])
         patch.setattr("swag_af.pruning.verb.plot_curve", lambda points, took, folder, title: [])
         patch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
         write_run(root)

@@ -58,6 +58,8 @@ class Instance:
     """Which one: `Q->A` or `QA->R`."""
     gold_source: str = ""
     """`found` or `generated`, where the dataset tells where gold is from."""
+    objects: tuple[str, ...] = ()
+    """The kinds of what its tags may stand for, where its texts have tags (VCR): `[chair2]` is the second chair."""
 
 
 @dataclass(frozen=True)

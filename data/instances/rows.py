@@ -12,7 +12,7 @@ from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
 from swag_af.data.instances.plan import Plan, plain_rows
-from swag_af.data.instances.tagged import OBJECTS
+from swag_af.data.instances.tagged import OBJECTS, kinds_in
 from swag_af.data.sources import Record, Source
 
 
@@ -35,6 +35,7 @@ class Found(NamedTuple):
     question: str = ""
     stage: str = ""
     gold_source: str = ""
+    objects: tuple[str, ...] = ()
 
 
 UNLABELLED = "rows have no label and were left out"
@@ -205,6 +206,7 @@ def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, 
         question=word_of(row, columns.question_id_column),
         stage=word_of(row, columns.stage_column),
         gold_source=_source(row, columns.source_column, tally),
+        objects=kinds_in(row) if plan.tagged else (),
     )
 
 

@@ -19,6 +19,8 @@ from swag_af.data.tokens import detokenize
 
 OBJECTS = "objects"
 """The column of the kinds of objects, in the order in which they are numbered from 0."""
+CHOICES = ("answer_choices", "rationale_choices")
+"""Columns of VCR that hold several texts, so that texts of one word each are no words of one text."""
 NAMES = (
     *("Alex", "Blake", "Cameron", "Dakota", "Ellis", "Finley", "Hayden", "Jordan", "Kai", "Logan", "Morgan", "Nico"),
     *("Oakley", "Quincy", "Reese", "Taylor", "Yael", "Adair", "Corey", "Devon", "Emery", "Flynn", "Harley", "Jamie"),
@@ -55,13 +57,22 @@ def with_texts(row: Record, columns: Iterable[str], persons: Persons = "tags") -
 
     What is a text already stays as it is.
     """
-    given = row.get(OBJECTS)
-    tags = tags_of(given) if isinstance(given, list) else []
+    tags = tags_of(kinds_in(row))
     faults: list[str] = []
-    texts = {name: _rendered(row[name], tags, name, faults) for name in columns if isinstance(row.get(name), list)}
+    texts = {
+        name: _rendered(row[name], tags, name, faults) if isinstance(row[name], list) else row[name]
+        for name in columns
+        if isinstance(row.get(name), list | str)
+    }
     if persons == "names":
         texts = {name: _each(with_names, value) for name, value in texts.items()}
     return {**row, **texts}, list(dict.fromkeys(faults))
+
+
+def kinds_in(row: Record) -> tuple[str, ...]:
+    """The kinds of the row's objects in the order of their numbers; none where it names none."""
+    given = row.get(OBJECTS)
+    return tuple(map(str, given)) if isinstance(given, list) else ()
 
 
 def tags_of(objects: Iterable[Any]) -> list[str]:
@@ -96,7 +107,7 @@ def _rendered(value: list[Any], tags: Sequence[str], column: str, faults: list[s
     """A text; or texts, where the value holds lists that are no tags, or texts of several words."""
     if any(isinstance(text, list) and not _is_tag(text) for text in value):
         return [text_of_words(text, tags, column, faults) if isinstance(text, list) else text for text in value]
-    if all(isinstance(text, str) for text in value) and any(" " in text for text in value):
+    if all(isinstance(text, str) for text in value) and (column in CHOICES or any(" " in text for text in value)):
         return value
     return text_of_words(value, tags, column, faults)
 

@@ -12,6 +12,7 @@ Reading order (each file imports only those named before it):
     outcome      all that came of a grid, and its reader
     order        whether the order of the rows is that of the paper
     summary      cells as figures: means, deviations, intervals, differences
+    belonging    what a folder belongs to: data, and how they are read and parted
     grid         the grid of a dataset: which cells there are, made in one process or in several
 
 Importing this package loads nothing else.

@@ -82,22 +82,45 @@ def path_of(folder: Path, cell: Cell) -> Path:
 
 
 def read_cells(folder: Path) -> list[Scored]:
-    """Every cell of a folder, in the order of their names.
+    """Every cell of a folder, in the order of their names; raises FormatError for a damaged file."""
+    return [_read_cell(path) for path in _paths(folder)]
 
-    Raises FormatError for a damaged file, and InputError where one row of the table has two settings.
-    """
-    paths = sorted((folder / CELLS).glob("*.json"))
-    found = [parse_record(check_manifest(read_json(path), path, KIND), Scored, path, _AGAIN) for path in paths]
-    settings: dict[str, dict[str, Any]] = {}
-    for one in found:
+
+def check_settings(folder: Path, rows: Sequence[Row]) -> None:
+    """Raise InputError where cells that are there have other settings than others of their row, or than that of `rows`
+    which is asked for: one row of the table cannot show both."""
+    settings = {row.label: row.settings for row in rows}
+    of_each = {(path.name.partition("--")[0], path.stem.rpartition("--")[2]): path for path in _paths(folder)}
+    for (slug, key), path in of_each.items():
+        one = _read_cell(path)
         known = settings.setdefault(one.model, one.settings)
-        differing = [name for name in {*known, *one.settings} if known.get(name) != one.settings.get(name)]
+        differing = sorted(name for name in {*known, *one.settings} if known.get(name) != one.settings.get(name))
         if differing:
+            said = ", ".join(_difference(name, one.settings.get(name), known.get(name)) for name in differing)
             raise InputError(
-                f"{folder}: cells of {one.model} have different {', '.join(sorted(differing))}, which one row cannot "
-                "show. Choose another --out for one of them, or remove the other's files from cells."
+                f"{folder}: cells of {one.model} have different {said}, which one row cannot show. Repeat the first "
+                f"command, choose another --out, or remove {CELLS}/{slug}--*--{key}.json."
             )
-    return found
+
+
+_FLAGS = {"max_epochs": "--epochs", "epochs": "--epochs"}
+_FILES = {"vectors": "--vectors", "conceptnet": "--conceptnet"}
+
+
+def _difference(name: str, there: Any, asked: Any) -> str:
+    """A setting that differs, with its flag: `max_epochs (--epochs; 1 there, now 2)`."""
+    if name in _FILES:
+        return f"{name} (another file for {_FILES[name]})"
+    flag = f"{_FLAGS[name]}; " if name in _FLAGS else ""
+    return name if name == "files" else f"{name} ({flag}{there} there, now {asked})"
+
+
+def _paths(folder: Path) -> list[Path]:
+    return sorted((folder / CELLS).glob("*.json"))
+
+
+def _read_cell(path: Path) -> Scored:
+    return parse_record(check_manifest(read_json(path), path, KIND), Scored, path, _AGAIN)
 
 
 _AGAIN = "Remove the file and run the command again, which makes it anew."

@@ -3,7 +3,8 @@
 Zellers et al. 2018, 4.3 i: the score of an ending is the number of ConceptNet relations Causes, CapableOf,
 ReceivesAction, UsedFor and HasSubevent between synonyms of its head verb and synonyms of the verb's object. The paper
 finds verb and object by spaCy's dependency parser; here the tags of `swag_af.data.syntax.english` find them, so that
-no model is needed. Synonyms and inflected forms are those that ConceptNet itself has (Synonym, FormOf).
+no model is needed. Synonyms and inflected forms are those that ConceptNet itself has (Synonym, FormOf); of a verb also
+the base form (`swag_af.data.syntax.lemmas`).
 
 The file is ConceptNet's own, `assertions.csv` or `.csv.gz`: edge, relation, start, end and JSON, parted by tabs.
 """
@@ -23,7 +24,8 @@ from swag_af.data.files import check_is_file
 from swag_af.data.instances.instances import Texts
 from swag_af.data.progress import Advance, progress
 from swag_af.data.syntax.english.rules import penn_tags
-from swag_af.data.syntax.english.words import BE, DO, HAVE, stems
+from swag_af.data.syntax.english.words import BE, DO, HAVE
+from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tokens import tokenize
 
 CAUSAL = frozenset({"Causes", "CapableOf", "ReceivesAction", "UsedFor", "HasSubevent"})
@@ -65,12 +67,12 @@ class ConceptNet:
 
     def score(self, verb: str, object: str) -> int:
         """Causal relations between synonyms of the two, in either direction."""
-        verbs, objects = self.alike(verb), self.alike(object)
+        verbs, objects = self.alike(verb, verb_lemma(verb)), self.alike(object)
         return sum(self.causal[a, b] + self.causal[b, a] for a in verbs for b in objects if a != b)
 
-    def alike(self, word: str) -> frozenset[str]:
-        """The word, what it is a form of, and the synonyms of all these."""
-        forms = {word, *stems(word), *self.lemmas.get(word, ())}
+    def alike(self, *words: str) -> frozenset[str]:
+        """The words, what they are forms of, and the synonyms of all these."""
+        forms = {*words}.union(*(self.lemmas.get(word, frozenset()) for word in words))
         return frozenset(forms.union(*(self.synonyms.get(form, frozenset()) for form in forms)))
 
 

@@ -17,7 +17,7 @@ from swag_af.auditing.probes.inputs import FULL, Reading, Source, find_input, in
 from swag_af.auditing.probes.models import Scorer, answers_of
 from swag_af.auditing.probes.probe import make_scorer, reads_texts
 from swag_af.baselines.cells import Cell
-from swag_af.baselines.models import CONCEPTNET, LONGEST, SHORTEST, Row, rule_scores
+from swag_af.baselines.models import CONCEPTNET, LONGEST, OF_OPTIONS, SHORTEST, Row, rule_scores
 from swag_af.baselines.parts import Part, Parts
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
@@ -46,7 +46,7 @@ def why_blank(row: Row, input: str, texts: Texts) -> str:
     """Why a row has no cell in a column, as far as can be told before any work; empty where it has one."""
     of_options = (SHORTEST, LONGEST, CONCEPTNET)
     if row.name in of_options and texts.kind == "classes":
-        return "chooses among options, and these are texts with classes"
+        return OF_OPTIONS
     if row.name in (SHORTEST, LONGEST):
         return "" if input == ENDING else "reads the ending alone"
     if row.name == CONCEPTNET:

@@ -11,12 +11,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from swag_af.auditing.probes.folds import sort
-from swag_af.baselines.cells import Cell, add_timing, missing, path_of, read_cells, read_timing, write_cell
+from swag_af.baselines.belonging import about, check_begun
+from swag_af.baselines.cells import (
+    Cell,
+    add_timing,
+    check_settings,
+    missing,
+    path_of,
+    read_cells,
+    read_timing,
+    write_cell,
+)
 from swag_af.baselines.fitting import Bench, check_inputs, inputs_of, why_blank
 from swag_af.baselines.models import CONCEPTNET, Row, rows_asked
 from swag_af.baselines.options import BaselinesOptions
@@ -29,10 +40,8 @@ from swag_af.data.files import (
     FORMAT,
     MANIFEST,
     check_output,
-    check_same,
-    read_manifest,
     remove_leftovers,
-    sha256_json,
+    remove_leftovers_of,
     write_json,
     write_jsonl,
     write_manifest,
@@ -58,16 +67,18 @@ class Grid:
     def of(cls, options: BaselinesOptions) -> "Grid":
         """Read the data and check everything; raises InputError before any work."""
         check_output(options.out, force=True, folder=True)
+        remove_leftovers_of(options.out / MANIFEST)
         if options.out.is_dir() and any(options.out.iterdir()) and not (options.out / MANIFEST).is_file():
             raise InputError(f"{options.out}: this is there, and was not made by baselines. Choose another --out.")
         instances = read_instances(options.data, options.reading)
         grid = cls(options, instances, group(instances))
         _ = grid.bench
         check_inputs(grid.inputs, instances.texts)
-        _ = grid.cells
+        if not grid.cells:
+            raise _no_model(instances.name, grid.blanks, grid.asked[1])
         if (options.out / MANIFEST).is_file():
-            begun = read_manifest(options.out, KIND).get("identity") or {}
-            check_same(begun, grid.identity, options.out / MANIFEST, "--out")
+            check_begun(options.out, grid.about)
+            check_settings(options.out, grid.asked[0])
         return grid
 
     @cached_property
@@ -113,15 +124,9 @@ class Grid:
         return [one for one in found if one.reason]
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
-        """What a folder belongs to: the data, in whatever order, and how it is parted."""
-        parts: dict[str, np.ndarray] = {"train": self.bench.parts.train}
-        parts |= {str(part): rows for part, rows in self.bench.parts.scored.items()}
-        unplaced = [{**asdict(one), "id": "", "where": ""} for one in self.bench.sorted.instances.instances]
-        return {
-            "instances": sha256_json(unplaced),
-            "splits": sha256_json({name: rows.tolist() for name, rows in parts.items()}),
-        }
+    def about(self) -> dict[str, Any]:
+        """What a folder belongs to."""
+        return about(self.instances, self.bench, self.options)
 
     def make(self, cell: Cell) -> tuple[float, str]:
         """Fit, score and write one cell; `(CPU seconds, why there is none)`, the second empty where there is one."""
@@ -150,11 +155,17 @@ def run_grid(options: BaselinesOptions) -> tuple[Grid, Baselines]:
 
 def _begin(grid: Grid) -> None:
     """The folder, with what says what it belongs to, and which questions are scored."""
-    out, bench = grid.options.out, grid.bench
+    out = grid.options.out
     remove_leftovers(out)
     remove_leftovers(out / "cells")
-    if (out / MANIFEST).is_file():
-        return
+    if not (out / MANIFEST).is_file():
+        write_manifest(out, KIND, grid.about)
+    if not (out / QUESTIONS).is_file():
+        _write_questions(grid)
+
+
+def _write_questions(grid: Grid) -> None:
+    out, bench = grid.options.out, grid.bench
     instances = bench.sorted.instances.instances
     rows = ((part, row) for part, rows in bench.parts.scored.items() for row in rows.tolist())
     given = grid.instances.instances
@@ -171,9 +182,21 @@ def _begin(grid: Grid) -> None:
             for part, row in rows
         ),
     )
-    sizes = {"train": len(bench.parts.train)} | {str(part): len(rows) for part, rows in bench.parts.scored.items()}
-    about = {"name": grid.instances.name, "files": dict(grid.instances.files), "parts": sizes}
-    write_manifest(out, KIND, {"identity": grid.identity, **about})
+
+
+def _leave(out: Path) -> None:
+    """Remove what `_begin` wrote, since nothing came of it."""
+    for name in (QUESTIONS, MANIFEST):  # whose folder it is goes last
+        (out / name).unlink(missing_ok=True)
+    if not any(out.iterdir()):
+        out.rmdir()
+
+
+def _no_model(name: str, blanks: Sequence[Blank], left_out: Sequence[str] = ()) -> InputError:
+    reasons = dict.fromkeys(
+        [f"{one.model}: {one.reason}" for one in blanks] + [one.removeprefix("left out: ") for one in left_out]
+    )
+    return InputError(f"{name}: no model could be fitted ({'; '.join(reasons)}). Choose other --models or --inputs.")
 
 
 @dataclass(frozen=True)
@@ -274,8 +297,8 @@ def _summed(grid: Grid, blanks: Sequence[Blank]) -> Baselines:
     summary = Summary(bench, read_cells(grid.options.out), [row.label for row in grid.asked[0]], grid.inputs)
     figures = tuple(summary.figures())
     if not figures:
-        reasons = "; ".join(dict.fromkeys(f"{one.model}: {one.reason}" for one in blanks))
-        raise InputError(f"no model could be fitted ({reasons}). Choose other --models or --inputs.")
+        _leave(grid.options.out)
+        raise _no_model(grid.instances.name, blanks)
     there = {(one.model, one.input) for one in figures}
     return Baselines(
         name=grid.instances.name,
@@ -293,6 +316,7 @@ def _summed(grid: Grid, blanks: Sequence[Blank]) -> Baselines:
         papers=tuple(summary.papers()),
         people=dict(PEOPLE),
         notes=(*grid.instances.notes, *bench.parts.notes, *grid.asked[1], *_coverage(summary)),
+        warning=bench.parts.warning,
     )
 
 

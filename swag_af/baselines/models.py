@@ -32,6 +32,8 @@ TABLE_3 = (RANDOM, LENGTH, TFIDF, FASTTEXT, "lstm", "dualbow", "infersent-mlp", 
 """What is fitted when no models are named, in the order of the paper's table; those that need files are named."""
 DRAWS_NOTHING = (*RULES, TFIDF, "encoder", "ngrams", "chars")
 """Every seed gives the same, so one is enough."""
+OF_OPTIONS = "chooses among options, and these are texts with classes"
+"""Why a rule has no row, or no cell, where there are no options."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Ro
         raise InputError(" ".join(dict.fromkeys(faults)))
     if options.vectors and not any(row.vectors for row in rows):
         raise InputError(f"--vectors {options.vectors}: none of the models reads word vectors. Name one that does.")
-    return rows, [f"left out: {fault}" for fault in faults]
+    has_no_length = LENGTH in names and instances.kind == "classes"
+    return rows, [f"left out: {fault}" for fault in ([f"{LENGTH}: {OF_OPTIONS}"] if has_no_length else []) + faults]
 
 
 def rule_scores(row: Row, texts: Texts, answers: np.ndarray, n_classes: int) -> np.ndarray:

@@ -54,7 +54,8 @@ class BaselinesOptions:
     conceptnet: Path | None = None
     """ConceptNet's assertions.csv or assertions.csv.gz, for the model conceptnet."""
     splits: Literal["auto", "published", "dealt"] = "auto"
-    """auto: those of the data where one is for training and one for scoring; else dealt by whole groups."""
+    """auto: those of the data where one is for training and one for scoring, by the word train, dev, val or test in
+    their names; else dealt by whole groups, with a warning where there are several."""
     val_share: float = 0.15
     """The share of dealt validation splits."""
     test_share: float = 0.15

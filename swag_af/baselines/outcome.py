@@ -79,17 +79,17 @@ class Order:
     """How far rows are in the paper's order: Kendall's tau-b of their accuracies and the paper's."""
 
     input: str
-    """A column; `all` for all cells of all columns together."""
+    """A column; `fullest` for each row in the fullest column where both have it."""
     trained_on: str
     part: str
     n: Count
-    """How many cells the paper has too."""
+    """How many rows the paper has too."""
     tau: float
     low: float
     high: float
     """The middle 95 % of bootstrap draws of whole groups of questions: of other questions, not of other models."""
     p: float
-    """How often rows in a random order are as far from none, in either direction."""
+    """The share of the orders that rows can have which is as far from none, in either direction; ties kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ class Baselines:
     people: dict[str, float]
     """Accuracies of people on SWAG, as a paper has them."""
     notes: tuple[str, ...]
+    warning: str = ""
+    """What is to be known before any figure; empty where there is nothing."""
 
     def figure(self, model: str, input: str, trained_on: str, part: str) -> Figure | None:
         """One figure; None where that place is blank."""

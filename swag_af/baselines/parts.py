@@ -1,11 +1,11 @@
 """Training, validation and test rows: the published splits, or splits dealt by whole groups; and what is trained on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.probes.folds import split_pairs
+from swag_af.auditing.probes.folds import published_pairs, split_kind, split_pairs
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
@@ -27,6 +27,8 @@ class Parts:
     said: str
     """How they came about, a sentence."""
     notes: tuple[str, ...] = ()
+    warning: str = ""
+    """Why several files or splits were not taken as they are; empty where they were."""
 
     @property
     def main(self) -> Part:
@@ -39,19 +41,30 @@ def parts_of(instances: Instances, groups: np.ndarray, options: BaselinesOptions
 
     Raises InputError where published splits are asked for and there are none, and where groups are too few to deal.
     """
+    if options.splits == "published":
+        return _published(instances, groups, published_pairs(instances))
     pairs = split_pairs(instances)
-    if options.splits == "dealt" or (options.splits == "auto" and not pairs):
-        return _dealt(groups, options)
-    if not pairs:
-        names = ", ".join(name or "without a name" for name in instances.splits())
-        raise InputError(f"{instances.name}: no split for training beside one to score; there are {names}.")
-    return _published(instances, groups, pairs)
+    if pairs and options.splits == "auto":
+        return _published(instances, groups, pairs)
+    warning = _mixed(instances) if options.splits == "auto" else ""
+    return replace(_dealt(groups, options), warning=warning)
+
+
+def _mixed(instances: Instances) -> str:
+    """What is to be said where several splits are dealt anew, since none is for training beside one to score."""
+    names = [name or "one without a name" for name in sorted(instances.splits())]
+    if len(names) < 2:
+        return ""
+    return (
+        f"warning: the rows of {', '.join(names)} are mixed and dealt anew: no name says which is for training and "
+        "which for scoring. Put train, dev, val or test into the names, or name a column with --split-column."
+    )
 
 
 def _published(instances: Instances, groups: np.ndarray, pairs: list[tuple[str, str]]) -> Parts:
     rows = instances.splits()
     train = pairs[0][0]
-    named = {"test": [one for _, one in pairs if one.lower().startswith("test")]}
+    named = {"test": [one for _, one in pairs if split_kind(one) == "test"]}
     named["validation"] = [one for _, one in pairs if one not in named["test"]]
     chosen = {part: named[part][0] for part in PARTS if named[part]}
     unused = [name or "without a name" for name in rows if name not in (train, *chosen.values())]

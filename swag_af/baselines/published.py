@@ -11,7 +11,8 @@ from dataclasses import dataclass
 SWAG = "Zellers et al. 2018, Table 3"
 HELLASWAG = "Zellers et al. 2019, on SWAG"
 
-ENDING, SECOND, FULL = "ending", "second-sentence", "full"
+INPUTS = ENDING, SECOND, FULL = "ending", "second-sentence", "full"
+"""The columns, the fullest last."""
 Pair = tuple[float | None, float | None]
 """Validation and test."""
 

@@ -18,9 +18,11 @@ from swag_af.baselines.fitting import Bench
 from swag_af.baselines.order import rank_agreement
 from swag_af.baselines.outcome import Difference, Figure, Order, PaperRow, ordered
 from swag_af.baselines.parts import Part
+from swag_af.baselines.published import INPUTS as PAPER_INPUTS
 from swag_af.baselines.published import published_figure, published_row
 from swag_af.data.errors import FormatError
 
+FULLEST = "fullest"
 _DIGITS = 6
 
 
@@ -34,7 +36,7 @@ class Line:
     seeds: tuple[Scored, ...]
 
     def paper(self, part: str) -> float | None:
-        """What a paper has there."""
+        """What a paper has there, whatever the data."""
         one = self.seeds[0]
         return published_figure(published_row(one.name, one.vectors), self.input, self.trained_on, part)
 
@@ -115,8 +117,12 @@ class Summary:
             n_groups=int(groups.max()) + 1,
             n_seeds=len(by_seed),
             n_fitted=line.seeds[0].n_fitted,
-            paper=line.paper(part),
+            paper=self._paper(line, part),
         )
+
+    def _paper(self, line: Line, part: Part) -> float | None:
+        """What a paper has there; nothing for texts with classes, since SWAG is multiple choice."""
+        return line.paper(part) if self.bench.given.kind == "choices" else None
 
     def differences(self) -> Iterator[Difference]:
         """Of every two models on the part on which models are compared, the one that stands first less the other."""
@@ -131,18 +137,23 @@ class Summary:
             yield Difference(one.model, other.model, one.input, one.trained_on, part, *values)
 
     def orders(self) -> Iterator[Order]:
-        """Of each column that the paper has three rows of, and of all cells together."""
+        """Of each column that the paper has three rows of, and of all rows, each in its fullest column."""
         part = self.bench.parts.main
         for trained_on in dict.fromkeys(line.trained_on for line in self.lines):
-            lines = [line for line in self.lines if line.trained_on == trained_on and line.paper(part) is not None]
-            columns = list(dict.fromkeys(line.input for line in lines))
-            for input in (*columns, *([_ALL] if len(columns) > 1 else [])):
-                chosen = [line for line in lines if input in (line.input, _ALL)]
-                yield from self._order(chosen, input, trained_on, part)
+            lines = [line for line in self.lines if line.trained_on == trained_on]
+            lines = [line for line in lines if self._paper(line, part) is not None]
+            columns = {name: [line for line in lines if line.input == name] for name in PAPER_INPUTS}
+            fullest = {line.model: line for of in columns.values() for line in of}
+            chosen = [line for line in lines if fullest[line.model] is line]
+            named = columns if chosen in columns.values() else columns | {FULLEST: chosen}
+            for input, of in named.items():
+                yield from self._order(of, input, trained_on, part)
 
     def _order(self, lines: Sequence[Line], input: str, trained_on: str, part: Part) -> Iterator[Order]:
+        if not lines:
+            return
         of = [self.hits[line.model, line.input, trained_on, part].mean(axis=0) for line in lines]
-        paper = np.array([line.paper(part) for line in lines], np.float64)
+        paper = np.array([self._paper(line, part) for line in lines], np.float64)
         rng = np.random.default_rng((0, *b"order"))
         tau = rank_agreement(np.array(of), self.groups(part), paper, rng=rng)
         if tau is not None:
@@ -150,15 +161,14 @@ class Summary:
             yield Order(input, trained_on, part, len(lines), *values)
 
     def papers(self) -> Iterator[PaperRow]:
-        """The papers' rows beside ours."""
+        """The papers' rows beside ours; none for texts with classes."""
+        if self.bench.given.kind == "classes":
+            return
         for model in dict.fromkeys(line.model for line in self.lines):
             one = next(line.seeds[0] for line in self.lines if line.model == model)
             row = published_row(one.name, one.vectors)
             if row is not None:
                 yield PaperRow(model, row.name, row.source)
-
-
-_ALL = "all"
 
 
 def _round(value: float) -> float:

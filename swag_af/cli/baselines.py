@@ -54,6 +54,7 @@ def planned_lines(grid: Grid) -> list[str]:
     sizes = ", ".join(f"{part} {len(rows):,}" for part, rows in grid.bench.parts.scored.items())
     return [
         f"{grid.instances.name}: {grid.bench.parts.said} (train {len(grid.bench.parts.train):,}, {sizes})",
+        *filter(None, [grid.bench.parts.warning]),
         "",
         *table([("model", "cells", "to make", "time", "known from"), *rows]),
         "",

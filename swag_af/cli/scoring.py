@@ -13,6 +13,7 @@ from swag_af.scoring.told import (
     MCNEMAR,
     WORST,
     Rows,
+    chance_sentence,
     check_rows,
     check_sentences,
     comparison_rows,
@@ -25,6 +26,7 @@ from swag_af.scoring.told import (
     people_rows,
     people_sentences,
     spread_sentence,
+    untested,
 )
 from swag_af.scoring.verb import Scoring, scores_in
 
@@ -63,6 +65,11 @@ def _page(options: ScoreOptions, scores: Scores) -> str:
     from swag_af.reporting.score_page import score_page
 
     words = [*map(str, (options.data, *options.predictions))]
+    words += [
+        f"--{name.replace('_', '-')}"
+        for name in ("allow_missing", "only_predicted")
+        if getattr(options.predicted, name)
+    ]
     flags = {
         "--also": options.also,
         "--blind": options.blind,
@@ -80,14 +87,15 @@ def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:
     lines = [*scores.notes, *(model.said for model in scores.models), f"{scores.n:,} instances in {scores.groups}", ""]
     lines += [headline(scores), *further(scores)]
     if scores.models:
-        lines += ["", *table(figure_rows(scores.models))]
+        lines += ["", *table(figure_rows(scores.models)), chance_sentence(scores.models[0].figures)]
     for model in scores.models[:1]:
         lines += _with(group_rows(model), spread_sentence(model), WORST)
     lines += _with(comparison_rows(scores.comparisons))
-    lines += _with(p_rows(scores.comparisons), MCNEMAR)
+    lines += _with(p_rows(scores.comparisons), *untested(scores.comparisons), MCNEMAR)
     lines += _with(gap_rows(scores.gaps))
     if scores.people:
-        lines += _with(people_rows(scores.people), *people_sentences(scores.people))
+        own_chance = "" if scores.models else chance_sentence(scores.people.figures)
+        lines += _with(people_rows(scores.people), own_chance, *people_sentences(scores.people))
     return [*lines, *_written(options)]
 
 

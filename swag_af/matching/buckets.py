@@ -22,7 +22,7 @@ from swag_af.data.splits import deal
 BUCKET_SIZE = 3_000
 """Rows of a bucket at most (appendix C)."""
 SMALLEST = 50
-"""A bucket of fewer rows has too little to choose from, and joins others."""
+"""A bucket of fewer rows has too little to choose from, and joins others, unless fewer are asked for."""
 N_FOLDS = 11
 """Folds that are matched by themselves (appendix C)."""
 
@@ -66,22 +66,23 @@ def buckets_of(
     vectors: Vectors,
     *,
     size: int = BUCKET_SIZE,
+    smallest: int = SMALLEST,
     kinds: Sequence[str] | None = None,
 ) -> Buckets:
-    """The buckets of n rows that are in `folds` (n,), none larger than `size`, most of `SMALLEST` rows or more.
+    """The buckets of n rows that are in `folds` (n,), none larger than `size`, most of `smallest` rows or more.
 
     `kinds` (n,) takes the place of pronoun class and question type: rows of different kinds are kept apart. A kind too
     small for a bucket joins the others of its pronoun class (what stands before its first comma), and where those are
     too few the largest other bucket of the fold. `vectors` part what is too large in halves of equal size, along the
     line between the centres of two clusters. The order of rows does not matter, but for rows with equal vectors.
     """
-    if size < 2 * SMALLEST:
-        raise InputError(f"buckets of {size} rows: at least {2 * SMALLEST}.")
+    if size < 2 * smallest:
+        raise InputError(f"buckets of {size} rows: at least {2 * smallest}, twice the smallest.")
     named = list(kinds) if kinds is not None else kinds_of(queries, responses)
     labels = np.empty(len(queries), dtype=object)
     for fold in np.unique(folds).tolist():
         rows = np.flatnonzero(folds == fold)
-        for name, mine in _joined({row: named[row] for row in rows.tolist()}).items():
+        for name, mine in _joined({row: named[row] for row in rows.tolist()}, smallest).items():
             texts = [f"{queries[row]} {responses[row]}" for row in mine]
             parts = _parted(np.array(mine), texts, vectors, size)
             for number, part in enumerate(parts, start=1):
@@ -152,14 +153,15 @@ _AUXILIARIES = frozenset(
 )
 
 
-def _joined(kind_of: dict[int, str]) -> dict[str, list[int]]:
+def _joined(kind_of: dict[int, str], smallest: int) -> dict[str, list[int]]:
     """The rows of each kind, those of small kinds joined to others."""
     rows: dict[str, list[int]] = {}
     for row, kind in kind_of.items():
         rows.setdefault(kind, []).append(row)
-    for kind in _small(rows):  # first to others of the same pronoun class
-        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(rows.pop(kind))
-    for kind in _small(rows):
+    for kind in _small(rows, smallest):  # first to others of the same pronoun class
+        mine = rows.pop(kind)
+        rows.setdefault(f"{kind.partition(',')[0]}, other", []).extend(mine)
+    for kind in _small(rows, smallest):
         same = [name for name in rows if name != kind and name.partition(",")[0] == kind.partition(",")[0]]
         others = same or [name for name in rows if name != kind]
         if others:
@@ -167,9 +169,9 @@ def _joined(kind_of: dict[int, str]) -> dict[str, list[int]]:
     return {kind: sorted(rows[kind]) for kind in sorted(rows)}
 
 
-def _small(rows: dict[str, list[int]]) -> list[str]:
+def _small(rows: dict[str, list[int]], smallest: int) -> list[str]:
     """The kinds with too few rows, the fewest first."""
-    return sorted((kind for kind in rows if len(rows[kind]) < SMALLEST), key=lambda kind: (len(rows[kind]), kind))
+    return sorted((kind for kind in rows if len(rows[kind]) < smallest), key=lambda kind: (len(rows[kind]), kind))
 
 
 def _parted(rows: np.ndarray, texts: Sequence[str], vectors: Vectors, size: int) -> list[np.ndarray]:

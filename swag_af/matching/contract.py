@@ -12,6 +12,10 @@ sentences, which `checking.check_similarity` tests:
 
     1. `score` gives a probability for each pair, whatever else is scored in the same call, whichever comes first.
     2. A text and itself have the highest probability of all.
+
+Three attributes are optional for both: `check()`, called before any work, raises InputError for what would fail later;
+`settings() -> dict`, what a resumed matching must have the same; `n_measured`, a class attribute, how many rows a dry
+run measures, fewer than usual where a model is slow.
 """
 
 from collections.abc import Sequence
@@ -51,8 +55,9 @@ RELEVANCE = Registry(
         "tfidf": "swag_af.matching.relevance:TfidfRelevance",
         "encoder": "swag_af.matching.encoder:DualEncoder",
         "cross": "swag_af.matching.cross:CrossEncoder",
+        "filter": "swag_af.matching.filtered:FilterRelevance",
     },
-    {"cross": "path/to/model"},
+    {"cross": "path/to/model", "filter": "esim"},
 )
 """By the names of `--relevance`."""
 SIMILARITY = Registry(

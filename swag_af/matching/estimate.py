@@ -65,8 +65,13 @@ class _Measured:
 
 
 def estimate(name: str, items: Items, plan: Plan, options: MatchingOptions, weight: float) -> Estimate:
-    """Estimate the matching of `items` by `plan`, from at most `SAMPLE` of them; writes nothing, takes some seconds."""
-    rows = np.random.default_rng(0).permutation(len(items))[:SAMPLE]
+    """Estimate the matching of `items` by `plan`, from at most `SAMPLE` of them; writes nothing.
+
+    Takes some seconds; models of which that is not true say in `n_measured` how many rows are enough.
+    """
+    models = RELEVANCE.find(options.relevance), SIMILARITY.find(options.similarity)
+    n_measured = min(int(getattr(model, "n_measured", SAMPLE)) for model in models)
+    rows = np.random.default_rng(0).permutation(len(items))[:n_measured]
     large = _measure(items, rows, options, weight)
     small = _measure(items, rows[: max(2, len(rows) // 2)], options, weight)
     power = float(np.clip(np.log(large.match / small.match) / np.log(large.n / small.n), 2, 3))

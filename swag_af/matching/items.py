@@ -31,6 +31,8 @@ class Item:
     """Why the response is right, where the data says it."""
     objects: tuple[str, ...] = ()
     """The kinds of the row's objects, in the order in which tags number them."""
+    media: str = ""
+    """What the row shows that is no text, such as an image, by name."""
 
     @property
     def query(self) -> str:

@@ -38,14 +38,17 @@ class MatchingOptions:
     rationale_weight: float = 0.01
     """The same for rationales, where the data has them."""
     relevance: str = "encoder"
-    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL], or
-    package.module:Class."""
+    """The model of which response answers which query: tfidf, encoder (trained here), cross[MODEL],
+    filter[NAME] for a filter that reads two texts, such as esim, or package.module:Class."""
     similarity: str = "lexical"
     """The model of which responses mean the same: lexical, nli[FOLDER], or package.module:Class."""
     folds: int = 11
     """Parts, whole groups each, that are matched by themselves; relevance in one is learned from the others."""
     bucket_size: int = 3_000
     """Rows at most that are matched with each other; all pairs of them are scored."""
+    smallest_bucket: int = 50
+    """Rows of one kind at least, or they join others: fewer keep pronouns and kinds of questions apart in small data,
+    and leave each row less to choose from."""
     buckets: str = AUTO
     """What keeps rows apart: auto (pronouns of the response, kind of question), none, or package.module:function, which
     is given queries and responses and returns a word for each row."""
@@ -121,6 +124,11 @@ def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
         (not matching.rationale_weight >= 0, f"--rationale-weight {matching.rationale_weight:g}: not below 0"),
         (matching.folds < 2, f"--folds {matching.folds}: at least 2"),
         (matching.bucket_size < 100, f"--bucket-size {matching.bucket_size}: at least 100"),
+        (matching.smallest_bucket < 2, f"--smallest-bucket {matching.smallest_bucket}: at least 2"),
+        (
+            2 * matching.smallest_bucket > matching.bucket_size,
+            f"--smallest-bucket {matching.smallest_bucket}: at most half of --bucket-size {matching.bucket_size}",
+        ),
         (matching.top is not None and matching.top < 2, f"--top {matching.top}: at least 2"),
         (not 0 <= matching.share_named <= 1, f"--share-named {matching.share_named:g}: from 0 to 1"),
         (matching.seed < 0, f"--seed {matching.seed}: not below 0"),

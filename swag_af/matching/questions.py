@@ -103,6 +103,7 @@ class Stage:
 def records(answers: Stage, rationales: Stage | None, *, seed: int) -> Iterator[dict[str, Any]]:
     """A question a line, much as VCR has it: options in an order drawn for each row, the label, and whose they were.
 
+    Read as VCR is (`swag_af.data.instances.layouts.staged`): `score` has Q->A, QA->R and Q->AR of it.
     `answer_match_iter` is 0 for the right answer and else the round that gave it.
     """
     place = {} if rationales is None else {item.context.id: i for i, item in enumerate(rationales.items.rows)}
@@ -119,6 +120,8 @@ def records(answers: Stage, rationales: Stage | None, *, seed: int) -> Iterator[
             record |= choices(rationales, place[item.context.id], "rationale", seed)
         if item.objects:
             record["objects"] = list(item.objects)
+        if item.media:
+            record["img_fn"] = item.media
         yield record
 
 

@@ -1,7 +1,8 @@
 """Files to rows of query and response: pairs of columns, contexts of ours, and whatever multiple-choice data we read.
 
 Of multiple-choice questions the right option is the response, and the wrong ones are left behind: they are what is to
-be replaced.
+be replaced. Of contrast sets the originals are taken, and what was edited is left behind: its right answer is a wrong
+one of its original (VCR-CS), or nearly the same question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,11 @@ from pathlib import Path
 
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
 from swag_af.data.cells.values import did_you_mean, text_of, texts_of, word_of
+from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.files import sha256_file
-from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.sources import Record, Source, open_sources
@@ -56,18 +58,26 @@ def items_of_instances(instances: Instances) -> Items:
             f"{instances.name}: texts with classes, which have no answers to recycle. Name a query and a response with "
             "--query-column and --response-column."
         )
-    rationales = {one.question: one.options[one.answer] for one in instances.instances if one.stage == "QA->R"}
-    rows = tuple(
-        Item(
-            Context(one.context, one.start, one.options[one.answer], id=one.id, video=one.group),
-            rationales.get(one.question, "") if one.question else "",
-        )
-        for one in instances.instances
-        if one.stage != "QA->R"
-    )
-    if not rows:
+    asked = [one for one in instances.instances if one.stage != "QA->R"]
+    if not asked:
         raise InputError(f"{instances.name}: rationales alone, and no questions. Check the file.")
-    return Items(rows, instances.name, dict(instances.files), instances.notes)
+    rationales = {one.question: one.options[one.answer] for one in instances.instances if one.stage == "QA->R"}
+    kept = without_edits(asked)
+    rows = tuple(_item_of(one, rationales.get(one.question, "") if one.question else "") for one in kept)
+    left = len(asked) - len(kept)
+    said = (f"{left:,} contrast questions were left out, whose originals are matched",) if left else ()
+    return Items(rows, instances.name, dict(instances.files), (*instances.notes, *said))
+
+
+def without_edits(instances: Sequence[Instance]) -> list[Instance]:
+    """Those that are no edit of another: members of a contrast set whose original is there are left out."""
+    originals = {one.contrast_set for one in instances if one.contrast_set and one.variant == ORIGINAL}
+    return [one for one in instances if one.variant == ORIGINAL or one.contrast_set not in originals]
+
+
+def _item_of(one: Instance, rationale: str) -> Item:
+    context = Context(one.context, one.start, one.options[one.answer], id=one.id, video=one.group)
+    return Item(context, rationale, one.objects, one.media)
 
 
 def _has_contexts(path: Path, options: ReadingOptions) -> bool:

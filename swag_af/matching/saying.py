@@ -1,5 +1,8 @@
 """A matching in sentences: what was matched, by which models, which of them stand in for VCR's, and what came of it."""
 
+from pathlib import Path
+
+from swag_af.data.registry import Registry
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.options import MatchingOptions
@@ -12,6 +15,7 @@ RELEVANCE_IS = {
     "tfidf": "a logistic regression on words in common; VCR fine-tuned BERT-Base, for which it stands in",
     "encoder": "two encoders of bags of words, trained on the other folds; VCR fine-tuned BERT-Base, for which they "
     "stand in",
+    "filter": "a filter of two texts, trained on the other folds; VCR fine-tuned BERT-Base, for which it stands in",
     "cross": "a cross-encoder, fine-tuned on the other folds as VCR's BERT-Base was",
 }
 SIMILARITY_IS = {
@@ -29,8 +33,8 @@ def said_of(stage: Stage, options: MatchingOptions, made: Figures) -> list[str]:
         "matching (Adversarial Matching, Zellers et al. 2019b), in each of which every answer is used once.",
         f"A match is worth log P(relevant) + {options.weight:g} log(1 - P(same meaning)); the weight is the lambda of "
         "the paper, and larger is easier.",
-        f"Relevance: {options.relevance}, {_is(options.relevance, RELEVANCE.parted(options.relevance)[0])}.",
-        f"Similarity: {options.similarity}, {_is(options.similarity, SIMILARITY.parted(options.similarity)[0])}.",
+        f"Relevance: {_model(RELEVANCE, options.relevance)}.",
+        f"Similarity: {_model(SIMILARITY, options.similarity)}.",
         f"{made.n:,} rows in {n_folds} folds of whole groups and {sizes_said(stage.plan.buckets)}; rows of one bucket "
         "get each other's answers, and relevance in a fold was learned from the others.",
         *_exactness(options, made),
@@ -38,8 +42,12 @@ def said_of(stage: Stage, options: MatchingOptions, made: Figures) -> list[str]:
     ]
 
 
-def _is(name: str, base: str) -> str:
-    return (RELEVANCE_IS | SIMILARITY_IS).get(base, f"a model of its publisher's ({name.partition(':')[0]})")
+def _model(names: Registry, name: str) -> str:
+    """What a model is called, with the folder in its brackets told by its last part alone, and what it is."""
+    base, setting = names.parted(name)
+    called = base if setting is None else f"{base}[{Path(setting).name}]"
+    own = f"a model of its publisher's ({base.partition(':')[0]})"
+    return f"{called}, {(RELEVANCE_IS | SIMILARITY_IS).get(base, own)}"
 
 
 def _exactness(options: MatchingOptions, made: Figures) -> list[str]:

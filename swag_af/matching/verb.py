@@ -9,7 +9,7 @@ The same data, options and seed give the same bytes.
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -37,7 +37,7 @@ from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
-from swag_af.matching.work import match_items, plan_of
+from swag_af.matching.work import Plan, match_items, plan_of
 
 ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
 KIND = "matching"
@@ -60,6 +60,8 @@ def match(options: MatchOptions) -> Matched:
 
     Raises InputError for data that cannot be read or matched, and for a folder that holds something else.
     """
+    if options.dry_run:
+        raise InputError("dry_run matches nothing. In Python, `swag_af.matching.verb.dry_run(options)` estimates.")
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     _check_models(options.matching)
@@ -85,9 +87,11 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     matching = options.matching
+    _check_models(matching)
+    parts = parts_of(items, matching)
     return [
-        estimate(name, part, plan_of(part, matching), matching, weight)
-        for name, part, weight in parts_of(items, matching)
+        estimate(name, part, plan, matching, weight)
+        for (name, part, weight), plan in zip(parts, plans_of(parts, matching).values(), strict=True)
     ]
 
 
@@ -107,14 +111,18 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
 
 
 def _check_models(matching: MatchingOptions) -> None:
-    RELEVANCE.make(matching.relevance)
-    SIMILARITY.make(matching.similarity)
+    """Raise InputError for a name that there is not, and for what a model itself finds wrong."""
+    for model in (RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)):
+        if hasattr(model, "check"):
+            model.check()
 
 
 def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
-    """What decides the bytes."""
+    """What decides the bytes; models that say so stand in it by their content and not by their path."""
+    models = RELEVANCE.make(options.matching.relevance), SIMILARITY.make(options.matching.similarity)
     return {
         "options": asdict(options.matching),
+        "models": [model.settings() for model in models if hasattr(model, "settings")],
         "items": sha256_json([asdict(item) for item in items.rows]),
         "swag_af": version("swag-af"),
     }
@@ -123,7 +131,7 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
 def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
     parts = parts_of(items, matching)
-    plans = {name: plan_of(part, matching) for name, part, _ in parts}
+    plans = plans_of(parts, matching)
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part, weight in parts:
@@ -138,6 +146,17 @@ def parts_of(items: Items, matching: MatchingOptions) -> list[tuple[str, Items, 
     if any(item.rationale for item in items.rows):
         parts.append(("rationales", with_rationales(items), matching.rationale_weight))
     return parts
+
+
+def plans_of(parts: Sequence[tuple[str, Items, float]], matching: MatchingOptions) -> dict[str, Plan]:
+    """The plan of each part, by name; a row is in the same fold in all of them, so that no text crosses a fold."""
+    _, answers, _ = parts[0]
+    plans = {"answers": plan_of(answers, matching)}
+    fold_of = dict(zip((item.context.id for item in answers.rows), plans["answers"].folds.tolist(), strict=True))
+    for name, part, _ in parts[1:]:
+        folds = np.array([fold_of[item.context.id] for item in part.rows])
+        plans[name] = plan_of(part, matching, folds=folds)
+    return plans
 
 
 def with_rationales(items: Items) -> Items:

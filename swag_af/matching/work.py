@@ -10,7 +10,7 @@ Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -45,6 +45,20 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Models:
+    """What relevance and similarity are asked of."""
+
+    relevance: Callable[[], Relevance]
+    """Makes a new model for each fold."""
+    similarity: Similarity
+
+    @staticmethod
+    def of(options: MatchingOptions) -> "Models":
+        """Those that `options` name."""
+        return Models(lambda: RELEVANCE.make(options.relevance), SIMILARITY.make(options.similarity))
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What every query got."""
 
@@ -58,12 +72,22 @@ class Outcome:
     """How much worth was lost at most where not all pairs were matched; 0 where all were."""
 
 
-def plan_of(items: Items, options: MatchingOptions) -> Plan:
-    """Folds and buckets of `items`. Raises InputError, for all buckets together, where a text is too common in one."""
-    rng = np.random.default_rng((options.seed, *b"folds"))
-    folds = folds_of_groups(items.groups, options.folds, rng=rng)
-    kinds = _kinds(items, options.buckets)
-    buckets = buckets_of(items.queries, items.responses, folds, _vectors, size=options.bucket_size, kinds=kinds)
+def plan_of(items: Items, options: MatchingOptions, *, folds: np.ndarray | None = None) -> Plan:
+    """Folds and buckets of `items`; `folds` (n,) where they have been dealt already.
+
+    Raises InputError, for all buckets together, where a text is too common in one.
+    """
+    if folds is None:
+        folds = folds_of_groups(items.groups, options.folds, rng=np.random.default_rng((options.seed, *b"folds")))
+    buckets = buckets_of(
+        items.queries,
+        items.responses,
+        folds,
+        _vectors,
+        size=options.bucket_size,
+        smallest=options.smallest_bucket,
+        kinds=_kinds(items, options.buckets),
+    )
     _check_feasible(items, buckets, options.n_distractors)
     return Plan(folds, buckets)
 
@@ -126,14 +150,16 @@ def match_items(
     *,
     weights: Sequence[float],
     folder: Path,
+    models: Models | None = None,
     advance: Advance | None = None,
 ) -> list[Outcome]:
     """The rounds of all buckets of `plan`, for each of `weights` (lambda): pairs are scored once for all of them.
 
     `folder` keeps what is done, and what is there already is not done again. The same items, options and seed give the
-    same files. `advance` is called for each bucket. Raises InputError naming rows for which there is no matching.
+    same files. `models` are those that the options name, if not given. `advance` is called for each bucket. Raises
+    InputError naming rows for which there is no matching.
     """
-    similarity: Similarity = SIMILARITY.make(options.similarity)
+    used = models or Models.of(options)
     folders = {weight: folder / f"weight-{weight:g}" for weight in weights}
     for fold in np.unique(plan.folds).tolist():
         mine = [i for i in range(len(plan.buckets.names)) if plan.folds[plan.buckets.rows(i)[0]] == fold]
@@ -141,9 +167,9 @@ def match_items(
         if advance is not None and len(todo) < len(mine):
             advance(len(mine) - len(todo))
         if todo:
-            relevance = _fitted(items, plan.folds != fold, options, fold)
+            relevance = _fitted(used.relevance(), items, plan.folds != fold, (options.seed, *b"relevance", fold))
             for number in todo:
-                scores = _scored(items, plan.buckets.rows(number), relevance, similarity)
+                scores = _scored(items, plan.buckets.rows(number), relevance, used.similarity)
                 for weight, one in folders.items():
                     _match_bucket(items, plan.buckets, number, Worth(*scores, weight), options, one)
                 if advance is not None:
@@ -154,11 +180,10 @@ def match_items(
 SCORES = "scores.npy"
 
 
-def _fitted(items: Items, others: np.ndarray, options: MatchingOptions, fold: int) -> Relevance:
-    """A model of relevance that learned from the rows of `others` (n,) alone."""
-    model: Relevance = RELEVANCE.make(options.relevance)
+def _fitted(model: Relevance, items: Items, others: np.ndarray, seed: tuple[int, ...]) -> Relevance:
+    """`model` once it has learned from the rows of `others` (n,) alone."""
     rows = np.flatnonzero(others).tolist()
-    rng = np.random.default_rng((options.seed, *b"relevance", fold))
+    rng = np.random.default_rng(seed)
     model.fit([items.queries[row] for row in rows], [items.responses[row] for row in rows], rng=rng)
     return model
 

@@ -12,6 +12,7 @@ from swag_af.scoring.told import (
     WORST,
     Rows,
     between,
+    chance_sentence,
     comparison_rows,
     figure_rows,
     further,
@@ -24,6 +25,7 @@ from swag_af.scoring.told import (
     people_sentences,
     percent,
     spread_sentence,
+    untested,
 )
 
 
@@ -32,7 +34,9 @@ def score_page(scores: Scores, *, command: str = "") -> str:
     compared, tests = comparison_rows(scores.comparisons), p_rows(scores.comparisons)
     sections = {
         "figures": _figures(scores.models),
-        "comparison": _section("comparison", "Models compared", [compared, tests], [MCNEMAR]),
+        "comparison": _section(
+            "comparison", "Models compared", [compared, tests], [*untested(scores.comparisons), MCNEMAR]
+        ),
         "blind": _section("blind", "Where less is seen", [gap_rows(scores.gaps)], map(gap_sentence, scores.gaps)),
         "groups": _groups(scores.models),
         "people": _people(scores),
@@ -63,27 +67,48 @@ def _figures(models: Sequence[Score]) -> str:
         return ""
     strips = [_strip(model, one) for model in models for one in (*model.figures, *model.parts) if one.kind == "share"]
     ticks = [(100 * value, label) for value, label in percent_ticks(1.0)]
-    return render("score_figures", strips=strips, ticks=ticks, rows=figure_rows(models), n_models=len(models))
+    chance = chance_sentence(models[0].figures)
+    is_double = any(one.chance_by_shares is not None for one in models[0].figures)
+    rows = figure_rows(models)
+    told = {"chance": chance, "is_double": is_double, "n_models": len(models)}
+    return render("score_figures", strips=strips, ticks=ticks, rows=rows, **told)
 
 
 def _strip(model: Score, one: Figure) -> dict[str, Any]:
     """A figure as a point with its interval on an axis from 0 to 100 %."""
     low, high = one.low or 0.0, 1.0 if one.high is None else one.high
-    tone = "clear"
-    if one.value is not None and one.chance is not None:
-        tone = "good" if low > one.chance else "below" if high < one.chance else "clear"
     return {
         "name": one.part or one.name,
         "model": model.model,
-        "tone": tone,
+        "tone": _tone(one),
         "at": None if one.value is None else round(100 * one.value, 2),
         "low": round(100 * low, 2),
         "width": round(100 * (high - low), 2),
-        "chance": None if one.chance is None else round(100 * one.chance, 2),
+        "chances": [round(100 * chance, 2) for chance in _chances(one)],
         "value": percent(one.value),
         "between": between(one),
-        "expected": "" if one.chance is None else percent(one.chance),
+        "expected": _expected(one),
     }
+
+
+def _chances(one: Figure) -> list[float]:
+    """What guesses get: the usual ones first, then of classes those drawn by their shares."""
+    return [chance for chance in (one.chance, one.chance_by_shares) if chance is not None]
+
+
+def _expected(one: Figure) -> str:
+    """What guesses get, as the table says it: `50.86`; of classes two, `50.86 / 50.01`, or `- / 50.00`."""
+    if one.chance_by_shares is None:
+        return "" if one.chance is None else percent(one.chance)
+    return f"{'-' if one.chance is None else percent(one.chance)} / {percent(one.chance_by_shares)}"
+
+
+def _tone(one: Figure) -> str:
+    """Good where the whole interval is above all kinds of guesses, below where it is below all; else clear."""
+    chances = _chances(one)
+    if one.low is None or one.high is None or not chances:
+        return "clear"
+    return "good" if one.low > max(chances) else "below" if one.high < min(chances) else "clear"
 
 
 def _groups(models: Sequence[Score]) -> str:
@@ -96,7 +121,8 @@ def _people(scores: Scores) -> str:
         return ""
     workers: Rows = [("worker", "right", "answers that count")]
     workers += [(one.worker, percent(one.accuracy), f"{one.n:,}") for one in scores.people.workers]
-    html = _section("people", "People", [people_rows(scores.people)], people_sentences(scores.people))
+    chance = "" if scores.models else chance_sentence(scores.people.figures)
+    html = _section("people", "People", [people_rows(scores.people)], [chance, *people_sentences(scores.people)])
     return html and html + render("score_workers", rows=workers)
 
 

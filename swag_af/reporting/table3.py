@@ -37,13 +37,13 @@ def write_tables(found: Baselines, folder: Path) -> list[Path]:
 
 def baseline_lines(found: Baselines) -> list[str]:
     """All of it for the terminal: accuracies, intervals, differences, order, blanks, notes."""
-    lines = [_head(found)]
+    lines = [_head(found), *filter(None, [found.warning])]
     for trained_on in found.trained_on:
         lines += ["", f"Accuracy, %{_trained(trained_on)}; {_SIGNS}", *table(accuracy_rows(found, trained_on))]
         lines += ["", f"95 % intervals on {found.main}, %", *table(interval_rows(found, trained_on))]
         lines += _difference_lines(found, trained_on)
     lines += ["", *(order_line(one) for one in found.orders)] if found.orders else []
-    lines += ["", *paper_lines(found), *people_lines(found)]
+    lines += ["", *paper_lines(found), *people_lines(found)] if found.of == "choices" else []
     lines += ["", *blank_lines(found)] if found.blanks else []
     return [*lines, "", *found.notes]
 
@@ -146,11 +146,11 @@ def _difference(by_pair: dict[tuple[str, str], Difference], row: str, column: st
 
 def order_line(one: Order) -> str:
     """Whether rows are in the paper's order, in a sentence."""
-    where = "all cells together" if one.input == "all" else one.input
+    where = "each in the fullest column it has" if one.input == "fullest" else one.input
     return (
         f"Order of {one.n:,} rows beside the paper's, {where}{_trained(one.trained_on)}, {one.part}: Kendall's tau "
         f"{one.tau:+.2f} (with other questions {one.low:+.2f} to {one.high:+.2f}; rows in a random order: "
-        f"p = {one.p:.2g})"
+        f"p = {one.p:.2g}, ties kept)"
     )
 
 
@@ -158,7 +158,7 @@ def paper_lines(found: Baselines) -> list[str]:
     """Which row of which paper stands beside which of ours."""
     sources = dict.fromkeys(one.source for one in found.papers)
     return [
-        f"paper ({source}, of SWAG): "
+        f"paper ({source}, of SWAG, four options, chance 25 %): "
         + ", ".join(f"{one.model} = {one.name}" for one in found.papers if one.source == source)
         for source in sources
     ]
@@ -202,7 +202,7 @@ def _line_of_people(names: Sequence[str], who: str, accuracy: float) -> list[obj
 def as_markdown(found: Baselines) -> Iterator[str]:
     """The table of each kind of training."""
     for trained_on in found.trained_on:
-        yield f"Accuracy on {found.name}, %{_trained(trained_on)}; ± deviation over seeds; {_main_said(found)}"
+        yield f"Accuracy on {found.name}, %{_trained(trained_on)}; ± deviation over seeds{_main_said(found)}"
         yield ""
         yield from markdown_table(_with_people(found, accuracy_rows(found, trained_on, marked=False)))
         yield ""
@@ -212,14 +212,16 @@ def as_latex(found: Baselines) -> str:
     """The tables with booktabs' rules; `paper` columns are of SWAG."""
     tables = []
     for trained_on in found.trained_on:
-        caption = f"Accuracy on {found.name} (%){_trained(trained_on)}; deviation over seeds; {_main_said(found)}"
+        caption = f"Accuracy on {found.name} (%){_trained(trained_on)}; deviation over seeds{_main_said(found)}"
         rows = _with_people(found, accuracy_rows(found, trained_on, marked=False))
         tables.append(latex_table(rows, caption, f"baselines-{trained_on.replace('+', '-')}"))
     return "\n".join(tables).replace("±", r"$\pm$")
 
 
 def _main_said(found: Baselines) -> str:
-    return f"paper: {SHORT[found.main]} accuracy on SWAG (Zellers et al. 2018; transformer: Zellers et al. 2019)."
+    if not found.papers:
+        return "."
+    return f"; paper: {SHORT[found.main]} accuracy on SWAG (Zellers et al. 2018; transformer: Zellers et al. 2019)."
 
 
 def _with_people(found: Baselines, rows: Rows) -> Rows:

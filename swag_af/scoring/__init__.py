@@ -4,10 +4,12 @@ Reading order (each file imports only those named before it):
 
     options     the options of `score` and `count-check`
     counting    whether percentages can be shares of N things
+    chance      how often guesses that read nothing are right
     reading     files of predictions and of people's answers
     figures     accuracy, staged accuracy, consistency, sensitivity: each with interval, n and chance
     breakdown   accuracy by split, audit tier, mask and group
     comparison  two models, or sighted and blind, on the same instances
+    partial     the instances that all files predict
     people      how often people are right, alone and by majority, and how far they agree
     masking     which questions a mask changes
     outcome     all scores of a dataset

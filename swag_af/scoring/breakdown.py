@@ -10,7 +10,8 @@ from swag_af.auditing.storing import open_audit
 from swag_af.auditing.tiers import TIERS
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.scoring.figures import DIGITS, Figure, chance_hits, members, share
+from swag_af.scoring.chance import chance_of
+from swag_af.scoring.figures import DIGITS, Figure, members, share
 from swag_af.scoring.reading.predictions import Predictions
 
 SMALLEST = 5
@@ -23,6 +24,8 @@ class Spread:
 
     n: int
     """Groups with `SMALLEST` instances or more."""
+    n_named: int
+    """All groups that the dataset names."""
     deviation: float
     """The standard deviation of their accuracies."""
     by_luck: float
@@ -53,14 +56,15 @@ def tiers_in(audit: Path, instances: Instances) -> list[str]:
 def by_part(
     kind: str, parts: Sequence[str], instances: Instances, predictions: Predictions, groups: np.ndarray
 ) -> list[Figure]:
-    """The accuracy in each part that `parts` (N,) name, tiers from easy to hard, others by name; none of one alone."""
+    """The accuracy in each part that `parts` (N,) name, tiers from easy to hard, others by name; a part that is all
+    there is says nothing more, unless it is a tier."""
     rows_of = members(parts)
-    if len(rows_of) < 2 and kind == "split":
+    if len(rows_of) < 2 and kind != "tier":
         return []
-    chance = chance_hits(instances)
+    chance = chance_of(instances)
     names = sorted(rows_of, key=lambda name: (TIERS.index(name) if kind == "tier" else 0, name))
     return [
-        share("accuracy", predictions.hits[rows_of[name]], groups[rows_of[name]], chance[rows_of[name]], part=part)
+        share("accuracy", predictions.hits[rows_of[name]], groups[rows_of[name]], chance.at(rows_of[name]), part=part)
         for name, part in ((name, f"{kind}: {name}") for name in names)
     ]
 
@@ -71,20 +75,23 @@ def by_group(instances: Instances, predictions: Predictions) -> list[Figure]:
     Within a group instances count one by one.
     """
     rows_of = members([one.group for one in instances.instances])
-    chance = chance_hits(instances)
+    chance = chance_of(instances)
     figures = [
-        share("accuracy", predictions.hits[rows], np.arange(len(rows)), chance[rows], part=f"group: {name}")
+        share("accuracy", predictions.hits[rows], np.arange(len(rows)), chance.at(rows), part=f"group: {name}")
         for name, rows in rows_of.items()
         if len(rows) >= SMALLEST
     ]
     return sorted(figures, key=lambda one: (one.value or 0.0, one.part))
 
 
-def spread_of(groups: Sequence[Figure], accuracy: float) -> Spread | None:
-    """How much the accuracies of `groups` differ, where that of all instances is `accuracy`; None of one group."""
+def spread_of(groups: Sequence[Figure], accuracy: float, n_named: int) -> Spread | None:
+    """How much the accuracies of `groups`, some of `n_named`, differ; None of one group.
+
+    `accuracy` is that of all instances.
+    """
     if len(groups) < 2:
         return None
     values = np.array([one.value for one in groups], float)
     sizes = np.array([one.n for one in groups])
     by_luck = float(np.sqrt((accuracy * (1 - accuracy) / sizes).mean()))
-    return Spread(len(groups), round(float(values.std(ddof=1)), DIGITS), round(by_luck, DIGITS))
+    return Spread(len(groups), n_named, round(float(values.std(ddof=1)), DIGITS), round(by_luck, DIGITS))

@@ -2,9 +2,9 @@
 
     paired difference    with an interval over groups (`swag_af.auditing.interval`)
     McNemar              exact and two-sided, on instances that one has right and the other wrong; takes instances for
-                         independent, and leaves out those in which answers tie
+                         independent, and leaves out those in which answers tie. Where nothing is left, there is no test
     bootstrap            of whole groups, seeded; the same for any order of rows
-    Holm                 the McNemar p-values of several comparisons, corrected together
+    Holm                 the McNemar p-values of several comparisons, corrected together; of no test there is none
 
 Reads no files.
 """
@@ -40,12 +40,14 @@ class Comparison:
     difference: Figure
     """The accuracy of the first less that of the second."""
     counts: Counts
-    mcnemar: float
-    """The exact p-value."""
+    mcnemar: float | None
+    """The exact p-value; None where `n_discordant` is 0, so that nothing is left to test."""
     n_discordant: int
     """Instances that one has right and the other wrong, without ties."""
-    holm: float
-    """The same p-value, corrected for all comparisons with the first."""
+    n_ties: int
+    """Instances that are left out of the test though the two differ, since answers tie."""
+    holm: float | None
+    """The same p-value, corrected for all comparisons with the first that have a test."""
     bootstrap_low: float
     """2.5 % of the resampled differences are below it."""
     bootstrap_high: float
@@ -73,7 +75,8 @@ class Gap:
 def compare(first: Predictions, others: Sequence[Predictions], groups: np.ndarray, *, seed: int) -> list[Comparison]:
     """The `first` predictions beside each of the `others`, over `groups` (N,)."""
     compared = [_compared(first, other, groups, seed) for other in others]
-    return [replace(one, holm=p) for one, p in zip(compared, holm([one.mcnemar for one in compared]), strict=True)]
+    corrected = iter(holm([one.mcnemar for one in compared if one.mcnemar is not None]))
+    return [one if one.mcnemar is None else replace(one, holm=next(corrected)) for one in compared]
 
 
 def gap_of(name: str, sighted: Predictions, blind: Predictions, groups: np.ndarray, accuracy: Figure) -> Gap:
@@ -92,18 +95,20 @@ def _compared(first: Predictions, other: Predictions, groups: np.ndarray, seed: 
     whole = np.isin(first.hits, (0, 1)) & np.isin(other.hits, (0, 1))
     b = int(((first.hits > other.hits) & whole).sum())
     c = int(((first.hits < other.hits) & whole).sum())
-    p = mcnemar(b, c)
+    n_ties = int(((first.hits != other.hits) & ~whole).sum())
+    p = mcnemar(b, c) if b + c else None
     low, high, drawn_p = bootstrap(first.hits - other.hits, groups, seed=seed)
     found = difference("difference", other.hits, first.hits, groups)
     counts = counts_of(first.hits, other.hits)
-    return Comparison(first.name, other.name, found, counts, p, b + c, p, low, high, drawn_p)
+    return Comparison(first.name, other.name, found, counts, p, b + c, n_ties, None, low, high, drawn_p)
 
 
 def mcnemar(b: int, c: int) -> float:
-    """The exact two-sided p-value of `b` against `c` discordant instances: the binomial test of a fair coin."""
+    """The exact two-sided p-value of `b` against `c` discordant instances, one at least: the binomial test of a fair
+    coin."""
     from scipy.special import bdtr  # scipy.stats.binomtest, without its import time
 
-    return min(1.0, 2 * float(bdtr(min(b, c), b + c, 0.5))) if b + c else 1.0
+    return min(1.0, 2 * float(bdtr(min(b, c), b + c, 0.5)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -12,7 +12,7 @@ from math import ceil, floor, prod
 from typing import Literal
 
 from swag_af.data.errors import InputError
-from swag_af.scoring.options import LARGEST_COUNT, CountCheckOptions, is_percentage
+from swag_af.scoring.options import LARGEST_COUNT, CountCheckOptions, is_percentage, without_sign
 
 Fit = Literal["rounded", "cut", "no"]
 
@@ -92,7 +92,7 @@ def _checked(value: str | float) -> str:
     text = str(value).strip()
     if not is_percentage(text):
         raise InputError(f"{text[:40]!r}: no percentage from 0 to 100 with up to six decimals. Write it as printed.")
-    return text
+    return without_sign(text)
 
 
 def _worst(fits: Iterable[Fit]) -> Fit:

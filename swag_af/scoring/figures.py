@@ -8,11 +8,12 @@ Where answers tie, everything is the expectation over ties broken at random, eac
     sensitivity   of the pairs whose two predictions differ, the share with both right (Kim et al. 2023). The paper
                   prints a sum of ratios, whose denominators may be 0; it is read as the ratio of the two sums
 
-Chance is what is right without reading: of choices one answer drawn at random; of classes always the commonest class.
+Chance is what is right without reading (`chance`). Pairs whose two right answers are the same say nothing of
+sensitivity, since both can never be right while the predictions differ: they are left out, and counted.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from swag_af.auditing.interval import interval, paired_difference, ratio_interva
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.splits import join_pairs
+from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions
 
 ORIGINAL, CONTRAST = "original", "contrast"
@@ -45,10 +47,14 @@ class Figure:
     of: str = "instances"
     """What `n` counts."""
     chance: float | None = None
-    """None where guessing has no such figure."""
+    """What an option at random gets; of classes, always the commonest. None where such guesses have no such figure."""
     part: str = ""
     """`split: val`, `tier: easy`; empty for all instances."""
     kind: Literal["share", "difference"] = "share"
+    chance_by_shares: float | None = None
+    """Of classes, what guesses get that draw each class as often as it is right; None of options."""
+    n_left_out: int = 0
+    """Of sensitivity, pairs with the same right answer twice, which `n` does not count."""
 
 
 def clusters_of(instances: Instances) -> Groups:
@@ -65,13 +71,6 @@ def clusters_of(instances: Instances) -> Groups:
     return Groups(numbers, f"{groups.said}; contrast sets and stages of one question are kept together")
 
 
-def chance_hits(instances: Instances) -> np.ndarray:
-    """(N,) how often guessing without reading is right: one of the options, or always the commonest class."""
-    if instances.kind == "choices":
-        return 1 / instances.n_answers
-    return (instances.answers == np.bincount(instances.answers).argmax()).astype(float)
-
-
 def members(names: Sequence[str]) -> dict[str, list[int]]:
     """The rows of each name, names in order; those without one are left out."""
     found: dict[str, list[int]] = {}
@@ -82,11 +81,14 @@ def members(names: Sequence[str]) -> dict[str, list[int]]:
 
 
 def share(
-    name: str, right: np.ndarray, groups: np.ndarray, chance: np.ndarray, *, of: str = "instances", part: str = ""
+    name: str, right: np.ndarray, groups: np.ndarray, chance: Chance, *, of: str = "instances", part: str = ""
 ) -> Figure:
-    """The mean of `right` (n,) over things that cluster in `groups` (n,), which guessing gets to `chance` (n,)."""
+    """The mean of `right` (n,) over things that cluster in `groups` (n,), which guesses get to `chance` (n,)."""
     low, high = interval(right, np.unique(groups, return_inverse=True)[1])
-    return rounded(Figure(name, float(right.mean()), low, high, len(right), of, float(chance.mean()), part))
+    usual = float(chance.usual.mean())
+    drawn = None if chance.by_shares is None else float(chance.by_shares.mean())
+    made = Figure(name, float(right.mean()), low, high, len(right), of, usual, part, chance_by_shares=drawn)
+    return rounded(made)
 
 
 def difference(
@@ -99,15 +101,16 @@ def difference(
 
 def rounded(figure: Figure) -> Figure:
     """The figure with `DIGITS` decimals."""
-    values = (None if one is None else round(one, DIGITS) for one in (figure.value, figure.low, figure.high))
-    chance = None if figure.chance is None else round(figure.chance, DIGITS)
-    value, low, high = values
-    return Figure(figure.name, value, low, high, figure.n, figure.of, chance, figure.part, figure.kind)
+    value, low, high, chance, by_shares = (
+        None if one is None else round(one, DIGITS)
+        for one in (figure.value, figure.low, figure.high, figure.chance, figure.chance_by_shares)
+    )
+    return replace(figure, value=value, low=low, high=high, chance=chance, chance_by_shares=by_shares)
 
 
 def figures_of(instances: Instances, predictions: Predictions, groups: np.ndarray) -> list[Figure]:
     """Every figure of a model that the dataset has: accuracy, then by stage, then by contrast set."""
-    found = [share("accuracy", predictions.hits, groups, chance_hits(instances))]
+    found = [share("accuracy", predictions.hits, groups, chance_of(instances))]
     return [*found, *_staged(instances, predictions, groups), *_contrasted(instances, predictions, groups)]
 
 
@@ -122,9 +125,9 @@ def _staged(instances: Instances, predictions: Predictions, groups: np.ndarray) 
     rows_of = members([one.stage for one in instances.instances])
     if not rows_of:
         return []
-    chance = chance_hits(instances)
+    chance = chance_of(instances)
     figures = [
-        share(stage, predictions.hits[rows], groups[rows], chance[rows], of="questions")
+        share(stage, predictions.hits[rows], groups[rows], chance.at(rows), of="questions")
         for stage, rows in sorted(rows_of.items(), key=lambda named: _order_of(named[0]))
     ]
     asked = members(_names(instances, "question"))
@@ -139,14 +142,14 @@ def _order_of(stage: str) -> tuple[int, str]:
 
 
 def _all_right(
-    name: str, sets: Iterable[Sequence[int]], hits: np.ndarray, groups: np.ndarray, chance: np.ndarray, *, of: str
+    name: str, sets: Iterable[Sequence[int]], hits: np.ndarray, groups: np.ndarray, chance: Chance, *, of: str
 ) -> Figure:
     """The share of `sets` whose rows are all right."""
     listed = list(sets)
     starts = np.cumsum([0, *map(len, listed)])[:-1]
     rows = np.concatenate(listed).astype(np.int64)
-    right, guessed = (np.multiply.reduceat(one[rows], starts) for one in (hits, chance))
-    return share(name, right, groups[rows[starts]], guessed, of=of)
+    right = np.multiply.reduceat(hits[rows], starts)
+    return share(name, right, groups[rows[starts]], chance.at(rows).all_right(starts), of=of)
 
 
 def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarray) -> list[Figure]:
@@ -154,12 +157,12 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
     sets = members(_names(instances, "contrast_set"))
     if not sets:
         return []
-    hits, chance = predictions.hits, chance_hits(instances)
+    hits, chance = predictions.hits, chance_of(instances)
     figures = [_all_right("consistency", sets.values(), hits, groups, chance, of="sets")]
     variants = members([one.variant for one in instances.instances])
     for variant in (ORIGINAL, CONTRAST):
         if rows := variants.get(variant):
-            figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance[rows], of=f"{variant}s"))
+            figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance.at(rows), of=f"{variant}s"))
     pairs = _pairs(instances, sets)
     if len(pairs) and ORIGINAL in variants:
         first, second = pairs.T
@@ -184,16 +187,35 @@ def _pairs(instances: Instances, sets: dict[str, list[int]]) -> np.ndarray:
 
 def _sensitivity(instances: Instances, predictions: Predictions, groups: np.ndarray, pairs: np.ndarray) -> Figure:
     """Of the pairs whose predictions differ, the share with both right; n counts those that may differ."""
+    told = ~_same_gold(instances, pairs)
+    left_out, pairs = int((~told).sum()), pairs[told]
     differing, both = differing_pairs(instances, predictions.shares, pairs)
     may = differing > 0
-    guess = np.repeat(1 / instances.n_answers, instances.n_answers)  # (M,)
-    of_chance, both_chance = differing_pairs(instances, guess, pairs)
-    chance = float(both_chance.sum() / of_chance.sum()) if instances.kind == "choices" and of_chance.any() else None
+    usual, by_shares = _chance_of_sensitivity(instances, pairs)
+    none = Figure("sensitivity", None, None, None, 0, "pairs that differ", usual, "", "share", by_shares, left_out)
     if not may.any():
-        return Figure("sensitivity", None, None, None, 0, "pairs that differ", chance)
+        return rounded(none)
     low, high = ratio_interval(both[may], differing[may], groups[pairs[may, 0]])
     value = float(both.sum() / differing.sum())
-    return rounded(Figure("sensitivity", value, low, high, int(may.sum()), "pairs that differ", chance))
+    return rounded(replace(none, value=value, low=low, high=high, n=int(may.sum())))
+
+
+def _same_gold(instances: Instances, pairs: np.ndarray) -> np.ndarray:
+    """(p,) whether the two right answers of a pair are the same answer."""
+    n = instances.n_answers.tolist()
+    ones = instances.instances
+    return np.array(
+        [(ones[i].answer, ones[j].answer) in same_answers(ones[i], ones[j], n[i], n[j]) for i, j in pairs.tolist()],
+        bool,
+    )
+
+
+def _chance_of_sensitivity(instances: Instances, pairs: np.ndarray) -> tuple[float | None, float | None]:
+    """What guesses get that are drawn: of options at random, or of classes by their shares; the other is None, since
+    always the commonest class never differs."""
+    differing, both = differing_pairs(instances, drawn_answers(instances), pairs)
+    drawn = float(both.sum() / differing.sum()) if differing.any() else None
+    return (drawn, None) if instances.kind == "choices" else (None, drawn)
 
 
 def differing_pairs(instances: Instances, shares: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,10 @@ Metric = Literal["acc", "acc_norm", "acc_bytes"]
 """How lm-evaluation-harness chooses by log-likelihoods: as they are, or divided by characters or by bytes."""
 
 
+MIN_ITEMS = 100
+"""NLVR2's."""
+
+
 @dataclass(frozen=True)
 class PredictionOptions:
     """How files of predictions are read; a column that is auto is looked for by its name and by what is in it."""
@@ -32,6 +36,9 @@ class PredictionOptions:
     """Of sample logs of lm-evaluation-harness: how log-likelihoods choose."""
     allow_missing: bool = False
     """Count an instance without a prediction as wrong, and say how many there are, in place of refusing the file."""
+    only_predicted: bool = False
+    """Score the instances for which every file has a prediction, as of a run with a limit, and say how many are left
+    out."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class ScoreOptions:
     """Answers of people: rows of id, worker and answer; verdicts of `swag-af verify`; NLVR2's own file."""
     expert: str = ""
     """The worker of --people who is the expert."""
-    min_items: int = 100
+    min_items: int = MIN_ITEMS
     """Of --people: judgements from which on a worker counts in mean and deviation over workers (NLVR2: 100)."""
     write_masked: Path | None = None
     """Write the questions that --mask changes, without labels, to this JSONL file, for a model to answer."""
@@ -84,6 +91,7 @@ class ScoreOptions:
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        predicted = self.predicted
         named = [blind.partition("=") for blind in self.blind]
         names = [name for name, _, _ in named]
         check_faults(
@@ -93,11 +101,21 @@ class ScoreOptions:
                 (not all(name and file for name, _, file in named), "--blind: NAME=FILE, as no-image=blind.jsonl"),
                 (len(set(names)) < len(names), "--blind: each NAME once"),
                 (bool(self.blind) and not self.predictions, "--blind: beside the predictions of a model that sees all"),
+                (
+                    predicted.allow_missing and predicted.only_predicted,
+                    "--allow-missing, --only-predicted: count what is missing as wrong, or leave it out, not both",
+                ),
+                (
+                    predicted.only_predicted and not self.predictions,
+                    "--only-predicted: of the predictions of a model",
+                ),
+                (self.min_items != MIN_ITEMS and self.people is None, "--min-items: of --people"),
                 (bool(self.expert) and self.people is None, "--expert: of --people"),
                 (bool(self.write_masked) and not self.reading.mask, "--write-masked: of --mask, as --mask persons"),
                 (
                     not (self.predictions or self.people or self.write_masked),
-                    "no predictions: name a file of them, or say --people FILE or --write-masked FILE",
+                    "no predictions: name a file of them, or say --people FILE or --write-masked FILE"
+                    + (" (--also takes every file behind it: name the predictions before it)" if self.also else ""),
                 ),
             ]
         )
@@ -136,7 +154,10 @@ class CountCheckOptions:
         check_faults(
             [
                 (not self.percentages, "no percentages: write them as printed, 62.89 41.5"),
-                (not 1 <= self.n <= LARGEST_COUNT, f"--n {self.n}: from 1 to {LARGEST_COUNT:,}"),
+                (
+                    not 1 <= self.n <= LARGEST_COUNT,
+                    f"--n {self.n or 'N'}: how many things they are shares of, from 1 to {LARGEST_COUNT:,}",
+                ),
                 (not 0 <= self.near <= 1000, f"--near {self.near}: from 0 to 1,000"),
                 (bool(strange), f"{', '.join(strange[:3])}: no percentage from 0 to 100 with up to six decimals"),
             ]
@@ -147,5 +168,11 @@ LARGEST_COUNT = 1_000_000
 
 
 def is_percentage(text: str) -> bool:
-    """Whether it is a number from 0 to 100 with up to six decimals, as printed."""
-    return bool(re.fullmatch(r"\d{1,3}(\.\d{0,6})?", text)) and float(text) <= 100
+    """Whether it is a number from 0 to 100 with up to six decimals, as printed, with or without its sign."""
+    number = without_sign(text)
+    return bool(re.fullmatch(r"\d{1,3}(\.\d{0,6})?", number)) and float(number) <= 100
+
+
+def without_sign(text: str) -> str:
+    """`85.2` of `85.2%` and `85.2 %`."""
+    return text.strip().removesuffix("%").rstrip()

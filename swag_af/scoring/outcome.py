@@ -84,7 +84,8 @@ def score_of(
     named = {"split": [one.split for one in instances.instances], **(parts or {})}
     by = [one for kind, of in named.items() for one in by_part(kind, of, instances, predictions, groups)]
     of_groups = by_group(instances, predictions)
-    spread = spread_of(of_groups, float(figures[0].value or 0.0))
+    n_named = len({one.group for one in instances.instances if one.group})
+    spread = spread_of(of_groups, float(figures[0].value or 0.0), n_named)
     counts = (predictions.n_missing, predictions.n_tied)
     return Score(predictions.name, predictions.said, *counts, tuple(figures), tuple(by), tuple(of_groups), spread)
 

@@ -114,7 +114,7 @@ def _majority(judgements: Judgements, m: int) -> Iterator[Figure]:
         return
     golds = judgements.gold.tolist()
     right = [majority_right(_ordered(votes[item], golds[item]), m) for item in items]
-    yield share(f"majority of {m}", np.array(right), judgements.groups[items], judgements.chance[items], of="items")
+    yield share(f"majority of {m}", np.array(right), judgements.groups[items], judgements.chance.at(items), of="items")
 
 
 def _ordered(votes: Counter[int], gold: int) -> tuple[int, ...]:
@@ -162,13 +162,14 @@ def _expert(judgements: Judgements, expert: str) -> Figure:
         raise InputError(f"--expert {expert}: none of their answers counts. Name a worker who answers others' items.")
     items = judgements.item[own]
     right = _right(judgements)[own].astype(float)
-    return share("expert", right, judgements.groups[items], judgements.chance[items], of="items")
+    return share("expert", right, judgements.groups[items], judgements.chance.at(items), of="items")
 
 
 def _number(judgements: Judgements, worker: str) -> int:
     if worker not in judgements.workers:
         known = ", ".join(judgements.workers[:6])
-        raise InputError(f"--expert {worker}: no such worker (there are {known} ...). Check the name.")
+        more = f" and {len(judgements.workers) - 6:,} more" if len(judgements.workers) > 6 else ""
+        raise InputError(f"--expert {worker}: no such worker (there are {known}{more}). Check the name.")
     return judgements.workers.index(worker)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from swag_af.scoring.breakdown import SMALLEST
 from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share
 from swag_af.scoring.figures import Figure
@@ -11,6 +12,10 @@ from swag_af.scoring.people import People
 Rows = list[tuple[str, ...]]
 N_GROUPS = 5
 """Groups told at either end."""
+N_PAIRS = 4
+"""Pairs of counts told of a sensitivity."""
+N_NEARBY = 8
+"""Other numbers told that percentages fit."""
 SENSITIVITY = (
     "Sensitivity: of the pairs whose two predictions differ, the share with both right. The paper prints a sum of "
     "ratios (Kim et al. 2023); it is read as the ratio of the sums."
@@ -21,7 +26,13 @@ WORST = (
 )
 MCNEMAR = (
     "McNemar's test is exact, takes instances for independent and leaves out ties; Holm corrects it for all "
-    "comparisons. Intervals and the bootstrap draw whole groups."
+    "comparisons that have a test. Intervals and the bootstrap draw whole groups."
+)
+BY_OPTION = "Chance is what an option drawn at random gets."
+BY_CLASS = (
+    "Chance is what naming always the commonest class gets (NLVR2's reference), and beside it what classes drawn by "
+    "their shares get, anew for each instance. Always one class is consistent only where all right answers of a set "
+    "are that class, and never differs."
 )
 
 
@@ -32,17 +43,38 @@ def headline(scores: Scores) -> str:
     model = scores.models[0]
     one = model.figures[0]
     return (
-        f"{model.model} is right on {percent(one.value)} % of {one.n:,} instances (95 % interval {between(one)}), "
-        f"where guessing gets {percent(one.chance)} %."
+        f"{model.model} is right on {percent(one.value)} % of {counted(one.n, 'instance')} (95 % interval "
+        f"{between(one)}), where {_guesses(one)}."
     )
+
+
+def _guesses(one: Figure) -> str:
+    if one.chance_by_shares is None:
+        return f"an option at random gets {percent(one.chance)} %"
+    drawn = percent(one.chance_by_shares)
+    return f"always the commonest class gets {percent(one.chance)} %, classes drawn by their shares {drawn} %"
+
+
+def chance_sentence(figures: Iterable[Figure]) -> str:
+    """Which guesses the chance of `figures` is of; empty where none has any."""
+    given = list(figures)
+    if any(one.chance_by_shares is not None for one in given):
+        return BY_CLASS
+    return BY_OPTION if any(one.chance is not None for one in given) else ""
 
 
 def _without_models(scores: Scores) -> str:
     if scores.people:
         one = scores.people.figures[0] if scores.people.figures else None
-        who = f"{scores.people.n_workers:,} people gave {scores.people.n_answers:,} answers"
+        people = scores.people
+        who = f"{counted(people.n_workers, 'person', 'people')} gave {counted(people.n_answers, 'answer')}"
+        who += f", of which {people.n_counted:,} count" if people.n_counted < people.n_answers else ""
         return f"{who}; {one.name}: {percent(one.value)} % right ({between(one)})." if one else f"{who}."
-    return f"{scores.n_masked or 0:,} of {scores.n:,} instances are changed by the mask {scores.mask}."
+    return _mask_sentence(scores)
+
+
+def _mask_sentence(scores: Scores) -> str:
+    return f"{scores.n_masked or 0:,} of {counted(scores.n, 'instance')} are changed by the mask {scores.mask}."
 
 
 def further(scores: Scores) -> list[str]:
@@ -50,16 +82,30 @@ def further(scores: Scores) -> list[str]:
     told = []
     for model in scores.models:
         if model.n_missing:
-            told.append(f"{model.model}: {model.n_missing:,} instances have no prediction and count as wrong.")
-        if model.n_tied:
-            told.append(
-                f"{model.model}: the highest score is shared in {model.n_tied:,} instances; each of t counts 1/t."
+            have = (
+                "instance has no prediction and counts"
+                if model.n_missing == 1
+                else ("instances have no prediction and count")
             )
+            told.append(f"{model.model}: {model.n_missing:,} {have} as wrong.")
+        if model.n_tied:
+            tied = counted(model.n_tied, "instance")
+            told.append(f"{model.model}: the highest score is shared in {tied}; each of t counts 1/t.")
+    if scores.models and scores.n_masked is not None:
+        told.append(_mask_sentence(scores))
     for gap in scores.gaps:
         told.append(gap_sentence(gap))
-    if any(one.name == "sensitivity" for model in scores.models for one in model.figures):
-        told.append(SENSITIVITY)
-    return told
+    return [*told, *_of_sensitivity(scores)]
+
+
+def _of_sensitivity(scores: Scores) -> list[str]:
+    one = next((one for model in scores.models for one in model.figures if one.name == "sensitivity"), None)
+    if one is None:
+        return []
+    if not one.n_left_out:
+        return [SENSITIVITY]
+    of = "1 pair has" if one.n_left_out == 1 else f"{one.n_left_out:,} pairs have"
+    return [SENSITIVITY, f"{of} the same right answer twice, and say nothing of sensitivity: left out of it."]
 
 
 def gap_sentence(gap: Gap) -> str:
@@ -73,16 +119,28 @@ def gap_sentence(gap: Gap) -> str:
 
 
 def figure_rows(models: Sequence[Score]) -> Rows:
-    """Every figure of every model: a column a model, then n and chance."""
-    header = ("figure", *(model.model for model in models), "n", "chance")
-    return [header, *_aligned([(*model.figures, *model.parts) for model in models])]
-
-
-def _aligned(columns: Sequence[Sequence[Figure]]) -> Iterable[tuple[str, ...]]:
+    """Every figure of every model: a column a model, then n, one for each model where they differ, and chance."""
+    columns = [(*model.figures, *model.parts) for model in models]
+    of_chance = _chances(columns[0])
+    rows: Rows = [("figure", *(model.model for model in models), "n", *of_chance)]
     for alike in zip(*columns, strict=True):
         one = alike[0]
-        n = f"{one.n:,}" + ("" if one.of == "instances" else f" {one.of}")
-        yield (_title(one), *map(shown, alike), n, "" if one.chance is None else percent(one.chance))
+        sizes = list(dict.fromkeys(figure.n for figure in alike))
+        n = f"{one.n:,}" if len(sizes) == 1 else " / ".join(f"{figure.n:,}" for figure in alike)
+        n += "" if one.of == "instances" else f" {one.of}"
+        rows.append((_title(one), *map(shown, alike), n, *_chance_cells(one, of_chance)))
+    return rows
+
+
+def _chances(figures: Iterable[Figure]) -> tuple[str, ...]:
+    """The columns of chance: of classes two."""
+    by_shares = any(one.chance_by_shares is not None for one in figures)
+    return ("always commonest", "by class shares") if by_shares else ("chance",)
+
+
+def _chance_cells(one: Figure, columns: Sequence[str]) -> tuple[str, ...]:
+    given = (one.chance, one.chance_by_shares)[: len(columns)]
+    return tuple("" if chance is None else percent(chance) for chance in given)
 
 
 def _title(one: Figure) -> str:
@@ -100,8 +158,10 @@ def spread_sentence(model: Score) -> str:
     if model.spread is None:
         return ""
     spread = model.spread
+    small = f" of {spread.n_named:,}, those of {SMALLEST} instances or more" if spread.n < spread.n_named else ""
+    few = f"; the {N_GROUPS} worst and the {N_GROUPS} best are shown" if spread.n > 2 * N_GROUPS else ""
     return (
-        f"{model.model}: {spread.n:,} groups; the standard deviation of their accuracies is "
+        f"{model.model}: {spread.n:,} groups{small}{few}; the standard deviation of their accuracies is "
         f"{percent(spread.deviation)} points, by luck alone {percent(spread.by_luck)}."
     )
 
@@ -134,6 +194,21 @@ def p_rows(comparisons: Sequence[Comparison]) -> Rows:
     ]
 
 
+def untested(comparisons: Sequence[Comparison]) -> list[str]:
+    """Why there is no McNemar test where there is none."""
+    told = []
+    for one in comparisons:
+        if one.mcnemar is None:
+            why = (
+                f"answers tie in {'the only instance' if one.n_ties == 1 else f'all {one.n_ties:,} instances'} where "
+                "the two differ"
+                if one.n_ties
+                else "the two are right on the same instances"
+            )
+            told.append(f"{one.first} less {one.second}: nothing to test for McNemar, since {why}; Holm leaves it out.")
+    return told
+
+
 def gap_rows(gaps: Sequence[Gap]) -> Rows:
     """Sighted beside blind."""
     header = ("seen", "blind", "sighted less blind", "both", "only sighted", "only blind", "neither")
@@ -142,17 +217,18 @@ def gap_rows(gaps: Sequence[Gap]) -> Rows:
 
 def people_rows(people: People) -> Rows:
     """What people get right."""
-    rows: Rows = [("people", "value", "n", "chance")]
+    of_chance = _chances(people.figures)
+    rows: Rows = [("people", "value", "n", *of_chance)]
     for one in people.figures:
         value = kappa_of(one) if "kappa" in one.name else shown(one)
-        rows.append((one.name, value, f"{one.n:,} {one.of}", "" if one.chance is None else percent(one.chance)))
+        rows.append((one.name, value, f"{one.n:,} {one.of}", *_chance_cells(one, of_chance)))
     return rows
 
 
 def people_sentences(people: People) -> list[str]:
     """What was counted, and how much workers differ."""
-    counted = f"{people.n_counted:,} of {people.n_answers:,} answers count; {people.n_workers:,} workers"
-    told = [f"{people.said}. {counted}, {people.n_items:,} items."]
+    that_count = f"{people.n_counted:,} of {people.n_answers:,} answers count; {people.n_workers:,} workers"
+    told = [f"{people.said}. {that_count}, {people.n_items:,} items."]
     mean = next((one for one in people.figures if one.name == "mean over workers"), None)
     if mean and people.deviation is not None:
         told.append(
@@ -184,8 +260,29 @@ def _of_share(one: Share) -> str:
 
 
 def _of_pairs(one: Sensitivity) -> str:
-    told = [f"{k:,} of {m:,}" for k, m in one.pairs[:4]]
-    return ("between " if one.fit == "no" else "") + (" and " if one.fit == "no" else ", ").join(told)
+    if one.fit == "no":
+        return _around(one.pairs)
+    told = ", ".join(f"{k:,} of {m:,}" for k, m in one.pairs[:N_PAIRS])
+    return told + _more(len(one.pairs) - N_PAIRS)
+
+
+def _around(pairs: Sequence[tuple[int, int]]) -> str:
+    """Which shares are next to one that cannot be: for each k one below and one above, or the lowest that there is."""
+    of: dict[int, list[int]] = {}
+    for k, m in pairs:
+        of.setdefault(k, []).append(m)
+    told = [
+        f"between {k:,} of {max(ms):,} and {k:,} of {min(ms):,}" if len(ms) > 1 else f"below {k:,} of {ms[0]:,}"
+        for k, ms in of.items()
+        if k
+    ]
+    if 0 in of:
+        told.insert(0, "0 of any number is 0")
+    return "; ".join(told[: N_PAIRS // 2]) + _more(len(told) - N_PAIRS // 2)
+
+
+def _more(n: int) -> str:
+    return f" and {n:,} more" if n > 0 else ""
 
 
 def check_sentences(check: CountCheck) -> list[str]:
@@ -194,7 +291,8 @@ def check_sentences(check: CountCheck) -> list[str]:
     told = [f"{fitting} So many at random would all fit one N, as rounded, with probability {check.by_luck:.2g}."]
     for others, how in ((check.others, "rounded"), (check.others_cut, "some cut")):
         if others:
-            told.append(f"The percentages fit {', '.join(f'{n:,}' for n in others[:8])} near by ({how}).")
+            listed = ", ".join(f"{n:,}" for n in others[:N_NEARBY]) + _more(len(others) - N_NEARBY)
+            told.append(f"The percentages fit {listed} near by ({how}).")
     return told
 
 
@@ -231,11 +329,18 @@ def signed_with(one: Figure) -> str:
     return f"{signed(one.value)} ({signed(one.low)} to {signed(one.high)})"
 
 
-def p_value(p: float) -> str:
-    """`0.031`, and `< 0.0001` below that."""
+def p_value(p: float | None) -> str:
+    """`0.0310`, `< 0.0001` below that, and nothing where there is no test."""
+    if p is None:
+        return ""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _counts(counts: Counts) -> tuple[str, ...]:
     values = (counts.both, counts.only_first, counts.only_second, counts.neither)
     return tuple(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}" for value in values)
+
+
+def counted(n: int, one: str, several: str = "") -> str:
+    """`1 instance`, `2 instances`; `several` where the word takes no s."""
+    return f"{n:,} {one if n == 1 else several or one + 's'}"

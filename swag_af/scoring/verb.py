@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.errors import InputError
 from swag_af.data.files import sha256_file
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
@@ -19,6 +20,7 @@ from swag_af.scoring.figures import clusters_of
 from swag_af.scoring.masking import changed_by_mask, parts_by_mask
 from swag_af.scoring.options import ScoreOptions
 from swag_af.scoring.outcome import Scores, score_of
+from swag_af.scoring.partial import only_rows, predicted_rows
 from swag_af.scoring.people import People, people_of
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.judgements import read_judgements
@@ -50,9 +52,28 @@ class Scoring:
         return changed_by_mask(self.instances, self.masked) if self.options.reading.mask else None
 
     @cached_property
+    def rows(self) -> np.ndarray:
+        """(n,) the rows of the instances that are scored: all, or those with predictions."""
+        if not self.options.predicted.only_predicted:
+            return np.arange(len(self.instances))
+        return predicted_rows(self.instances, [*self._models, *self._blinds])
+
+    @cached_property
+    def scored(self) -> Instances:
+        """The instances that are scored."""
+        return self.instances if len(self.rows) == len(self.instances) else only_rows(self.instances, self.rows)
+
+    @cached_property
+    def _clusters(self) -> Groups:
+        """Those of all instances."""
+        return clusters_of(self.instances)
+
+    @cached_property
     def groups(self) -> Groups:
         """What intervals are computed over."""
-        return clusters_of(self.instances)
+        numbers = np.unique(self._clusters.numbers[self.rows], return_inverse=True)[1]
+        n, said = int(numbers.max()) + 1, self._clusters.said
+        return Groups(numbers, said if self.scored is self.instances else f"{n:,} of {said}")
 
     @cached_property
     def cells(self) -> Cells:
@@ -61,20 +82,39 @@ class Scoring:
 
     @cached_property
     def parts(self) -> dict[str, Sequence[str]]:
-        """By kind the part of each instance, beside its split."""
+        """By kind the part of each instance that is scored, beside its split."""
         parts: dict[str, Sequence[str]] = {}
         if self.options.audit:
-            parts["tier"] = tiers_in(self.options.audit, self.instances)
+            parts["tier"] = tiers_in(self.options.audit, self.scored)
         if self.changed is not None:
-            parts["mask"] = parts_by_mask(self.changed)
+            parts["mask"] = parts_by_mask(self.changed[self.rows])
         return parts
+
+    @property
+    def n_masked(self) -> int | None:
+        """How many of the instances that are scored the mask changes."""
+        return None if self.changed is None else int(self.changed[self.rows].sum())
 
     def predictions(self) -> list[Predictions]:
         """Those of each model."""
+        return self._scored(self._models)
+
+    @cached_property
+    def _models(self) -> list[Predictions]:
         paths = self.options.predictions
         stems = [path.stem for path in paths]
         names = stems if len(set(stems)) == len(stems) else names_of(paths)
         return [self._predictions(path, name) for path, name in zip(paths, names, strict=True)]
+
+    @cached_property
+    def _blinds(self) -> list[Predictions]:
+        return [self._predictions(path, name) for name, path in self.options.blinds.items()]
+
+    def _scored(self, given: Sequence[Predictions]) -> list[Predictions]:
+        """Predictions of all instances, brought to those that are scored."""
+        if self.scored is self.instances:
+            return list(given)
+        return [one.take(self.instances, self.rows) for one in given]
 
     def _predictions(self, path: Path, name: str) -> Predictions:
         return read_predictions(path, self.cells, self.options.predicted, name=name)
@@ -82,24 +122,33 @@ class Scoring:
     def gaps(self, sighted: Predictions) -> list[Gap]:
         """The model that sees all beside each blind input."""
         numbers, gaps = self.groups.numbers, []
-        for name, path in self.options.blinds.items():
-            blind = self._predictions(path, name)
-            accuracy = score_of(self.instances, blind, numbers).figures[0]
-            gaps.append(gap_of(name, sighted, blind, numbers, accuracy))
+        for blind in self._scored(self._blinds):
+            accuracy = score_of(self.scored, blind, numbers).figures[0]
+            gaps.append(gap_of(blind.name, sighted, blind, numbers, accuracy))
         return gaps
+
+    def check_metric(self) -> None:
+        """Raise InputError where a metric of logs is asked for and no file is a log."""
+        metric, given = self.options.predicted.metric, [*self._models, *self._blinds]
+        if metric != "acc" and given and not any(one.is_log for one in given):
+            raise InputError(
+                f"--metric {metric}: none of the files is a sample log of lm-evaluation-harness, which alone has "
+                "log-likelihoods to divide. Leave it out, or give a log."
+            )
 
     def people(self) -> People | None:
         """What people get right, where their answers are given."""
         options = self.options
         if options.people is None:
             return None
-        judgements = read_judgements(options.people, self.cells, options.data, self.groups.numbers)
+        judgements = read_judgements(options.people, self.cells, options.data, self._clusters.numbers)
         return people_of(judgements, min_items=options.min_items, expert=options.expert, seed=options.seed)
 
 
 def scores_in(scoring: Scoring) -> Scores:
     """Everything that its options ask for, and nothing written; InputError for whatever cannot be read or used."""
-    options, instances, groups = scoring.options, scoring.instances, scoring.groups
+    scoring.check_metric()
+    options, instances, groups = scoring.options, scoring.scored, scoring.groups
     predictions, parts, people = scoring.predictions(), scoring.parts, scoring.people()
     gaps = scoring.gaps(predictions[0]) if predictions else []
     compared = compare(predictions[0], predictions[1:], groups.numbers, seed=options.seed) if predictions else []
@@ -116,7 +165,7 @@ def scores_in(scoring: Scoring) -> Scores:
         tuple(gaps),
         people,
         options.reading.mask,
-        None if scoring.changed is None else int(scoring.changed.sum()),
+        scoring.n_masked,
         _record(options),
     )
 

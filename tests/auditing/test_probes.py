@@ -416,6 +416,35 @@ def test_published_splits_are_found_by_their_names() -> None:
     assert split_pairs(make_choices(8)) == []
 
 
+@pytest.mark.parametrize(
+    ("names", "pairs"),
+    [
+        (("train_full", "val_full", "test_l"), [("train_full", "val_full"), ("train_full", "test_l")]),
+        (("s_test", "s-val", "s.train"), [("s.train", "s-val"), ("s.train", "s_test")]),
+        (("hellaswag_train", "hellaswag_val"), [("hellaswag_train", "hellaswag_val")]),
+        (("train-00000-of-00002", "Test-00000-of-00001"), [("train-00000-of-00002", "Test-00000-of-00001")]),
+        (("train", "dev-test"), []),
+        (("train", "protest", "devices"), []),
+        (("train_s", "train", "test"), [("train", "test")]),
+        (("train", "val_b", "val", "test"), [("train", "val"), ("train", "val_b"), ("train", "test")]),
+    ],
+)
+def test_a_split_is_what_the_one_word_of_its_name_says(names: tuple[str, ...], pairs: list[tuple[str, str]]) -> None:
+    assert split_pairs(with_splits(make_choices(12), *names)) == pairs
+    assert split_pairs(permuted(with_splits(make_choices(12), *names), 1)) == pairs
+
+
+def test_of_several_splits_for_training_the_largest_is_taken_where_none_is_called_so_alone() -> None:
+    assert split_pairs(with_splits(make_choices(9), "train_s", "train_xl", "dev", "train_xl")) == [("train_xl", "dev")]
+
+
+def test_without_a_split_for_training_it_is_said_which_there_are() -> None:
+    with pytest.raises(InputError, match="the rows name no split"):
+        probe(make_choices(8), "options", folds="split")
+    with pytest.raises(InputError, match="beside one to score; there are a, b"):
+        probe(with_splits(make_choices(8), "a", "b"), "options", folds="split")
+
+
 def test_a_published_split_is_scored_by_a_fit_on_the_training_split_alone() -> None:
     instances, seen = with_splits(make_choices(40), "train", "val", "test"), Watching()
     found = probe(instances, "options", seen, folds="split")  # type: ignore[arg-type]
@@ -430,7 +459,7 @@ def test_a_published_split_is_scored_by_a_fit_on_the_training_split_alone() -> N
 
 
 def test_without_published_splits_a_probe_of_them_says_so() -> None:
-    with pytest.raises(InputError, match="no training split"):
+    with pytest.raises(InputError, match="the rows name no split"):
         probe(make_choices(8), folds="split")
 
 
@@ -470,7 +499,6 @@ def test_an_unknown_model_is_an_error_with_near_matches() -> None:
     [
         (make_choices(12), "mlp", "mlp: filter mlp reads the features of a language model"),
         (make_classes(12), "ngrams", "ngrams: filter ngrams tells options of a question apart"),
-        (make_classes(24), "dualbow", "dualbow: filter dualbow compares two texts"),
     ],
 )
 def test_a_model_that_cannot_be_used_is_left_out_with_a_note(instances: Instances, model: str, said: str) -> None:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 from tiny_bert import save_tiny_bert
 
 from swag_af.auditing.ranking import hits
@@ -20,6 +22,7 @@ from swag_af.cli.baselines import baselines_lines, run_baselines
 from swag_af.cli.main import main
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
+from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
 
 Record = dict[str, Any]
@@ -224,6 +227,42 @@ def test_groups_are_whole_in_dealt_splits_and_published_ones_are_taken(data: Pat
     assert len(published.parts.train) == 40
 
 
+def test_files_are_splits_by_the_word_in_their_names(tmp_path: Path) -> None:
+    rows = [row | {"startphrase": f"{i} {row['startphrase']}"} for i, row in enumerate(records())]
+    files = {"train_full": rows[:50], "val": rows[50:64], "test_l": rows[64:]}
+    paths = tuple(write(tmp_path / f"{name}.jsonl", some) for name, some in files.items())
+    asked = BaselinesOptions(paths, tmp_path / "out", models="tfidf")
+    parts = Grid.of(asked).bench.parts
+    assert parts.said == "published splits: fitted on train_full, scored on val and test_l"
+    assert (len(parts.train), parts.warning) == (50, "")
+    assert {part: len(of) for part, of in parts.scored.items()} == {"validation": 14, "test": 16}
+
+
+def test_files_without_a_word_of_splits_are_dealt_with_a_warning_on_a_line_of_its_own(tmp_path: Path) -> None:
+    rows = records()
+    paths = tuple(write(tmp_path / f"{name}.jsonl", some) for name, some in (("a", rows[:40]), ("b", rows[40:])))
+    asked = BaselinesOptions(paths, tmp_path / "out", models="random,tfidf")
+    for said in (baselines_lines(replace(asked, dry_run=True)), baselines_lines(asked)):
+        assert said[1].startswith("warning: the rows of a, b are mixed and dealt anew")
+    assert open_baselines(tmp_path / "out").warning == said[1]
+    assert Grid.of(replace(asked, out=tmp_path / "dealt", splits="dealt")).bench.parts.warning == ""
+    with pytest.raises(InputError, match="there are a, b"):
+        Grid.of(replace(asked, out=tmp_path / "published", splits="published"))
+
+
+def test_the_order_is_of_rows_each_once(data: Path, tmp_path: Path) -> None:
+    """The rows that no column has three of are put in order by the fullest column that each has."""
+    found = run_baselines(options(data, tmp_path / "out", models="random,length,lstm", seeds=1, epochs=1))
+    orders = {one.input: one for one in found.orders}
+    assert {name: one.n for name, one in orders.items()} == {"ending": 3, "fullest": 3}
+    where = {"random": "full", "shortest": "ending", "lstm": "full"}
+    chosen = [found.figure(model, input, "all", "test") for model, input in where.items()]
+    ours, papers = ([getattr(one, name) for one in chosen] for name in ("accuracy", "paper"))
+    tau = kendalltau(ours, papers).statistic
+    assert orders["fullest"].tau == pytest.approx(0 if np.isnan(tau) else tau, abs=1e-6)
+    assert orders["fullest"].p >= 1 / 3 - 1e-6
+
+
 def test_a_group_on_both_sides_of_published_splits_is_told(tmp_path: Path) -> None:
     rows = [row | {"split": "test" if i % 2 else "train"} for i, row in enumerate(records())]
     bench = Grid.of(options(write(tmp_path / "data.jsonl", rows), tmp_path / "out")).bench
@@ -233,8 +272,6 @@ def test_a_group_on_both_sides_of_published_splits_is_told(tmp_path: Path) -> No
 
 
 def test_found_and_generated_are_trained_on_apart(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     given = read_instances([data])
     told = [replace(one, gold_source="generated" if i % 4 > 1 else "found") for i, one in enumerate(given.instances)]
     monkeypatch.setattr(grid, "read_instances", lambda *_: replace(given, instances=tuple(told)))
@@ -254,20 +291,31 @@ def test_classes_have_a_majority_and_a_hypothesis(tmp_path: Path) -> None:
         for i, k in enumerate(rng.choice(3, 150, p=[0.5, 0.3, 0.2]).tolist())
     ]
     data = write(tmp_path / "data.jsonl", rows)
-    found = run_baselines(options(data, tmp_path / "out", models="random,length,tfidf"))
-    assert (found.models, found.inputs) == (("majority", "tfidf"), ("hypothesis", "full"))
-    guess, made = (found.figure(model, "hypothesis", "all", "test") for model in found.models)
+    with pytest.raises(InputError, match=r"no model could be fitted \(.*length: chooses among options"):
+        run_baselines(options(data, tmp_path / "none", models="length"))
+    assert not (tmp_path / "none").exists()
+    found = run_baselines(options(data, tmp_path / "out", models="random,length,tfidf,lstm", seeds=1, epochs=1))
+    assert (found.models, found.inputs) == (("majority", "tfidf", "lstm"), ("hypothesis", "full"))
+    guess, made = (found.figure(model, "hypothesis", "all", "test") for model in found.models[:2])
     assert guess is not None
     assert made is not None
     assert guess.accuracy == pytest.approx(guess.chance, abs=1e-6)
     assert made.accuracy > 0.9
-    assert found.papers == ()
+    assert any("length: chooses among options" in note for note in found.notes)
+    assert (found.papers, found.orders) == ((), ())
+    assert {one.paper for one in found.figures} == {None}
+    said = (tmp_path / "out" / "table.txt").read_text(encoding="utf-8")
+    assert "\n\n\n" not in said
+    assert not any("paper" in text.read_text(encoding="utf-8") for text in (tmp_path / "out").glob("table.[tm]*"))
 
 
 def test_the_lines_say_what_is_told_apart_and_where_the_paper_stands(straight: Path, data: Path) -> None:
     said = "\n".join(baselines_lines(options(data, straight)))
     assert "(train 56, validation 12, test 12)" in said
-    assert "paper (Zellers et al. 2018, Table 3, of SWAG): random = Random, shortest = Length (shortest)" in said
+    assert (
+        "paper (Zellers et al. 2018, Table 3, of SWAG, four options, chance 25 %): random = Random, shortest = Length"
+        in said
+    )
     assert "5 annotators 88.0" in said
     assert "blank: shortest, second-sentence, full: reads the ending alone" in said
     assert (straight / "table.txt").read_text(encoding="utf-8").strip() in said
@@ -328,7 +376,7 @@ def test_ties_are_shared_like_everywhere(straight: Path, data: Path) -> None:
         ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no model that can be read"),
         ({"models": "conceptnet"}, "name its file, --conceptnet"),
         ({"inputs": "premise"}, "--inputs premise: this data has ending, second-sentence"),
-        ({"splits": "published"}, "no split for training"),
+        ({"splits": "published"}, "data: the rows name no split"),
         ({"trained_on": "found"}, "--trained-on found, and no column"),
         ({"val_share": 0.5, "test_share": 0.5}, "above 0 and below 1"),
         ({"seeds": 0, "jobs": 0}, "--seeds 0: at least 1; --jobs 0"),
@@ -347,20 +395,39 @@ def test_a_folder_of_other_data_settings_or_somebody_else_is_refused(
     data: Path, straight: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "other.jsonl", records(seed=1))
-    with pytest.raises(InputError, match="begun with other instances"):
+    with pytest.raises(InputError, match=r"begun with other data: it had data\.jsonl; it had no other\.jsonl\. Repeat"):
         run_baselines(options(other, straight))
-    with pytest.raises(InputError, match="begun with other splits"):
+    with pytest.raises(InputError, match=r"begun with other splits: --split-seed 0, now 5\."):
         run_baselines(options(data, straight, split_seed=5))
+    same_name = write(tmp_path / "data.jsonl", records(seed=1))
+    with pytest.raises(InputError, match=r"other data: data\.jsonl has changed since\."):
+        run_baselines(options(same_name, straight))
+    with pytest.raises(InputError, match=r"other data: --mask nothing, now w1\."):
+        run_baselines(options(data, straight, reading=ReadingOptions(mask="w1")))
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="not made by baselines"):
         run_baselines(options(data, tmp_path / "theirs"))
 
 
-def test_one_row_with_two_settings_is_refused(data: Path, tmp_path: Path) -> None:
+def test_one_row_with_two_settings_is_refused_before_any_fit(data: Path, tmp_path: Path) -> None:
     run_grid(options(data, tmp_path / "out", models="bow", seeds=1))
-    with pytest.raises(InputError, match="cells of bow have different max_epochs"):
-        run_grid(options(data, tmp_path / "out", models="bow", seeds=1, epochs=3))
+    before = files_of(tmp_path / "out")
+    with pytest.raises(InputError, match=r"cells of bow have different max_epochs \(--epochs; 2 there, now 3\)"):
+        run_grid(options(data, tmp_path / "out", models="tfidf,bow", seeds=1, epochs=3))
+    assert files_of(tmp_path / "out") == before
+    run_grid(options(data, tmp_path / "out", models="bow", seeds=1))
+    assert files_of(tmp_path / "out") == before
+
+
+def test_cells_of_two_settings_that_are_there_are_refused_whatever_is_asked(data: Path, tmp_path: Path) -> None:
+    for name, epochs in (("a", 2), ("b", 3)):
+        run_grid(options(data, tmp_path / name, models="bow", seeds=1, inputs="ending", epochs=epochs))
+    (other,) = (tmp_path / "b" / "cells").iterdir()
+    other.rename(tmp_path / "a" / "cells" / other.name)
+    with pytest.raises(InputError, match=r"different max_epochs .* or remove cells/bow--\*--[0-9a-f]{8}\.json"):
+        run_grid(options(data, tmp_path / "a", models="tfidf"))
+    assert len([*(tmp_path / "a" / "cells").iterdir()]) == 2
 
 
 def test_a_damaged_cell_is_named(data: Path, tmp_path: Path) -> None:
@@ -380,6 +447,7 @@ def test_a_filter_that_needs_what_texts_lack_is_blank_with_its_reason(data: Path
     assert "features of a language model" in found.blanks[0].reason
     with pytest.raises(InputError, match="no model could be fitted"):
         run_baselines(options(data, tmp_path / "other", models="mlp"))
+    assert not (tmp_path / "other").exists()
 
 
 def test_the_verb_prints_and_writes_json(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """The ConceptNet rule against a slow twin, on files of ConceptNet's layout; lines that are none of it."""
 
 import gzip
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,14 @@ def test_synonyms_of_verb_and_object_are_related_and_ties_are_none(tmp_path: Pat
     edges = [("UsedFor", "bicycle", "ride"), ("Synonym", "bike", "bicycle"), ("CapableOf", "ride", "bike")]
     net = ConceptNet.read(write(tmp_path / "assertions.csv", edges))
     assert np.array_equal(conceptnet_scores(net, questions().texts), [2, 0, 0] * 12)
+
+
+def test_a_verb_is_related_by_its_base_form_and_its_object_is_not() -> None:
+    """`left` the noun is no form of `leave`; `went` the verb is one of `go`."""
+    net = ConceptNet(Counter({("go", "school"): 1, ("leave", "go"): 1}), {}, {})
+    assert net.score("went", "school") == 1
+    assert net.score("went", "left") == 0
+    assert net.score("left", "go") == 1
 
 
 def test_the_table_says_how_many_questions_the_rule_covers(tmp_path: Path) -> None:

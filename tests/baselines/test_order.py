@@ -4,10 +4,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
-from swag_af.baselines.order import rank_agreement, tau_b
+from swag_af.baselines.order import order_p, rank_agreement, tau_b
 from swag_af.baselines.published import ROWS, published_figure, published_row
 
 
@@ -25,15 +26,38 @@ VALUES = st.integers(0, 4).map(float)
 @given(pairs=st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=8))
 def test_tau_counts_every_pair(pairs: list[tuple[float, float]]) -> None:
     one, other = (list(column) for column in zip(*pairs, strict=True))
-    assert tau_b(np.array(one), np.array(other))[0] == pytest.approx(slow_tau(one, other), abs=1e-9)
+    assert tau_b(np.array(one), np.array(other)) == pytest.approx(slow_tau(one, other), abs=1e-9)
 
 
 def test_five_rows_in_order_may_be_luck() -> None:
-    paper = np.arange(5.0)
-    tau, p = tau_b(np.array([0.0, 1.0, 2.0, 4.0, 3.0]), paper)
-    assert tau == pytest.approx(0.8)
-    orders = [tau_b(np.array(order, float), paper)[0] for order in permutations(range(5))]
-    assert p == pytest.approx(np.mean(np.abs(orders) >= 0.8 - 1e-9))
+    paper, ours = np.arange(5.0), np.array([0.0, 1.0, 2.0, 4.0, 3.0])
+    assert tau_b(ours, paper) == pytest.approx(0.8)
+    assert order_p(ours, paper, rng=np.random.default_rng(0)) == pytest.approx(10 / 120)
+
+
+@settings(max_examples=50, deadline=None)
+@given(pairs=st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=5))
+def test_p_is_the_share_of_all_orders_that_are_as_far_from_none(pairs: list[tuple[float, float]]) -> None:
+    one, other = (list(column) for column in zip(*pairs, strict=True))
+    taus = [abs(slow_tau(list(order), other)) for order in permutations(one)]
+    slow = np.mean([tau >= abs(slow_tau(one, other)) - 1e-9 for tau in taus])
+    assert order_p(np.array(one), np.array(other), rng=np.random.default_rng(0)) == pytest.approx(slow)
+
+
+def test_ties_make_an_order_less_sure_than_a_normal_curve_says() -> None:
+    """Two rows of three are tied in both: a third of the orders is as good."""
+    p = order_p(np.array([0.25, 0.25, 0.3]), np.array([0.25, 0.25, 0.27]), rng=np.random.default_rng(0))
+    assert p == pytest.approx(1 / 3)
+
+
+def test_of_more_rows_orders_are_drawn_by_the_seed() -> None:
+    rng = np.random.default_rng(0)
+    ours, paper = np.arange(11.0), np.array([1, 0, 2, 4, 3, 7, 5, 10, 6, 8, 9.0])
+    shuffled = rng.permutation(11)
+    for one in (ours, ours[shuffled]):
+        drawn = [order_p(one, paper, rng=np.random.default_rng(seed)) for seed in (1, 1, 2)]
+        assert drawn[0] == drawn[1]
+        assert 0 < drawn[2] == pytest.approx(kendalltau(one, paper, method="exact").pvalue, abs=0.01)
 
 
 def test_rows_far_apart_have_a_sure_order_and_rows_alike_none() -> None:

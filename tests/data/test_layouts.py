@@ -70,6 +70,12 @@ def test_vcr_names_a_question_once(tmp_path: Path) -> None:
         read(tmp_path, [VCR, VCR])
 
 
+def test_rows_of_vcr_have_their_objects_and_those_of_a_matching_its_folds(tmp_path: Path) -> None:
+    both = read(tmp_path, [VCR | {"match_fold": "val-0"}, VCR | {"annot_id": "val-8", "match_fold": 3}]).instances
+    assert {one.objects for one in both} == {("person", "person", "chair")}
+    assert [one.group for one in both] == ["0001_A_FILM", "0001_A_FILM", "fold 3", "fold 3"]
+
+
 def test_labels_of_vcr_are_told_by_their_columns(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, [VCR | {"answer_label": 7, "rationale_label": "C"}])
@@ -83,6 +89,7 @@ def test_any_table_with_tags_is_read(tmp_path: Path) -> None:
     made = read(tmp_path, [row])
     assert shown(made)[0][0] == "Why is [person2] on [chair1]?"
     assert shown(made)[0][2:] == (("[person2] rests.", "It isn't.", "[person1] and [person2] eat.", "He waits."), 3)
+    assert made.instances[0].objects == ("person", "person", "chair")
     with pytest.raises(InputError, match="line 2 has object 9 under question, and 3 objects, from 0"):
         read(tmp_path, [row, row | {"question": ["Is", [9], "?"]}])
 

@@ -11,6 +11,7 @@ from slow.scoring import prints_as
 from swag_af import counts
 from swag_af.data.errors import InputError
 from swag_af.scoring.options import CountCheckOptions
+from swag_af.scoring.told import check_rows, check_sentences
 
 PAPER = Path(__file__).resolve().parents[3] / "shared" / "papers" / "vcr_cs_pint_kim2023.txt"
 TABLE_2 = {
@@ -95,5 +96,28 @@ def test_what_is_no_percentage_is_refused(wrong: str) -> None:
 
 
 def test_the_faults_of_the_options_are_told_together() -> None:
-    with pytest.raises(InputError, match=r"no percentages.*--n 0.*--near"):
+    with pytest.raises(InputError, match=r"no percentages.*--n N: how many things.*--near"):
         CountCheckOptions((), near=-1)
+
+
+def test_a_percentage_may_have_its_sign() -> None:
+    for printed in ("85.2%", "85.2 %", "85.2"):
+        assert counts([printed], 108).shares[0].printed == "85.2"
+        assert CountCheckOptions((printed,), 108).percentages == (printed,)
+
+
+def test_how_many_more_numbers_fit_is_said() -> None:
+    sentences = check_sentences(counts(["0", "100"], 7, near=10))
+    assert "The percentages fit 6, 8, 5, 9, 4, 10, 3, 11 and 8 more near by (rounded)." in sentences
+
+
+@pytest.mark.parametrize(
+    ("consistency", "sensitivity", "said"),
+    [
+        ("21.38", "10", "below 34 of 159"),
+        ("24.52", "38.36", "between 39 of 102 and 39 of 101"),
+        ("19.74", "46.88", "between 31 of 67 and 31 of 66; between 32 of 69 and 32 of 68"),
+    ],
+)
+def test_what_is_next_to_an_impossible_sensitivity_is_said(consistency: str, sensitivity: str, said: str) -> None:
+    assert check_rows(counts([consistency], 159, sensitivity))[2][1:] == (said, "impossible")

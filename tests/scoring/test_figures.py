@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import choices, classes, pairs, staged
-from slow.scoring import consistency, sensitivity
+from made_scores import choices, classes, paired_classes, pairs, same_gold, staged
+from slow.scoring import consistency, right_by_drawing, sensitivity
 
 from swag_af import scores_of
 from swag_af.auditing.interval import interval, ratio_interval
@@ -197,3 +197,54 @@ def test_the_first_row_of_vcr_cs_is_reproduced_from_predictions() -> None:
     values = [100 * (found.figure(name).value or 0) for name in names]
     assert values == pytest.approx([62.89, 41.51, 21.38, 50.75], abs=0.005)
     assert found.figure("sensitivity").n == 67
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=20)
+def test_pairs_with_one_right_answer_twice_are_left_out_of_sensitivity(seed: int) -> None:
+    instances = same_gold(pairs(12, seed=seed), 5)
+    scores = tied_scores(instances, seed)
+    differing, both = sensitivity(instances, shares_of(instances, scores), [(2 * i, 2 * i + 1) for i in range(12)])
+    found = scores_of(instances, scores).figure("sensitivity")
+    assert found.n_left_out == 5
+    assert (found.value is None) if differing == 0 else found.value == pytest.approx(both / differing, abs=1e-8)
+
+
+def test_right_answers_are_sensitive_though_some_pairs_have_one_twice() -> None:
+    instances = same_gold(pairs(), 5)
+    found = scores_of(instances, instances.answers).figure("sensitivity")
+    assert (found.value, found.n, found.n_left_out) == (1.0, 15, 5)
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None, max_examples=20)
+def test_chance_by_class_shares_is_what_one_counts_over_all_draws(seed: int) -> None:
+    instances = paired_classes(15, seed=seed)
+    shares = (np.bincount(instances.answers, minlength=3) / 30).tolist()
+    found = scores_of(instances, instances.answers)
+    golds = instances.answers.tolist()
+    assert found.figure("accuracy").chance_by_shares == pytest.approx(
+        np.mean([right_by_drawing([gold], shares) for gold in golds])
+    )
+    of_pairs = [right_by_drawing(golds[i : i + 2], shares) for i in range(0, 30, 2)]
+    assert found.figure("consistency").chance_by_shares == pytest.approx(np.mean(of_pairs))
+    differ = [p for p, i in zip(of_pairs, range(0, 30, 2), strict=True) if golds[i] != golds[i + 1]]
+    if differ:
+        expected = np.mean(differ) / (1 - sum(share**2 for share in shares))
+        assert found.figure("sensitivity").chance_by_shares == pytest.approx(expected)
+    assert found.figure("sensitivity").chance is None
+
+
+def test_a_fair_coin_reaches_the_chance_by_class_shares_of_consistency() -> None:
+    """Two opposite classes in every set: always one class is never consistent, a coin in a quarter of the sets."""
+    instances = classes(6000)
+    opposite = [
+        replace(one, answer=i % 2, contrast_set=f"s{i // 2}", group=f"s{i // 2}")
+        for i, one in enumerate(instances.instances)
+    ]
+    instances = replace(instances, instances=tuple(opposite))
+    found = scores_of(instances, np.random.default_rng(0).integers(2, size=6000)).figure("consistency")
+    assert (found.chance, found.chance_by_shares) == (0.0, 0.25)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.25 < found.high

@@ -19,6 +19,7 @@ from swag_af.judging.verdicts import Item, Verdict, write_verdicts
 from swag_af.scoring.people import People, majority_right, people_of
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.judgements import read_judgements
+from swag_af.scoring.told import headline
 
 NLVR2 = Path(__file__).resolve().parents[3] / "shared" / "data" / "nlvr2" / "dev.json"
 
@@ -136,7 +137,7 @@ def test_what_cannot_be_used_is_told(row: dict[str, Any], said: str, tmp_path: P
 
 def test_an_expert_whom_nobody_knows_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", rows(choices(3), "ab", [[0, 0]] * 3))
-    with pytest.raises(InputError, match="--expert c: no such worker"):
+    with pytest.raises(InputError, match=r"--expert c: no such worker \(there are a, b\)\."):
         measure(path, choices(3), expert="c")
 
 
@@ -189,3 +190,19 @@ def test_people_alone_are_scored(tmp_path: Path) -> None:
     assert found.people is not None
     assert found.models == ()
     assert found.people.n_workers == 3
+
+
+def test_chance_for_people_is_that_for_models(tmp_path: Path) -> None:
+    data = classes(30)
+    path = write(tmp_path / "p.jsonl", rows(data, "abc", [["True"] * 3] * 30))
+    found, model = measure(path, data), swag_af.scores_of(data, np.ones(30, int)).figure("accuracy")
+    assert (found.figures[0].chance, found.figures[0].chance_by_shares) == (model.chance, model.chance_by_shares)
+    assert found.figures[0].value == pytest.approx(model.chance)
+
+
+def test_the_headline_says_how_many_answers_count(tmp_path: Path) -> None:
+    data = choices(20)
+    questions = dataset(tmp_path / "q.jsonl", data)
+    path = write(tmp_path / "p.jsonl", (row | {"writer": "a"} for row in rows(data, "ab", [[0, 1]] * 20)))
+    found = swag_af.score(swag_af.ScoreOptions(questions, (), people=path, min_items=1))
+    assert headline(found).startswith("2 people gave 40 answers, of which 20 count; majority of 1")

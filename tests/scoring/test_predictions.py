@@ -176,9 +176,9 @@ def test_missing_double_and_unknown_ids_are_told_together(tmp_path: Path) -> Non
     with pytest.raises(InputError) as told:
         read(path)
     line = str(told.value)
-    assert "2 ids of data are missing (first: q0, q1); 1 ids occur twice (first: q5); 1 ids are not in data" in line
+    assert "2 ids of data are missing (first: q0, q1); 1 id occurs twice (first: q5); 1 id is not in data" in line
     assert "--allow-missing" in line
-    with pytest.raises(InputError, match="occur twice"):
+    with pytest.raises(InputError, match="occurs twice"):
         read(path, PredictionOptions(allow_missing=True))
 
 
@@ -198,6 +198,9 @@ BAD = {
     "no numbers": (as_jsonl(lambda i: {"scores": [1, 2, 3, None]}), "are no numbers"),
     "infinite": (as_jsonl(lambda i: {"scores": ["inf", "0", "0", "0"]}), "are no numbers"),
     "empty answer": (as_jsonl(lambda i: {"pred": "" if i == 2 else 0}), "has no pred"),
+    "minus one": (as_jsonl(lambda i: {"pred": -1 if i == 2 else 0}), "line 3 has -1, which is no answer, as pred"),
+    "a list without ids": (json.dumps(CHOSEN), "predictions without ids, and data has some (q0, q1, q2)"),
+    "lines without ids": ("".join(f"{i}\n" for i in CHOSEN), "predictions without ids, and data has some"),
     "broken log": (json.dumps(logged(0) | {"filtered_resps": [[-1, False]]}) + "\n", "no log-likelihood of each"),
     "no json": ("{\n", "not valid JSON"),
     "nothing": ("", "no rows"),
@@ -245,3 +248,80 @@ def test_a_log_of_a_dataset_with_other_ids_counts_its_rows(tmp_path: Path) -> No
     assert "count the rows" in found.said
     assert found.n_missing == N - 10
     assert found.shares.reshape(N, 4).argmax(axis=1).tolist()[:10] == CHOSEN[:10]
+
+
+NAMELESS = replace(
+    DATA,
+    instances=tuple(
+        replace(one, id=f"val:{i + 1}", where=f"val.jsonl, line {i + 1}") for i, one in enumerate(DATA.instances)
+    ),
+)
+"""The same without ids of its own: file and line stand for them."""
+IN_ORDER = {
+    "list.json": json.dumps(CHOSEN),
+    "list over lines.json": json.dumps(CHOSEN, indent=1),
+    "list in jsonl.jsonl": json.dumps(CHOSEN) + "\n",
+    "list of scores.json": json.dumps([one_hot(i) for i in CHOSEN]),
+    "lines.txt": "".join(f"{i}\n" for i in CHOSEN),
+    "letters.txt": "".join(f"{'ABCD'[i]}\n" for i in CHOSEN),
+    "texts.txt": "".join(f"{options_of(k)[i]}\n" for k, i in enumerate(CHOSEN)),
+    "header.txt": "prediction\n" + "".join(f"{i}\n" for i in CHOSEN),
+    "lines.csv": "".join(f"{i}\n" for i in CHOSEN),
+    "column.csv": "prediction\n" + "".join(f"{i}\n" for i in CHOSEN),
+    "lines.jsonl": "".join(f"{i}\n" for i in CHOSEN),
+    "scores by line.jsonl": "".join(f"{json.dumps(one_hot(i))}\n" for i in CHOSEN),
+    "scores by line.txt": "".join(f"{json.dumps(one_hot(i))}\n" for i in CHOSEN),
+    "objects.jsonl": "".join(f"{json.dumps({'pred': i})}\n" for i in CHOSEN),
+    "objects.json": json.dumps([{"pred": i} for i in CHOSEN]),
+    "scores.csv": "score0,score1,score2,score3\n" + "".join(",".join(map(str, one_hot(i))) + "\n" for i in CHOSEN),
+}
+BY_NUMBER = {
+    "index.tsv": "index\tprediction\n" + "".join(f"{k}\t{i}\n" for k, i in reversed(list(enumerate(CHOSEN)))),
+    "idx.csv": "idx,prediction\n" + "".join(f"{k},{i}\n" for k, i in enumerate(CHOSEN)),
+    "row.jsonl": "".join(json.dumps({"row": k, "pred": i}) + "\n" for k, i in enumerate(CHOSEN)),
+    "id.jsonl": "".join(json.dumps({"id": k, "pred": i}) + "\n" for k, i in enumerate(CHOSEN)),
+    "object.json": json.dumps({str(k): i for k, i in enumerate(CHOSEN)}),
+}
+
+
+@pytest.mark.parametrize("form", [*IN_ORDER, *BY_NUMBER])
+def test_predictions_for_a_dataset_without_ids_are_matched_by_its_order(form: str, tmp_path: Path) -> None:
+    path = tmp_path / form
+    path.write_text((IN_ORDER | BY_NUMBER)[form], encoding="utf-8")
+    found = read(path, data=NAMELESS)
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    assert ("matched by the order" if form in IN_ORDER else "count the rows of the dataset from 0") in found.said
+
+
+def test_the_ids_that_were_made_are_taken(tmp_path: Path) -> None:
+    rows = ({"id": one.id, "pred": CHOSEN[i]} for i, one in enumerate(NAMELESS.instances))
+    found = read(write(tmp_path / "p.jsonl", rows), data=NAMELESS)
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+
+
+UNMATCHED = {
+    "too few": ("\n".join("0" * (N - 1)), "39 predictions without ids for 40 instances of data"),
+    "a line too many": ("\n".join("0" * (N + 1)), "41 predictions without ids for 40 instances"),
+    "from 1": ("index,prediction\n" + "".join(f"{k},0\n" for k in range(1, N + 1)), "from 0 to 39, with 0 among"),
+    "twice": ("index,prediction\n" + "0,1\n" * 2 + "".join(f"{k},0\n" for k in range(1, N)), "1 id occurs twice"),
+    "few numbers": ("index,prediction\n0,1\n1,1\n", "38 ids of data are missing"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), UNMATCHED.values(), ids=UNMATCHED.keys())
+def test_an_order_that_does_not_fit_is_told(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(content + "\n", encoding="utf-8")
+    with pytest.raises(InputError) as told:
+        read(path, data=NAMELESS)
+    assert said in str(told.value)
+
+
+def test_numbers_of_some_rows_are_refused_where_rows_were_left_out(tmp_path: Path) -> None:
+    """A number may then mean another instance than the one that it counts."""
+    path = write(tmp_path / "log.jsonl", (logged(i) for i in range(10)))
+    data = replace(DATA, notes=("data: 3 of 43 rows have no label and were left out",))
+    with pytest.raises(InputError, match="so that some may mean others"):
+        read(path, PredictionOptions(only_predicted=True), data)
+    with pytest.raises(InputError, match="so that some may mean others"):
+        read(path, PredictionOptions(allow_missing=True), data)

@@ -7,14 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_scores import choices, dataset, options_of, write
+from made_scores import choices, classes, dataset, options_of, paired_classes, pairs, write
 
 import swag_af
+from swag_af import scores_of
 from swag_af.auditing.storing import save_audit
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
+from swag_af.reporting.score_page import score_page
+from swag_af.scoring.figures import Figure
 from swag_af.scoring.masking import changed_by_mask, write_masked
+from swag_af.scoring.options import PredictionOptions
+from swag_af.scoring.outcome import Scores, score_of
+from swag_af.scoring.partial import only_rows, predicted_rows
+from swag_af.scoring.reading.predictions import predictions_of
+from swag_af.scoring.told import figure_rows, headline, spread_sentence
 
 
 def predictions(path: Path, data: Instances, right: float, seed: int) -> Path:
@@ -142,6 +150,11 @@ REFUSED = {
     "missing file": (["none.jsonl"], "none.jsonl: no such file"),
     "missing blind": (["{ours}", "--blind", "x=none.jsonl"], "none.jsonl: no such file"),
     "missing audit": (["{ours}", "--audit", "none"], "none: no such folder"),
+    "min items of nobody": (["{ours}", "--min-items", "5"], "--min-items: of --people"),
+    "predictions behind --also": (["--also", "{ours}"], "--also takes every file behind it"),
+    "a metric without a log": (["{ours}", "--metric", "acc_norm"], "none of the files is a sample log"),
+    "missing allowed and left out": (["{ours}", "--allow-missing", "--only-predicted"], "not both"),
+    "only predicted by nobody": (["--people", "{ours}", "--only-predicted"], "--only-predicted: of the predictions"),
     "min items": (["{ours}", "--min-items", "0"], "--min-items 0: at least 1"),
 }
 
@@ -166,3 +179,118 @@ def test_the_count_check_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "impossible" in printed
     assert "152" in printed
+
+
+def first_of(path: Path, n: int) -> Path:
+    made = path.with_name(f"{path.stem}-{n}.jsonl")
+    made.write_text("".join(path.read_text().splitlines(keepends=True)[:n]))
+    return made
+
+
+def test_only_what_is_predicted_is_scored(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    """The same figures as of a dataset that has no other instances; all models on the same ones."""
+    questions, ours, theirs, blind = files
+    only = PredictionOptions(only_predicted=True)
+    given = (first_of(ours, 50), first_of(theirs, 70))
+    found = swag_af.score(swag_af.ScoreOptions(questions, given, blind=(f"x={first_of(blind, 60)}",), predicted=only))
+    cut = swag_af.score(swag_af.ScoreOptions(first_of(questions, 50), tuple(first_of(path, 50) for path in files[1:3])))
+    assert [one.figures for one in found.models] == [one.figures for one in cut.models]
+    assert found.gaps[0].gap.n == found.n == 50
+    assert "--only-predicted: 70 of 120 instances have no prediction in every file: left out" in found.notes
+    assert [one.n_missing for one in found.models] == [0, 0]
+
+
+def test_whole_predictions_are_the_same_with_only_predicted(files: tuple[Path, Path, Path, Path]) -> None:
+    questions, ours, theirs, _ = files
+    one, other = (
+        swag_af.score(swag_af.ScoreOptions(questions, (ours, theirs), predicted=PredictionOptions(only_predicted=only)))
+        for only in (False, True)
+    )
+    assert (one.models, one.comparisons, one.notes) == (other.models, other.comparisons, other.notes)
+
+
+def test_sets_of_which_a_part_is_predicted_are_in_no_figure_of_sets() -> None:
+    """Half a contrast set is right more often than a whole one."""
+    instances = pairs(20)
+    answers = instances.answers.copy()
+    answers[:10:2] = -1
+    given = predictions_of(instances, answers)
+    rows = predicted_rows(instances, [given])
+    kept = only_rows(instances, rows)
+    found = score_of(kept, given.take(instances, rows), np.arange(len(kept)))
+    assert (found.figure("accuracy").n, found.figure("consistency").n, found.figure("sensitivity").n) == (35, 15, 15)
+    assert "5 contrast sets with a part of them" in kept.notes[-1]
+
+
+def test_nothing_predicted_by_all_is_told(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
+    questions, ours, theirs, _ = files
+    last = tmp_path / "last.jsonl"
+    last.write_text(theirs.read_text().splitlines(keepends=True)[-1])
+    only = PredictionOptions(only_predicted=True)
+    with pytest.raises(InputError, match="no instance of q has a prediction in every file"):
+        swag_af.score(swag_af.ScoreOptions(questions, (first_of(ours, 3), last), predicted=only))
+
+
+def test_each_model_has_its_own_n_where_they_differ() -> None:
+    instances = pairs(20)
+    red = np.array([one.options.index("red") for one in instances.instances])
+    models = [scores_of(instances, given, name="m") for given in (instances.answers, red)]
+    row = next(row for row in figure_rows(models) if row[0] == "sensitivity")
+    assert row[3] == "20 / 0 pairs that differ"
+    assert next(row for row in figure_rows(models) if row[0] == "consistency")[3] == "20 sets"
+
+
+def test_a_mask_that_changes_all_makes_no_part() -> None:
+    instances = choices(20)
+    found = scores_of(instances, instances.answers, parts={"mask": ["masked"] * 20, "tier": ["hard"] * 20})
+    assert [one.part for one in found.parts] == ["tier: hard"]
+
+
+def test_how_many_groups_are_shown_of_how_many_is_said() -> None:
+    instances = choices(70, n_groups=13)
+    few = tuple(replace(one, group=f"few{i}") if i < 3 else one for i, one in enumerate(instances.instances))
+    found = scores_of(replace(instances, instances=few), instances.answers)
+    said = spread_sentence(found)
+    assert "13 groups of 16, those of 5 instances or more; the 5 worst and the 5 best are shown; " in said
+
+
+def figure(value: float, low: float, high: float, chance: float | None, by_shares: float | None) -> Figure:
+    return Figure("consistency", value, low, high, 60, "sets", chance, chance_by_shares=by_shares)
+
+
+@pytest.mark.parametrize(
+    ("one", "tone"),
+    [
+        (figure(0.2167, 0.13, 0.34, 0.0, 0.25), "clear"),
+        (figure(0.5, 0.4, 0.6, 0.0, 0.25), "good"),
+        (figure(0.1, 0.05, 0.2, 0.0, 0.25), "clear"),
+        (figure(0.3, 0.2, 0.4, 0.5, 0.45), "below"),
+        (figure(0.7, 0.6, 0.8, None, 0.5), "good"),
+        (figure(0.7, 0.6, 0.8, 0.25, None), "good"),
+    ],
+)
+def test_green_is_above_every_kind_of_chance(one: Figure, tone: str) -> None:
+    instances = choices(10)
+    score = replace(scores_of(instances, instances.answers, name="m"), figures=(one,), parts=())
+    made = score_page(Scores("d", "classes", 10, 10, "10 groups", (), {}, (score,)))
+    assert f'<tr class="{tone}"><th scope="row">consistency' in made
+    assert made.count('class="chance"') == sum(chance is not None for chance in (one.chance, one.chance_by_shares))
+
+
+def test_the_kind_of_chance_is_said() -> None:
+    for instances, kind in ((choices(), "an option at random"), (classes(), "always the commonest class")):
+        score = scores_of(instances, instances.answers, name="m")
+        scores = Scores("d", instances.kind, len(instances), 10, "10 groups", (), {}, (score,))
+        assert kind in headline(scores)
+    assert figure_rows([score])[0][-2:] == ("always commonest", "by class shares")
+
+
+def test_the_page_says_which_chance_is_which() -> None:
+    instances = paired_classes(20)
+    score = scores_of(instances, instances.answers, name="m")
+    made = score_page(Scores("d", "classes", 40, 20, "20 groups", (), {}, (score,)))
+    assert "chance: commonest class / by shares" in made
+    drawn = {one.name: f"{100 * (one.chance_by_shares or 0):.2f}" for one in score.figures}
+    assert f'<td class="extra">- / {drawn["sensitivity"]}</td>' in made
+    of_options = scores_of(choices(), choices().answers, name="m")
+    assert "commonest" not in score_page(Scores("d", "choices", 40, 10, "10 groups", (), {}, (of_options,)))

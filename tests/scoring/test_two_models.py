@@ -8,6 +8,7 @@ from made_scores import choices
 
 from swag_af.scoring.comparison import bootstrap, compare, holm, mcnemar
 from swag_af.scoring.reading.predictions import Predictions, predictions_of
+from swag_af.scoring.told import p_rows, untested
 
 
 @given(st.integers(0, 80), st.integers(0, 80))
@@ -15,8 +16,8 @@ from swag_af.scoring.reading.predictions import Predictions, predictions_of
 def test_mcnemar_is_the_binomial_test_of_a_fair_coin(b: int, c: int) -> None:
     from scipy.stats import binomtest
 
-    expected = binomtest(b, b + c).pvalue if b + c else 1.0
-    assert mcnemar(b, c) == pytest.approx(expected)
+    if b + c:
+        assert mcnemar(b, c) == pytest.approx(binomtest(b, b + c).pvalue)
 
 
 def test_holm_multiplies_the_least_by_all_and_keeps_the_order() -> None:
@@ -38,11 +39,11 @@ def test_a_better_model_is_told_from_a_worse() -> None:
     (good, bad), groups = models(0)
     one, other = compare(good, [bad, good], groups, seed=0)
     assert one.difference.value == pytest.approx(good.hits.mean() - bad.hits.mean())
+    assert one.mcnemar is not None
     assert max(one.mcnemar, one.bootstrap_p) < 0.01
-    assert one.holm == pytest.approx(2 * one.mcnemar)
     assert one.difference.low is not None
     assert 0 < one.difference.low <= one.bootstrap_low + 0.02
-    assert (other.difference.value, other.mcnemar, other.bootstrap_p) == (0.0, 1.0, 1.0)
+    assert (other.difference.value, other.mcnemar, other.bootstrap_p) == (0.0, None, 1.0)
 
 
 def test_counts_are_of_all_instances() -> None:
@@ -83,5 +84,29 @@ def test_ties_are_left_out_of_mcnemar() -> None:
     right = predictions_of(instances, instances.answers, name="right")
     found = compare(right, [level], np.arange(40) % 10, seed=0)[0]
     assert level.n_tied == 40
-    assert (found.n_discordant, found.mcnemar) == (0, 1.0)
+    assert (found.n_discordant, found.n_ties, found.mcnemar, found.holm) == (0, 40, None, None)
     assert found.difference.value == pytest.approx(0.75)
+
+
+def test_holm_counts_the_comparisons_that_have_a_test() -> None:
+    """A model that ties throughout, and the same model again, leave nothing to test: they make no other p larger."""
+    (good, bad), groups = models(0)
+    level = predictions_of(choices(400, n_groups=40), np.zeros(1600), name="level")
+    alone = compare(good, [bad], groups, seed=0)[0]
+    found = compare(good, [level, bad, good], groups, seed=0)
+    assert [one.holm for one in found] == [None, alone.holm, None]
+    assert alone.holm == alone.mcnemar
+    assert [row[1] for row in p_rows(found)[1:]] == ["", "< 0.0001", ""]
+    assert untested(found) == [
+        "good less level: nothing to test for McNemar, since answers tie in all 400 instances where the two differ; "
+        "Holm leaves it out.",
+        "good less good: nothing to test for McNemar, since the two are right on the same instances; Holm leaves it "
+        "out.",
+    ]
+
+
+def test_holm_corrects_all_that_have_a_test() -> None:
+    (good, bad), groups = models(0)
+    for one in compare(good, [bad, bad], groups, seed=0):
+        assert one.mcnemar is not None
+        assert one.holm == pytest.approx(2 * one.mcnemar)

@@ -53,9 +53,13 @@ def consistency(instances: Instances, shares: np.ndarray, sets: Sequence[Sequenc
 
 
 def sensitivity(instances: Instances, shares: np.ndarray, pairs: Sequence[Sequence[int]]) -> tuple[float, float]:
-    """How many pairs differ in the text that was chosen, and how many of them are right, expected over ties."""
+    """How many pairs differ in the text that was chosen, and how many of them are right, expected over ties; pairs
+    whose right answers are the same text are left out."""
     differing = both = 0.0
     for rows in pairs:
+        golds = {instances.instances[row].options[instances.instances[row].answer] for row in rows}
+        if len(golds) < len(rows):
+            continue
         for way, p in over_ties(instances, shares, rows):
             texts = [instances.instances[row].options[i] for row, i in zip(rows, way, strict=True)]
             differing += p * (texts[0] != texts[1])
@@ -63,3 +67,11 @@ def sensitivity(instances: Instances, shares: np.ndarray, pairs: Sequence[Sequen
                 texts[0] != texts[1] and all(instances.answers[row] == i for row, i in zip(rows, way, strict=True))
             )
     return differing, both
+
+
+def right_by_drawing(golds: Sequence[int], shares: Sequence[float]) -> float:
+    """How probable it is that classes drawn by their shares are all right: every draw, one by one."""
+    found = 0.0
+    for drawn in product(range(len(shares)), repeat=len(golds)):
+        found += float(np.prod([shares[i] for i in drawn])) * (list(drawn) == list(golds))
+    return found

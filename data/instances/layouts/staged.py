@@ -1,7 +1,9 @@
 """VCR (Zellers et al. 2019), whose answers have reasons, and its contrast sets, VCR-CS (Kim et al. 2023).
 
     vcr      a row is two questions: `Q->A`, which of the answers, and `QA->R`, which of the rationales, given the
-             question and its right answer; a row without rationales is one. What both share is `annot_id`
+             question and its right answer; a row without rationales is one. What both share is `annot_id`. So are the
+             questions that `swag-af match` writes, where answers are right in one row and wrong in others of the
+             same fold: the group is the fold (`match_fold`, a number there; VCR's are called val-0) and not the movie
     vcr-cs   a row is two questions, original and contrast, with the same answers over one image, of which others
              are right; their contrast set is `annot_id`. The released file has 159 pairs of 152 `annot_id`: six
              questions were rewritten twice, one was labelled twice; the second is `val-7499:2` and so on
@@ -30,6 +32,7 @@ def _stages(record: Record, place: str) -> Sequence[Record]:
     answers = as_list(record.get("answer_choices"), "answer_choices")
     rationales, why = record.get("rationale_choices"), record.get("rationale_label")
     faults = _label_faults(label, "answer_label", len(answers))
+    record = {**record, "group": _group(record)}
     rows = [{**record, "id": id, "stage": ANSWER, "context": question, "options": answers, "label": label}]
     if rationales:
         faults += _label_faults(why, "rationale_label", len(as_list(rationales, "rationale_choices")))
@@ -40,6 +43,12 @@ def _stages(record: Record, place: str) -> Sequence[Record]:
     if faults:
         raise RowError("; ".join(faults))
     return rows
+
+
+def _group(record: Record) -> Any:
+    """The movie; the fold where `swag-af match` made the row."""
+    fold = record.get("match_fold")
+    return f"fold {fold}" if isinstance(fold, int) else record.get("movie")
 
 
 def _label_faults(label: Any, column: str, n: int) -> list[str]:
@@ -91,11 +100,11 @@ _STAGED = InstanceColumns(
 )
 VCR = Layout(
     "vcr",
-    ("question", "answer_choices", "annot_id", "img_fn"),
+    ("question", "answer_choices", "annot_id"),
     "choices",
-    _STAGED,
+    replace(_STAGED, video_column="group"),
     _stages,
-    reads=("answer_label", "rationale_choices", "rationale_label", "movie", "objects"),
+    reads=("answer_label", "rationale_choices", "rationale_label", "movie", "match_fold", "objects", "img_fn"),
     tagged=("question", "answer_choices", "rationale_choices"),
     is_sure=True,
     unique="annot_id",

@@ -20,7 +20,7 @@ import numpy as np
 
 from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import scorer_of
-from swag_af.auditing.probes.folds import deal_folds, parted, sort, split_pairs
+from swag_af.auditing.probes.folds import deal_folds, parted, published_pairs, sort, split_pairs
 from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
 from swag_af.auditing.probes.models import (
     ByEntry,
@@ -96,11 +96,8 @@ def probe(
     _check_types(input, groups, folds)
     task = Task(input, model, folds, n_folds, seed)
     if folds == "split":
-        pairs = split_pairs(instances)
-        if not pairs:
-            names = ", ".join(name or "without a name" for name in instances.splits())
-            raise InputError(f"{instances.name}: no training split beside one to score; there are {names}.")
-        task = replace(task, fitted_on=pairs[0][0], scored_on=pairs[0][1])
+        fitted_on, scored_on = published_pairs(instances)[0]
+        task = replace(task, fitted_on=fitted_on, scored_on=scored_on)
     return _Bench(instances, groups or group(instances)).make(task)
 
 

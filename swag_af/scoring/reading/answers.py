@@ -14,8 +14,9 @@ import numpy as np
 
 from swag_af.data.cells.labels import index_of, is_unlabelled
 from swag_af.data.cells.values import as_list, integer
-from swag_af.data.errors import InputError, RowError
+from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.rows import place_of
 
 
 def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
@@ -52,6 +53,12 @@ class Cells:
         """The row of each id."""
         return {one.id: row for row, one in enumerate(self.instances.instances)}
 
+    @cached_property
+    def has_ids(self) -> bool:
+        """Whether the dataset has ids of its own; else file and line stand for them."""
+        ones = self.instances.instances
+        return not all(f"{one.id}:".startswith(f"{place_of(one.where)}:") for one in ones)
+
     def texts(self, row: int) -> Sequence[str]:
         """The answers of an instance: its options, or the classes."""
         return self.instances.classes or self.instances.instances[row].options
@@ -66,7 +73,8 @@ class Cells:
     def answer(self, value: Any, row: int, column: str, base: int) -> int:
         """The number of the answer that a cell names: by number from `base`, letter, text, or name of a class."""
         if is_unlabelled(value):
-            raise RowError(f"has no {column}")
+            what = "no" if value in (None, "") or value != value else f"{told(value)}, which is no answer, as"
+            raise RowError(f"has {what} {column}")
         texts = self.texts(row)
         if self.instances.kind == "classes":
             named, number = self._named(value), integer(value)

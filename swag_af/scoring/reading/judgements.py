@@ -21,8 +21,10 @@ from swag_af.data.instances.own import kind_of
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
 from swag_af.judging.verdicts import read_verdicts
+from swag_af.scoring.chance import Chance, chance_of
 from swag_af.scoring.reading.answers import Cells
-from swag_af.scoring.reading.tables import ANSWERS, IDS, PREDICTED
+from swag_af.scoring.reading.forms import ANSWERS, PREDICTED
+from swag_af.scoring.reading.tables import IDS
 
 WORKERS = ("worker", "annotator", "worker_id", "WorkerId", "annotator_id", "user", "participant")
 """Names of the column of workers."""
@@ -42,8 +44,8 @@ class Judgements:
     """In order."""
     gold: np.ndarray
     """(I,) the number of the right answer."""
-    chance: np.ndarray
-    """(I,) how often an answer drawn at random is right."""
+    chance: Chance
+    """(I,) how often guesses are right, the same for people as for models."""
     groups: np.ndarray
     """(I,) clusters of items."""
     item: np.ndarray
@@ -84,13 +86,12 @@ def read_judgements(path: Path, cells: Cells, data: Path, groups: np.ndarray) ->
     said = "labels of NLVR2: those of validation made the gold label" if is_nlvr2 else "rows of id, worker and answer"
     items = sorted({one.item for one in found})
     rows = np.array([cells.rows[item] for item in items], np.int64)
-    instances = cells.instances
-    chance, gold = 1 / instances.n_answers[rows], instances.answers[rows]
+    chance, gold = chance_of(cells.instances).at(rows), cells.instances.answers[rows]
     return _judgements(f"{path.name}: {said}", items, found, gold, chance, groups[rows])
 
 
 def _judgements(
-    said: str, items: list[str], found: list[_One], gold: np.ndarray, chance: np.ndarray, groups: np.ndarray
+    said: str, items: list[str], found: list[_One], gold: np.ndarray, chance: Chance, groups: np.ndarray
 ) -> Judgements:
     workers = sorted({one.worker for one in found})
     places, numbers = ({name: i for i, name in enumerate(names)} for names in (items, workers))
@@ -185,7 +186,7 @@ def _of_verdicts(path: Path, data: Path) -> Judgements:
     sizes = {one.item.id: len(one.item.columns) for one in verdicts}
     rows = {one.item.id: one.item.row for one in verdicts}
     items = sorted(sizes)
-    gold, chance = np.zeros(len(items), np.int64), np.array([1 / sizes[item] for item in items])
+    gold, chance = np.zeros(len(items), np.int64), Chance(np.array([1 / sizes[item] for item in items]))
     groups = np.array([rows[item] for item in items], np.int64)
     made = _judgements(f"{path.name}: verdicts, the best ending", items, found, gold, chance, groups)
     return replace(made, is_comparable=False)

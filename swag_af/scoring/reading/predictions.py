@@ -16,10 +16,12 @@ from swag_af.data.cells.labels import base_of
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.rows import UNLABELLED
 from swag_af.data.progress import progress
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import Cells, shares_of_choices, shares_of_scores
-from swag_af.scoring.reading.tables import Table, log_scores, open_table
+from swag_af.scoring.reading.forms import Table
+from swag_af.scoring.reading.tables import log_scores, open_table
 
 
 @dataclass(frozen=True)
@@ -37,33 +39,53 @@ class Predictions:
     """Instances in which several answers have the highest score."""
     said: str = ""
     """How the file was read."""
+    is_log: bool = False
+    """Whether it is a sample log of lm-evaluation-harness."""
+
+    def take(self, instances: Instances, rows: np.ndarray) -> "Predictions":
+        """Those of the instances `rows` alone, of `instances`, to which they were made."""
+        entries = np.concatenate([np.arange(instances.offsets[row], instances.offsets[row + 1]) for row in rows])
+        return _of_shares(instances.take(rows), self.shares[entries], self.name, self.said, self.is_log)
 
 
-def predictions_of(instances: Instances, given: np.ndarray, *, name: str = "model", said: str = "") -> Predictions:
+def predictions_of(
+    instances: Instances, given: np.ndarray, *, name: str = "model", said: str = "", is_log: bool = False
+) -> Predictions:
     """Predictions from an array: (N,) whole numbers of answers, -1 for none; or (M,) scores, the higher the likelier.
 
     Raises InputError where the array has another shape, or numbers that are none of the answers.
     """
     chosen = np.issubdtype(given.dtype, np.integer)
     shares = shares_of_choices(given, instances) if chosen else shares_of_scores(given, instances)
-    said_anything = np.add.reduceat(shares, instances.offsets[:-1]) > 0  # (N,)
+    return _of_shares(instances, shares, name, said, is_log)
+
+
+def _of_shares(instances: Instances, shares: np.ndarray, name: str, said: str, is_log: bool) -> Predictions:
+    is_given = given_in(instances, shares)
     highest = np.maximum.reduceat(shares, instances.offsets[:-1])
-    right = np.where(said_anything, hits(shares, instances), 0.0)  # (N,)
-    n_tied = int((said_anything & (highest < 1)).sum())
-    return Predictions(name, shares, right, int((~said_anything).sum()), n_tied, said)
+    right = np.where(is_given, hits(shares, instances), 0.0)  # (N,)
+    n_tied = int((is_given & (highest < 1)).sum())
+    return Predictions(name, shares, right, int((~is_given).sum()), n_tied, said, is_log)
+
+
+def given_in(instances: Instances, shares: np.ndarray) -> np.ndarray:
+    """(N,) whether there is a prediction, of shares (M,)."""
+    given: np.ndarray = np.add.reduceat(shares, instances.offsets[:-1]) > 0
+    return given
 
 
 def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, name: str) -> Predictions:
     """The predictions of the file at `path`; InputError for whatever cannot be read, and for ids that do not fit."""
-    table = open_table(path, cells.rows, options)
+    table = open_table(path, cells.rows, options, has_ids=cells.has_ids)
     faults = Faults(str(path), "Mend those rows, or take them out.")
     read = list(_read(table, options.metric, faults))
-    rows, how = _rows_of([one.id for one in read], cells, table)
-    _check_ids(path, [one.id for one in read], rows, cells, options.allow_missing)
+    rows, how = _in_order(path, len(read), cells) if not table.id else _rows_of([one.id for one in read], cells, table)
+    _check_ids(path, [one.id for one in read], rows, cells, options)
     given = _answers if table.answer else _scores
     array = given(read, rows, table, cells, options, faults)
     faults.check()
-    return predictions_of(cells.instances, array, name=name, said=f"{path.name}: {table.said}{how}")
+    said = f"{path.name}: {table.said}{how}"
+    return predictions_of(cells.instances, array, name=name, said=said, is_log=table.is_log)
 
 
 class _Row(NamedTuple):
@@ -87,36 +109,76 @@ def _read(table: Table, metric: Metric, faults: Faults) -> Iterator[_Row]:
     faults.check()
 
 
+def _in_order(path: Path, n: int, cells: Cells) -> tuple[list[int], str]:
+    """The rows of predictions without ids: those of the dataset, where it has no ids either and as many instances."""
+    data, ids = cells.instances.name, [one.id for one in cells.instances.instances[:3]]
+    if cells.has_ids:
+        raise InputError(f"{path}: predictions without ids, and {data} has some ({_first(ids)}). Give each its id.")
+    if n != len(cells.instances):
+        have = f"{n:,} prediction{'s' * (n != 1)} without ids for {len(cells.instances):,} instances of {data}"
+        raise InputError(
+            f"{path}: {have}. Give one for each, in the order of the dataset, or give each its id ({_first(ids)})."
+        )
+    return list(range(n)), "; without ids, matched by the order of the dataset"
+
+
 def _rows_of(ids: Sequence[str], cells: Cells, table: Table) -> tuple[list[int], str]:
-    """The row of each id, -1 where it is unknown; where not all `doc_id` of a log are ids, they count the rows."""
+    """The row of each id, -1 where it is unknown; where not all are known, they may count the rows from 0.
+
+    So it is of `doc_id` in a log; and, where the dataset has no ids of its own, of numbers of which one is 0.
+    """
     found = [cells.rows.get(id, -1) for id in ids]
     n = len(cells.instances)
-    if table.is_log and -1 in found and all(id.isdecimal() and int(id) < n for id in ids):
-        return [int(id) for id in ids], "; its doc_id count the rows of the dataset"
+    if -1 not in found or not all(id.isdecimal() and int(id) < n for id in ids):
+        return found, ""
+    counted = [int(id) for id in ids]
+    if table.is_log or (not cells.has_ids and 0 in counted):
+        if len(set(counted)) < n and any(UNLABELLED in note for note in cells.instances.notes):
+            raise InputError(
+                f"{table.source.path}: its {table.id} count rows, but {cells.instances.name} has rows without a label, "
+                "which were left out, so that some may mean others. Give ids, or a prediction for each instance."
+            )
+        return counted, f"; its {table.id} count the rows of the dataset from 0"
     return found, ""
 
 
-def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells, allow_missing: bool) -> None:
+def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> None:
     """Raise InputError that names ids that are unknown, double or, unless allowed, missing."""
-    n_of = Counter(ids)
-    given = set(rows)
-    missing = [one.id for row, one in enumerate(cells.instances.instances) if row not in given]
+    n_of = Counter(rows)
+    missing = [one.id for row, one in enumerate(cells.instances.instances) if row not in n_of]
     unknown = [id for id, row in zip(ids, rows, strict=True) if row < 0]
     data = cells.instances.name
     if len(unknown) == len(ids):
         raise InputError(
             f"{path}: none of its ids is in {data} (it has {_first(unknown)}; {data} has {_first(missing)}). Give the "
-            "predictions for this dataset, or name the column with --prediction-id."
+            f"predictions for this dataset, or name the column with --prediction-id.{_of_numbers(unknown, cells)}"
         )
-    faults = {
-        f"ids of {data} are missing": [] if allow_missing else missing,
-        "ids occur twice": [id for id, n in n_of.items() if n > 1],
-        f"ids are not in {data}": list(dict.fromkeys(unknown)),
-    }
-    told = [f"{len(wrong):,} {what} (first: {_first(wrong)})" for what, wrong in faults.items() if wrong]
+    may_miss = options.allow_missing or options.only_predicted
+    double = [id for id, row in zip(ids, rows, strict=True) if row >= 0 and n_of[row] > 1]
+    faults = (
+        ([] if may_miss else missing, "id of {data} is missing", "ids of {data} are missing"),
+        (list(dict.fromkeys(double)), "id occurs twice", "ids occur twice"),
+        (list(dict.fromkeys(unknown)), "id is not in {data}", "ids are not in {data}"),
+    )
+    told = [
+        f"{len(wrong):,} {(one if len(wrong) == 1 else several).format(data=data)} (first: {_first(wrong)})"
+        for wrong, one, several in faults
+        if wrong
+    ]
     if told:
-        hint = " --allow-missing counts those that are missing as wrong." if missing and not allow_missing else ""
+        hint = (
+            " --allow-missing counts those that are missing as wrong, --only-predicted leaves them out."
+            if missing and not may_miss
+            else ""
+        )
         raise InputError(f"{path}: {'; '.join(told)}. Mend the file.{hint}")
+
+
+def _of_numbers(ids: Sequence[str], cells: Cells) -> str:
+    """What numbers may be where the dataset has no ids of its own."""
+    if cells.has_ids or not all(id.isdecimal() for id in ids):
+        return ""
+    return f" Numbers may count its rows: from 0 to {len(cells.instances) - 1:,}, with 0 among them."
 
 
 def _first(ids: Sequence[str]) -> str:

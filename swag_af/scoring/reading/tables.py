@@ -1,37 +1,32 @@
 """Which columns of a file of predictions hold ids, and answers or scores, by their names and by what is in them.
 
-    columns        an id, and the answer or scores of all answers: a list, or numbered columns
-    one object     a JSON file of ids, each with its answer or scores
-    no header      lines of `identifier,answer`, as NLVR2's evaluation script takes them
-    lm-eval        sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`
+    columns    an id, and the answer or scores of all answers: a list, or numbered columns
+    lm-eval    sample logs of lm-evaluation-harness: `doc_id`, and log-likelihoods in `filtered_resps` or `resps`
 
-What a cell means is decided in `answers`.
+What a cell means is decided in `answers`; files without columns are read in `forms`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import islice
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.cells.values import did_you_mean, listed, optional, word_of
+from swag_af.data.cells.values import did_you_mean, listed, word_of
 from swag_af.data.errors import InputError, RowError
-from swag_af.data.files import read_json
 from swag_af.data.instances.layouts.logs import requests_of
 from swag_af.data.instances.options import AUTO
-from swag_af.data.sources import Record, Records, Source, open_source, read_csv
+from swag_af.data.sources import Record, Source, open_source
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import checked_scores
+from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, without_columns
 
-IDS = ("id", "ids", "identifier", "question_id", "qid", "uid", "annot_id", "example_id", "item", "doc_id", "ind", "idx")
+COUNTED = ("ind", "idx", "index", "row")
+"""Names of a column that may count the rows of the dataset."""
+IDS = ("id", "ids", "identifier", "question_id", "qid", "uid", "annot_id", "example_id", "item", "doc_id", *COUNTED)
 """Names of the column of ids, the likeliest first."""
-PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label", "prediction_label", "model_answer")
-"""Names of a column that can only hold what was predicted."""
 SCORES = ("scores", "probabilities", "probs", "log_likelihoods", "loglikelihoods", "logprobs", "log_probs", "logits")
 """Names of a column with a list of scores, or of numbered columns."""
-ANSWERS = ("answer", "choice", "response", "output", "label", "answerKey")
-"""Names of a column that may hold what was predicted, where none of those above is there."""
 NUMBERED = ("score", "prob", "logit", "answer", "option", "choice")
 """Names of numbered columns of scores."""
 LOG = ("doc_id", "doc", "arguments")
@@ -39,93 +34,32 @@ LOG = ("doc_id", "doc", "arguments")
 _SAMPLE = 50
 
 
-@dataclass(frozen=True)
-class Table:
-    """A file of predictions, and what its columns mean."""
+def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions, *, has_ids: bool = True) -> Table:
+    """What the file at `path` is, for instances with the ids that are `known`; InputError where nothing tells.
 
-    source: Source
-    id: str
-    answer: str = ""
-    """The column of answers; empty where there are scores."""
-    scores: tuple[str, ...] = ()
-    """One column with a list, or numbered ones."""
-    is_log: bool = False
-    said: str = ""
-    """How it is read, in a few words."""
-
-    def rows(self) -> Records:
-        """All rows, with their places."""
-        return self.source.read([self.id, *filter(None, [self.answer]), *self.scores, "arguments", "resps"])
-
-    def value(self, record: Record) -> Any:
-        """The cell with the answer or the list of scores."""
-        if self.answer:
-            return optional(record, self.answer)
-        if len(self.scores) == 1:
-            return record.get(self.scores[0])
-        cells = [optional(record, name) for name in self.scores]
-        while cells and cells[-1] is None:  # rows with fewer options than others
-            cells.pop()
-        return cells
-
-
-def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions) -> Table:
-    """What the file at `path` is, for instances with the ids that are `known`; InputError where nothing tells."""
-    if found := _without_header(path, known) or _one_object(path):
+    Where the dataset has no ids of its own (`has_ids`), a file without any is in its order.
+    """
+    if found := without_columns(path, known):
         return found
     source = open_source(path)
     if set(LOG) <= set(source.columns) and {"resps", "filtered_resps"} & set(source.columns):
         name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
         return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
-    id = _id_of(source, known, options)
+    id = _id_of(source, known, options, has_ids)
     answer, scores = _what(source, id, options)
     what = f"answers in {answer}" if answer else f"scores in {', '.join(scores)}"
-    return Table(source, id, answer, scores, said=f"ids in {id}, {what}")
+    return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
 
 
-def _without_header(path: Path, known: Mapping[str, int]) -> Table | None:
-    """A CSV file of two columns whose first line is about an instance."""
-    if path.suffix.lower() not in (".csv", ".tsv", ".txt", ".pred", "") or not path.is_file():
-        return None
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    first = next(read_csv(path, separator, strict=False), (0, []))[1]
-    if len(first) != 2 or first[0].strip() not in known:
-        return None
-
-    def read(_: Sequence[str]) -> Records:
-        for line, cells in read_csv(path, separator):
-            if len(cells) != 2:
-                raise InputError(f"{path}: line {line} has {len(cells)} cells, where id and answer are due. Mend it.")
-            yield f"line {line}", {"id": cells[0].strip(), "answer": cells[1].strip()}
-
-    n = sum(1 for _ in read_csv(path, separator, strict=False))
-    return Table(Source(path, "csv", ("id", "answer"), n, read), "id", "answer", said="lines of id and answer")
-
-
-def _one_object(path: Path) -> Table | None:
-    """A JSON file of one object whose keys are the ids."""
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return None
-    try:
-        given = read_json(path)
-    except InputError:
-        return None  # objects line by line, or nothing that can be read, as `open_source` says
-    if not isinstance(given, dict) or not given:
-        return None
-    rows = [(f"entry {i}", {"id": id, "answer": value}) for i, (id, value) in enumerate(given.items(), start=1)]
-    source = Source(path, "json", ("id", "answer"), len(rows), lambda _: iter(rows))
-    if isinstance(rows[0][1]["answer"], list | dict):
-        return Table(source, "id", scores=("answer",), said="one object of ids and scores")
-    return Table(source, "id", "answer", said="one object of ids and answers")
-
-
-def _id_of(source: Source, known: Mapping[str, int], options: PredictionOptions) -> str:
+def _id_of(source: Source, known: Mapping[str, int], options: PredictionOptions, has_ids: bool) -> str:
     wanted = options.prediction_id
     if wanted != AUTO:
         return _found(source, wanted, "--prediction-id")
     sample = [record for _, record in islice(source.read(source.columns), _SAMPLE)]
     named = [name for name in IDS if name in source.columns]
     fitting = [name for name in (*named, *source.columns) if any(_id_in(one, name) in known for one in sample)]
+    if not (fitting or named or has_ids):
+        return ""
     if not (fitting or named):
         raise InputError(
             f"{source.path}: no column of ids (it has {', '.join(source.columns[:12])}). Say --prediction-id NAME."

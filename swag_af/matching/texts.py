@@ -1,0 +1,44 @@
+"""Matching from Python: lists of texts in, which row's response each query gets out. Nothing is written or kept."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from swag_af.data.errors import InputError
+from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
+from swag_af.matching.items import items_of
+from swag_af.matching.options import MatchingOptions, faults_of
+from swag_af.matching.work import Models, Outcome, match_items, plan_of
+
+
+def match_texts(
+    queries: Sequence[str],
+    responses: Sequence[str],
+    groups: Sequence[str] | None = None,
+    *,
+    relevance: str | Callable[[], Relevance] = "encoder",
+    similarity: str | Similarity = "lexical",
+    options: MatchingOptions | None = None,
+) -> Outcome:
+    """Which rows' responses become wrong answers of each query: `assigned` (n, rounds), rows as they are given.
+
+    `relevance` is a name or whatever returns a new model for each fold, a class for example; `similarity` a name or a
+    model; their names in `options` do not count. `groups` are what no fold may part, each row by itself when not given.
+    The wrong answers of row i are `[responses[j] for j in assigned[i]]`, which `CandidatePool.from_texts` takes as
+    negatives; tags in them stay as they are. Raises InputError for lists of different lengths, for numbers out of
+    range, and where there is no matching.
+    """
+    used = options or MatchingOptions()
+    wrong = [fault for is_wrong, fault in faults_of(used) if is_wrong]
+    if wrong:
+        raise InputError("; ".join(wrong) + ".")
+    models = Models(
+        (lambda: RELEVANCE.make(relevance)) if isinstance(relevance, str) else relevance,
+        SIMILARITY.make(similarity) if isinstance(similarity, str) else similarity,
+    )
+    items = items_of(queries, responses, groups)
+    with TemporaryDirectory() as folder:
+        (outcome,) = match_items(
+            items, plan_of(items, used), used, weights=[used.weight], folder=Path(folder), models=models
+        )
+    return outcome

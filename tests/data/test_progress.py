@@ -1,0 +1,53 @@
+"""Claims about progress: one bar at a time, and lines within it."""
+
+import io
+import sys
+from typing import Any
+
+import pytest
+
+from swag_af.data import progress as module
+from swag_af.data.progress import progress
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch) -> tuple[_Terminal, list[str]]:
+    """Standard error is a terminal from here on: what is written to it, and the labels of its bars."""
+    made, labels, bar = _Terminal(), list[str](), module._bar
+
+    def counted(label: str, *more: Any) -> Any:
+        labels.append(label)
+        return bar(label, *more)
+
+    monkeypatch.setattr(sys, "stderr", made)
+    monkeypatch.setattr(module, "_bar", counted)
+    return made, labels
+
+
+def test_within_a_bar_there_is_no_second_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, bars = terminal(monkeypatch)
+    with progress("outer", 2, "rows") as advance, progress("inner", 2, "rows") as advance_inner:
+        advance_inner(2)
+        advance(2)
+    assert bars == ["outer"]
+
+
+def test_after_a_bar_that_failed_there_is_one_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, bars = terminal(monkeypatch)
+    with pytest.raises(ZeroDivisionError), progress("first", 2, "rows"):
+        raise ZeroDivisionError
+    with progress("second", 2, "rows") as advance:
+        advance(2)
+    assert bars == ["first", "second"]
+
+
+def test_lines_within_a_bar_are_written_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, _ = terminal(monkeypatch)
+    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LINES", 0.0)
+    with progress("outer", 2, "rows"), progress("inner", 8, "pairs") as advance:
+        advance(2)
+    assert "inner: 2 of 8 pairs" in written.getvalue()

@@ -1,0 +1,54 @@
+"""Claims about matching from Python: what the verb does, for lists of texts and anyone's models."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from swag_af.data.errors import InputError
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.relevance import TfidfRelevance
+from swag_af.matching.texts import match_texts
+from swag_af.matching.work import match_items, plan_of
+from tests.matching.test_work import OPTIONS, made
+
+
+class Far:
+    """Texts mean the same as far as they begin with the same letter."""
+
+    name: ClassVar[str] = "far"
+
+    def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+        return np.array([[0.9 if a[:2] == b[:2] else 0.1 for b in second] for a in first], np.float32)
+
+
+def test_lists_of_texts_are_matched_as_by_the_verb(tmp_path: Path) -> None:
+    items = made()
+    (expected,) = match_items(items, plan_of(items, OPTIONS), OPTIONS, weights=[OPTIONS.weight], folder=tmp_path)
+    texts = [(item.query, item.response, item.context.video) for item in items.rows]
+    queries, responses, groups = map(list, zip(*texts, strict=True))
+    found = match_texts(queries, responses, groups, relevance="tfidf", options=OPTIONS)
+    assert (found.assigned == expected.assigned).all()
+    again = match_texts(queries, responses, groups, relevance=TfidfRelevance, similarity="lexical", options=OPTIONS)
+    assert (again.assigned == expected.assigned).all()
+
+
+def test_a_similarity_of_ones_own_is_asked() -> None:
+    items = made()
+    queries, responses = [item.query for item in items.rows], [item.response for item in items.rows]
+    shares = []
+    for weight in (0.0, 20.0):
+        options = MatchingOptions(folds=3, bucket_size=200, weight=weight)
+        found = match_texts(queries, responses, relevance=TfidfRelevance, similarity=Far(), options=options)
+        pairs = [(i, j) for i, row in enumerate(found.assigned.tolist()) for j in row]
+        shares.append(np.mean([responses[i][:2] == responses[j][:2] for i, j in pairs]))
+    assert shares[1] < shares[0] / 2
+
+
+@pytest.mark.parametrize("fault", ["lengths", "numbers"])
+def test_bad_arguments_are_one_line(fault: str) -> None:
+    options = MatchingOptions(folds=1) if fault == "numbers" else OPTIONS
+    with pytest.raises(InputError, match="folds" if fault == "numbers" else "as many of each"):
+        match_texts(["a?"] * 3, ["b"] * (3 if fault == "numbers" else 2), options=options)
