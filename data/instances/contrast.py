@@ -10,6 +10,7 @@ from pathlib import Path
 
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.instances.rows import Found
+from swag_af.data.instances.saying import several
 
 _PAIRED = re.compile(rf"(.*?)[-_. ]?({ORIGINAL}|{CONTRAST})", re.IGNORECASE)
 
@@ -62,10 +63,11 @@ def notes_of(found: Sequence[Found]) -> Iterator[str]:
     if not sets:
         return
     sizes = [len(members) for members in sets.values()]
-    yield f"contrast sets: {len(sets):,}, of {min(sizes):,} to {max(sizes):,} instances"
+    to = f"{min(sizes):,} to " if min(sizes) < max(sizes) else ""
+    yield f"contrast sets: {len(sets):,}, of {to}{several(max(sizes), 'instance')}"
     n_alone = sum(size == 1 for size in sizes)
     if n_alone:
-        yield f"contrast sets: {n_alone:,} have one instance only"
+        yield f"contrast sets: {n_alone:,} {'has' if n_alone == 1 else 'have'} one instance only"
     n_same = sum(len({_right(one) for one in members}) == 1 for members in sets.values() if len(members) > 1)
     if n_same:
         yield f"contrast sets: in {n_same:,} with two instances or more, the right answer never differs"

@@ -8,6 +8,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
+from swag_af.data.instances.saying import several
 from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import text_key, words
@@ -157,7 +158,7 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
 
 def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
     what = f"{by_options.n:,} groups of instances whose context is the same or nearly so"
-    parts = [f"{what}; the dataset names {f'the groups of {n_named:,} instances' if n_named else 'none'}"]
+    parts = [f"{what}; the dataset names {_named(n_named)}"]
     if by_options.n < by_context.n:
         parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")
     threshold = max(by_context.threshold, by_options.threshold)
@@ -167,8 +168,13 @@ def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
         )
     for of, n_apart in (("a context", by_context.n_apart), ("options", by_options.n_apart)):
         if n_apart:
-            parts.append(f"{n_apart:,} instances have {of} so common that they stay apart")
+            have, stay = ("has", "it stays") if n_apart == 1 else ("have", "they stay")
+            parts.append(f"{several(n_apart, 'instance')} {have} {of} so common that {stay} apart")
     return "; ".join(parts)
+
+
+def _named(n: int) -> str:
+    return f"the groups of {several(n, 'instance')}" if n else "none"
 
 
 def folds_of(instances: Instances, groups: Groups, n_folds: int, *, seed: int) -> np.ndarray:

@@ -117,8 +117,11 @@ class Instances:
             raise InputError(f"{self.name}: one class only, {', '.join(self.classes)}. An audit takes two or more.")
         repeated = [id for id, n in Counter(one.id for one in self.instances).items() if n > 1]
         if repeated:
+            first = told(repeated[0])
+            one = f"the id {first} occurs twice"
             raise InputError(
-                f"{self.name}: {len(repeated)} ids occur twice (first: {told(repeated[0])}). Make them unique."
+                f"{self.name}: {one if len(repeated) == 1 else f'{len(repeated):,} ids occur twice (first: {first})'}. "
+                "Make ids unique."
             )
 
     def __len__(self) -> int:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import PERSONS
+from swag_af.data.instances.saying import several
 from swag_af.data.instances.tagged import NAMES, PERSON_TAG
 
 MASK = "[MASK]"
@@ -51,7 +52,7 @@ def masked(instances: Instances, mask: str, *, has_names: bool = False) -> Insta
         raise InputError(f"{instances.name}: no text matches --mask {mask}, so nothing would be hidden. Check it.")
     made = replace(instances, instances=hidden, unmasked=instances.instances)
     changed = sum(one is not other for one, other in zip(hidden, instances.instances, strict=True))
-    note = f"{n:,} {what} were hidden as {MASK}, in {changed:,} of {len(hidden):,} instances"
+    note = f"{n:,} {what} were hidden as {MASK}, in {changed:,} of {several(len(hidden), 'instance')}"
     return replace(made, notes=(*instances.notes, note))
 
 

@@ -26,6 +26,7 @@ from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan
 from swag_af.data.instances.rows import UNLABELLED, Found, found_in, labels_in, place_of
+from swag_af.data.instances.saying import several
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 
@@ -123,8 +124,8 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
     """What a source holds that is called `name`; its rows are of `split` where they name none."""
     found: list[Found] = []
     n_rows, tally = 0, Counter[str]()
-    for several in found_in(source, plan, name, tally):
-        found += [one if one.split or not split else one._replace(split=split) for one in several]
+    for of_row in found_in(source, plan, name, tally):
+        found += [one if one.split or not split else one._replace(split=split) for one in of_row]
         n_rows += 1
         advance(1)
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
@@ -201,7 +202,8 @@ def _notes(source: Source, plan: Plan, n: int, n_rows: int, tally: Counter[str])
     what = "multiple choice" if plan.kind == "choices" else "texts with classes"
     drawn = "; the order of options was drawn" if plan.columns.gold_column else ""
     unlabelled = tally.pop(UNLABELLED, 0)
-    count = f"{n:,} instances of {n_rows:,} rows" if n + unlabelled > n_rows else f"{n:,} rows"
+    rows = several(n_rows, "row")
+    count = f"{several(n, 'instance')} of {rows}" if n + unlabelled > n_rows else several(n, "row")
     yield f"{count} read as {what}: {plan.said()}{drawn}"
     if source.said:
         yield source.said

@@ -45,8 +45,13 @@ def words(text: str) -> list[str]:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(_QUOTES)
-        text = _UNSPACED.sub(r" \g<0> ", text)
+        text = characters_apart(text)
     return _WORD.findall(text.casefold())
+
+
+def characters_apart(text: str) -> str:
+    """`text` with blanks around each character of a script without blanks: Thai, Lao, kana, Han."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def sentence_keys(text: str) -> list[int]:

@@ -18,11 +18,12 @@ import torch
 from swag_af.data.errors import FormatError
 from swag_af.data.files import MANIFEST, read_json, read_jsonl, read_manifest, replacing, sha256_file
 from swag_af.data.records import parse_record
+from swag_af.filters.nli.options import KIND
 from swag_af.filters.pairs.fitting import PairFilter
 from swag_af.filters.pairs.members import DecompFilter, ESIMFilter
 from swag_af.filters.pairs.vectors import open_vectors
 
-WEIGHTS, WORDS, HELD_OUT, WORK = "weights.safetensors", "words.json", "held_out.jsonl", "work"
+WEIGHTS, WORDS, HELD_OUT = "weights.safetensors", "words.json", "held_out.jsonl"
 MODELS: Mapping[str, type[DecompFilter] | type[ESIMFilter]] = {"esim": ESIMFilter, "decomp": DecompFilter}
 
 
@@ -31,7 +32,7 @@ class NLIManifest:
     """What the manifest says."""
 
     options: dict[str, Any]
-    """Settings of the filter that was trained: model, hidden, vectors."""
+    """Settings of the filter that was trained: model, hidden, vectors; and `identity`, all that decided the bytes."""
     classes: tuple[str, ...]
     sha256: dict[str, str]
     """Of the files in the folder, by name."""
@@ -79,7 +80,7 @@ def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:
     """The model in the folder `path`; InputError where it is none, FormatError where it is damaged."""
     path = Path(path)
     again = f"Remove {path} and train it again with train-nli."
-    record = read_manifest(path, "nli")
+    record = read_manifest(path, KIND)
     manifest = parse_record(
         {name: value for name, value in record.items() if name not in ("format", "kind")},
         NLIManifest,

@@ -11,6 +11,10 @@ NEUTRAL = "neutral"
 """The class of texts that neither follow nor contradict."""
 
 
+KIND, WORK, BEGUN = "nli", "work", "begun.json"
+"""The kind in the manifest of the folder; its folder while it is made, and the file there of what it was begun with."""
+
+
 @dataclass(frozen=True)
 class TrainNLIOptions:
     """Train a model of natural language inference on pairs of texts with classes, such as SNLI's or MultiNLI's.

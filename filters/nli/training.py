@@ -18,7 +18,6 @@ import torch
 from swag_af.data.errors import InputError
 from swag_af.data.files import (
     check_output,
-    check_same,
     read_json,
     remove_leftovers,
     sha256_file,
@@ -36,7 +35,6 @@ from swag_af.filters.nli.folder import (
     HELD_OUT,
     WEIGHTS,
     WORDS,
-    WORK,
     NLIManifest,
     NLIModel,
     filter_of,
@@ -45,7 +43,7 @@ from swag_af.filters.nli.folder import (
     words_in_order,
     write_tensors,
 )
-from swag_af.filters.nli.options import NEUTRAL, TrainNLIOptions
+from swag_af.filters.nli.options import BEGUN, KIND, NEUTRAL, WORK, TrainNLIOptions
 from swag_af.filters.pairs.batch import PairNetwork, WordTable
 from swag_af.filters.pairs.fitting import PairFilter, Reader, Task, held_out_loss
 from swag_af.filters.pairs.texts import Pairs, pairs_of_texts
@@ -53,6 +51,9 @@ from swag_af.filters.pairs.vectors import open_vectors
 from swag_af.nn.device import pick_device, seeded
 from swag_af.nn.threads import team
 from swag_af.nn.training import Adam
+
+PAIRS = "pairs"
+"""What the texts, classes and groups of the data are called in a refusal."""
 
 
 def train_nli(options: TrainNLIOptions) -> NLIModel:
@@ -70,7 +71,7 @@ def train_nli(options: TrainNLIOptions) -> NLIModel:
         raise InputError(f"{options.out}: this is there, and was not made by train-nli. Choose another --out.")
     if done.exists():
         manifest = open_nli(options.out, device=options.device).manifest
-        check_same(manifest.options, {"identity": identity}, done, "--out")
+        _check_same(manifest.options.get("identity"), identity, done)
     else:
         _begin(work, identity)
         _write(options, data, _trained(options, data, filter, work), identity)
@@ -134,22 +135,48 @@ def _parted(instances: Instances, groups: np.ndarray, share: float, rng: np.rand
     return _Data(instances, groups, *parts)
 
 
-def _identity(options: TrainNLIOptions, data: _Data) -> str:
-    """A hash of what decides the bytes; paths, and where it runs, do not."""
+def _identity(options: TrainNLIOptions, data: _Data) -> dict[str, Any]:
+    """What decides the bytes: each option by its flag, hashes of files; paths, and where it runs, do not."""
     apart = ("data", "out", "reading", "vectors", "device")
-    settings = {name: value for name, value in asdict(options).items() if name not in apart}
-    vectors = open_vectors(options.vectors).sha256 if options.vectors else ""
+    settings = {f"--{name.replace('_', '-')}": value for name, value in asdict(options).items() if name not in apart}
     pairs = [(one.context, *one.options, one.answer) for one in data.instances.instances]
-    return sha256_json([settings, vectors, data.instances.classes, pairs, data.groups.tolist(), version("swag-af")])
+    return {
+        **settings,
+        "--vectors": open_vectors(options.vectors).sha256 if options.vectors else "",
+        PAIRS: sha256_json([data.instances.classes, pairs, data.groups.tolist()]),
+        "swag-af": version("swag-af"),
+    }
 
 
-def _begin(work: Path, identity: str) -> None:
+def _check_same(begun: Any, now: Mapping[str, Any], path: Path) -> None:
+    """Raise InputError that names what differs between how the folder was begun and what is asked for."""
+    if not isinstance(begun, dict):
+        raise InputError(f"{path}: says not with which options it was begun. Choose another --out.")
+    names = [name for name in now if begun.get(name) != now[name]]
+    if PAIRS in names and {"--limit", "--seed"} & set(names):
+        names.remove(PAIRS)  # other pairs are drawn
+    if names:
+        said = ", ".join(_differing(name, begun.get(name), now[name]) for name in names)
+        raise InputError(f"{path}: begun with other {said}. Repeat the first command, or choose another --out.")
+
+
+def _differing(name: str, begun: Any, now: Any) -> str:
+    if name == PAIRS:
+        return f"{PAIRS} (DATA, its columns or how it is read)"
+    if name == "--vectors":
+        another = "another file" if begun else "a file"
+        return f"{name} ({'a file' if begun else 'none'}, now {another if now else 'none'})"
+    return f"{name} ({begun}, now {now})"
+
+
+def _begin(work: Path, identity: Mapping[str, Any]) -> None:
     """The work folder, empty or as a killed run with the same options left it."""
-    begun = work / "begun.json"
+    begun = work / BEGUN
     if begun.exists():
-        check_same(read_json(begun), {"identity": identity}, begun, "--out")
+        record = read_json(begun)
+        _check_same(record.get("identity") if isinstance(record, dict) else None, identity, begun)
     else:
-        write_json(begun, {"identity": identity})
+        write_json(begun, {"kind": KIND, "identity": identity})
     for folder in (work.parent, work):
         remove_leftovers(folder)
 
@@ -261,7 +288,7 @@ def _training_pairs(options: TrainNLIOptions, data: _Data) -> tuple[Pairs, np.nd
     return pairs, np.array([*labels, *answers[data.stop].tolist()], np.int64), n_train
 
 
-def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: str) -> None:
+def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: Mapping[str, Any]) -> None:
     """The files of the folder, the manifest last."""
     said = trained.filter.score_classes(*data.texts(data.held)).argmax(axis=1)
     answers = data.instances.answers[data.held]
@@ -274,7 +301,12 @@ def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: s
         ({"id": ids[row], "label": label, "said": number, "group": group} for row, label, number, group in held),
     )
     manifest = NLIManifest(
-        options={"model": options.model, "hidden": options.hidden, "vectors": options.vectors, "identity": identity},
+        options={
+            "model": options.model,
+            "hidden": options.hidden,
+            "vectors": options.vectors,
+            "identity": dict(identity),
+        },
         classes=data.instances.classes,
         sha256={name: sha256_file(options.out / name) for name in (WEIGHTS, WORDS, HELD_OUT)},
         vectors_sha256=open_vectors(options.vectors).sha256 if options.vectors else "",
@@ -286,4 +318,4 @@ def _write(options: TrainNLIOptions, data: _Data, trained: _Trained, identity: s
         coverage=trained.filter.coverage,
         accuracy=float((said == answers).mean()),
     )
-    write_manifest(options.out, "nli", asdict(manifest))
+    write_manifest(options.out, KIND, asdict(manifest))

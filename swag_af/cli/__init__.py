@@ -9,14 +9,15 @@ Reading order (each file imports only those named before it):
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
     found      what `show` says of the folders of `audit` and `prune`
+    describing  the verb `describe` of a dataset
+    nli        what the verb `train-nli` prints
+    results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave
     show       the verb `show`
     demo       the verb `demo`
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
     matching   what the verb `match` prints
     scoring    the verb `score`, and what `count-check` prints
-    describing  the verb `describe` of a dataset
-    nli        what the verb `train-nli` prints
     verbs      what each verb prints
     main       the command line
 

@@ -96,8 +96,8 @@ def _command(options: DescribeOptions) -> str:
 
 
 def described_lines(made: Description, options: DescribeOptions) -> list[str]:
-    """The description as text: how it was read, each table, warnings, where it all is."""
-    lines = [*made.notes]
+    """The description as text: how it was read, warnings, each table, where it all is."""
+    lines = [*made.notes, *(f"warning: {warning}" for warning in made.warnings)]
     for one in tables_of(made):
         lines += ["", one.caption, *_shortened(table(one.shown()))]
     if made.topics:

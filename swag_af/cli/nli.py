@@ -1,4 +1,4 @@
-"""What the verb `train-nli` prints."""
+"""What the verb `train-nli` prints, and `show` of its folder."""
 
 import numpy as np
 
@@ -8,6 +8,16 @@ from swag_af.reporting.text import table
 
 
 def trained_lines(model: NLIModel) -> list[str]:
+    """`model_lines`, where the model is and what to run next."""
+    return [*model_lines(model), f"Written to {model.path}. {following(model)}"]
+
+
+def following(model: NLIModel) -> str:
+    """What to run next."""
+    return f"Next: swag-af audit questions.jsonl --filters 'nli[{model.path}]'"
+
+
+def model_lines(model: NLIModel) -> list[str]:
     """Sizes, losses, the held-out accuracy of all and of each class, each with its interval."""
     manifest, held = model.manifest, model.held_out()
     labels, said, groups = (np.array([getattr(one, name) for one in held]) for name in ("label", "said", "group"))
@@ -28,5 +38,4 @@ def trained_lines(model: NLIModel) -> list[str]:
         *table(rows),
         "",
         f"The largest class is {np.bincount(labels).max() / len(labels):.3f} of them.",
-        f"Written to {model.path}. Next: swag-af audit questions.jsonl --filters 'nli[{model.path}]'",
     ]

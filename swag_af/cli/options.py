@@ -10,8 +10,9 @@ from swag_af.data.errors import check_faults, check_numbers
 class ShowOptions:
     """Say what a file or folder of this program is: its numbers, examples, what to run next.
 
-    Knows context files, language models and their folds, pools, matchings, runs, datasets, folders of audit and prune,
-    files of verdicts, and the folder `verification` in a run.
+    Knows context files, language models and their folds, pools, matchings, runs, datasets, folders of audit, prune,
+    baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, and the folder
+    `verification` in a run.
 
     Try:
       swag-af show contexts.jsonl

@@ -10,6 +10,7 @@ import numpy as np
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_pruned
 from swag_af.cli.options import ShowOptions
+from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
@@ -41,6 +42,9 @@ def show(options: ShowOptions) -> str:
 def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
+    result = kind_of_result(path) if path.is_dir() else kind_of_record(path)
+    if result:
+        return result, SHOWERS[result]
     if not path.is_dir():
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     found = kind_of_found(path)
@@ -60,8 +64,9 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 
 _KNOWN = (
-    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit and "
-    "prune, files of verdicts, and the folder `verification` of a run."
+    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit, "
+    "prune, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, and the "
+    "folder `verification` of a run."
 )
 
 

@@ -110,7 +110,7 @@ def _sources(ones: Sequence[Instance]) -> tuple[Count, ...]:
 def _labels(instances: Instances) -> tuple[Count, ...]:
     if instances.kind == "choices" and not instances.has_order:
         return ()
-    counts = np.bincount(instances.answers, minlength=len(instances.classes))
+    counts = np.bincount(instances.answers, minlength=int(instances.n_answers.max()))
     names = instances.classes or [f"gold is option {place}" for place in range(1, len(counts) + 1)]
     return _shares(dict(zip(names, counts.tolist(), strict=True)))
 

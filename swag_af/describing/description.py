@@ -1,8 +1,9 @@
 """A set described: counts, lengths, curves, verbs beside other corpora, topics. Prints and writes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from swag_af.data.captions.language import foreign_language
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.progress import progress
@@ -34,6 +35,8 @@ class Description:
     """Of the set, and of each other corpus."""
     verbs: Verbs | None
     topics: Topics | None
+    warnings: tuple[str, ...] = ()
+    """What makes the figures tell less than they seem to: texts that are not English, corpora without verbs."""
 
 
 def description_of(
@@ -55,6 +58,7 @@ def description_of(
         for one in sets:
             curves.append(curve_of(one, options.of, known))
             advance(1)
+    verbs = _verbs(sets, groups, options, tagger) if options.verbs else None
     return Description(
         instances.name,
         instances.kind,
@@ -65,9 +69,29 @@ def description_of(
         counts,
         lengths,
         tuple(curves),
-        _verbs(sets, groups, options, tagger) if options.verbs else None,
+        verbs,
         _topics(instances, groups[0], options) if options.topics else None,
+        (*_foreign(sets), *_without_verbs(verbs)),
     )
+
+
+def _foreign(sets: Sequence[Instances]) -> Iterator[str]:
+    """A warning for each corpus that is not English, whatever is hidden in it."""
+    for made in sets:
+        ones = made.unmasked or made.instances
+        language = foreign_language(text for one in ones for text in (one.context, one.start, *one.options))
+        if language:
+            yield (
+                f"The texts of {made.name} are not English (language {language}): tokens, question words, verbs and "
+                "topics are by rules for English. Of all that follows, trust counts of questions and of texts alone."
+            )
+
+
+def _without_verbs(verbs: Verbs | None) -> Iterator[str]:
+    """A warning for each corpus in which no verb is found."""
+    for name, n in zip(verbs.corpora, verbs.n, strict=True) if verbs else ():
+        if not n:
+            yield f"No verb is found in the texts of {name} that are read for verbs, so none is compared with it."
 
 
 def _verbs(sets: Sequence[Instances], groups: Sequence[Groups], options: DescribeOptions, tagger: Tagger) -> Verbs:

@@ -3,7 +3,8 @@
 Three measures, because papers differ: *tokens* of `tokenize` (Penn Treebank, with punctuation; SWAG, NLVR2), *words*
 (tokens with a letter or digit) and *signs*, where each run of letters and digits is one and each other sign is one:
 `can't` is three. VCR publishes its texts as lists of signs, in which objects named together, `[person1] and [person2]`,
-are one; its lengths count the entries of the lists.
+are one; its lengths count the entries of the lists. In Chinese, Japanese, Thai and Lao, which have no blanks between
+words, each character is one of all three.
 """
 
 import re
@@ -14,6 +15,8 @@ import numpy as np
 
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.masking import MASK
+from swag_af.data.text.wording import characters_apart
 from swag_af.data.tokens import tokenize
 from swag_af.describing.options import Of
 
@@ -50,14 +53,28 @@ _SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 def token_list(text: str) -> list[str]:
     """The tokens of a text; the name of an object, `[person1]`, is a word."""
-    return tokenize(_OBJECT.sub(r"\1", text.replace("][", "] [")))
+    return tokenize(_OBJECT.sub(r"\1", characters_apart(text).replace("][", "] [")))
+
+
+STAND_IN = "someone"
+"""What a tagger reads in place of a tag or of what is hidden. No verb has it within it."""
+_TAG = re.compile(r"\[[^\W\d]+\d+\]")
+"""An object with its number: `[person1]`, `[traffic_light2]`."""
+_HIDDEN = re.compile(rf"(?:[\w'-]*{re.escape(MASK)})+(?:[\w-]+(?:'\w+)?)?")
+"""What is hidden, with the rest of the word that it was in; `'s` behind it stays."""
+
+
+def plain(text: str) -> str:
+    """The text with `STAND_IN` in place of each tag of an object, and of each word in which something is hidden."""
+    shown = _HIDDEN.sub(f" {STAND_IN} ", text) if MASK in text else text
+    return _TAG.sub(STAND_IN, shown.replace("][", "] ["))
 
 
 def size_of(text: str) -> Size:
     """How long a text is, by each measure."""
     tokens = token_list(text)
     words = sum(any(map(str.isalnum, token)) for token in tokens)
-    return Size(len(tokens), words, len(_SIGN.findall(_OBJECTS.sub("x", text))))
+    return Size(len(tokens), words, len(_SIGN.findall(characters_apart(_OBJECTS.sub("x", text)))))
 
 
 def sizes_of(texts: Iterable[str], known: dict[str, Size]) -> np.ndarray:

@@ -68,6 +68,7 @@ def _tables(description: Description) -> Iterator[Table]:
         "vocabulary", f"The vocabulary of {name}, in lower case, each different text once.", counts.vocabulary
     )
     yield _lengths(description)
+    yield _sentences(description)
     if description.verbs:
         yield _verbs(description.verbs)
         yield from _surest(description.verbs)
@@ -102,6 +103,12 @@ def _lengths(description: Description) -> Table:
         "(without punctuation) and of signs (clitics and marks apart, objects named together as one)."
     )
     return Table("lengths", caption, columns, rows)
+
+
+def _sentences(description: Description) -> Table:
+    caption = "Different sentences, each option with its start, and their mean length in tokens, as in the picture."
+    rows = tuple((one.name, one.n, one.mean) for one in description.curves)
+    return Table("lengths-sentences", caption, (Column("corpus"), Column("n", "count"), Column("mean", "number")), rows)
 
 
 def _verbs(verbs: Verbs) -> Table:

@@ -17,7 +17,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.progress import Advance
-from swag_af.describing.parts import token_list
+from swag_af.describing.parts import plain, token_list
 
 N_WORDS = 10
 """Words shown of a topic."""
@@ -116,10 +116,10 @@ def _documents(instances: Instances, groups: np.ndarray, seed: int) -> tuple[lis
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text in lower case that are of two letters or more and no stop words."""
+    """The words of a text in lower case that are of two letters or more and no stop words, tags or masks (`plain`)."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    lower = (token.lower() for token in token_list(text))
+    lower = (token.lower() for token in token_list(plain(text)))
     return [word for word in lower if len(word) > 1 and word.isalpha() and word not in ENGLISH_STOP_WORDS | _PIECES]
 
 

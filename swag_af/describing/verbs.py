@@ -18,7 +18,7 @@ from swag_af.data.progress import Advance
 from swag_af.data.syntax.lemmas import verb_lemma
 from swag_af.data.tags import Tagger
 from swag_af.describing.options import Of
-from swag_af.describing.parts import Sentence, token_list
+from swag_af.describing.parts import STAND_IN, Sentence, plain, token_list
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -69,7 +69,8 @@ class Tally:
 class Ratio:
     """How many times as common a verb is as in another corpus: an odds ratio, and its 95 % interval."""
 
-    times: float
+    times: float | None
+    """None where one of the two has no verbs at all."""
     low: float | None
     """None where a corpus is one group, so that nothing is known of its variance."""
     high: float | None
@@ -151,11 +152,15 @@ def _batches(texts: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
 
 
 def verbs_in(texts: Sequence[Sentence], tagger: Tagger) -> list[list[str]]:
-    """The lemmas of the verbs of each text, which is tagged behind its start."""
-    starts = [token_list(one.start) for one in texts]
-    tokens = [[*start, *token_list(one.text)] for start, one in zip(starts, texts, strict=True)]
+    """The lemmas of the verbs of each text, which is tagged behind its start; tags and masks are none (`plain`)."""
+    starts = [token_list(plain(one.start)) for one in texts]
+    tokens = [[*start, *token_list(plain(one.text))] for start, one in zip(starts, texts, strict=True)]
     return [
-        [verb_lemma(token) for token, tag in zip(row[len(start) :], tags[len(start) :], strict=True) if tag == "VERB"]
+        [
+            verb_lemma(token)
+            for token, tag in zip(row[len(start) :], tags[len(start) :], strict=True)
+            if tag == "VERB" and STAND_IN not in token
+        ]
         for row, tags, start in zip(tokens, tagger.tag(tokens), starts, strict=True)
     ]
 
@@ -197,9 +202,11 @@ def log_odds(one: Tally, other: Tally) -> np.ndarray:
     """(2, V) the logarithm of how many times as common each verb is in `one`, and half of its 95 % interval.
 
     Both have the same columns. The half is infinite where nothing is known: one of them has a single group, or both
-    have no other verb.
+    have no other verb. Where one of them has no verbs, the logarithm is not known either: NaN.
     """
     n, m = one.totals, other.totals
+    if not n.any() or not m.any():
+        return np.array([[np.nan], [np.inf]]).repeat(len(n), axis=1)
     prior = PRIOR * (n + m) / max(1, int((n + m).sum()))  # (V,)
     a, b, a0, b0 = n + prior, m + prior, n.sum() + PRIOR, m.sum() + PRIOR
     df = min(one.counts.shape[0], other.counts.shape[0]) - 1
@@ -230,6 +237,8 @@ def design_effect(one: Tally) -> np.ndarray:
 
 def _ratio(middle: float, half: float) -> Ratio:
     """Rounded, so that sums in another order are the same figures."""
+    if np.isnan(middle):
+        return Ratio(None, None, None)
     if not np.isfinite(half):
         return Ratio(_rounded(np.exp(middle)), None, None)
     return Ratio(_rounded(np.exp(middle)), _rounded(np.exp(middle - half)), _rounded(np.exp(middle + half)))

@@ -73,7 +73,9 @@ def _inline(svg: str) -> str:
 
 
 def _told(description: Description, section: str) -> list[str]:
-    """What is to be said beside the tables of a section."""
+    """What is to be said beside the tables of a section; warnings of the whole stand at the top."""
+    if section == "counts":
+        return list(description.warnings)
     if section == "topics" and description.topics:
         topics = description.topics
         fit = []

@@ -50,7 +50,10 @@ def test_texts_do_not_depend_on_labels() -> None:
     ("instances", "said"),
     [
         ({"instances": (), "kind": "choices"}, "no instances"),
-        ({"instances": (Instance("a", "", ("t",), 0),) * 2, "kind": "classes", "classes": ("x", "y")}, "occur twice"),
+        (
+            {"instances": (Instance("a", "", ("t",), 0),) * 2, "kind": "classes", "classes": ("x", "y")},
+            "the id 'a' occurs twice",
+        ),
         ({"instances": (Instance("a", "", ("t",), 0),), "kind": "classes", "classes": ("x",)}, "one class only"),
     ],
 )

@@ -47,7 +47,7 @@ def test_a_row_of_vcr_is_two_questions(tmp_path: Path) -> None:
         ("val-7", "val-7", "Q->A", "0001_A_FILM", "a/b@0.jpg"),
         ("val-7:rationale", "val-7", "QA->R", "0001_A_FILM", "a/b@0.jpg"),
     ]
-    assert made.notes[0].startswith("rows.jsonl: 2 instances of 1 rows read as multiple choice")
+    assert made.notes[0].startswith("rows.jsonl: 2 instances of 1 row read as multiple choice")
     assert "stage = stage (layout vcr)" in made.notes[0]
 
 
@@ -274,8 +274,10 @@ def test_notes_on_contrast_sets_equal_a_slow_count(tmp_path_factory: Any, given:
     alone = sum(len(labels) == 1 for labels in members)
     same = sum(len(labels) > 1 and min(labels) == max(labels) for labels in members)
     notes = " ".join(made.notes)
-    assert f"contrast sets: {len(members)}, of {min(map(len, members))} to {max(map(len, members))} instances" in notes
-    assert (f"{alone} have one instance only" in notes) == (alone > 0)
+    least, most = min(map(len, members)), max(map(len, members))
+    sizes = f"{least} to {most}" if least < most else f"{most}"
+    assert f"contrast sets: {len(members)}, of {sizes} instance{'s' if most > 1 else ''}" in notes
+    assert (f"{alone} {'has' if alone == 1 else 'have'} one instance only" in notes) == (alone > 0)
     assert (f"in {same} with two instances or more, the right answer never differs" in notes) == (same > 0)
 
 

@@ -370,7 +370,7 @@ def test_ids_that_repeat_are_replaced_unless_they_were_named(tmp_path: Path) -> 
     made = read(tmp_path, rows)
     assert [one.id for one in made.instances] == ["rows:1", "rows:2"]
     assert "the ids of the rows repeat, so file and line stand for them" in made.notes
-    with pytest.raises(InputError, match="1 ids occur twice"):
+    with pytest.raises(InputError, match="the id 'one' occurs twice"):
         read(tmp_path, rows, columns=InstanceColumns(id_column="id"))
 
 

@@ -66,6 +66,7 @@ def test_the_folder_has_every_table_thrice_every_picture_thrice_a_page_and_a_rec
         "questions",
         "vocabulary",
         "lengths",
+        "lengths-sentences",
         "verbs",
         "verbs-cumulative",
         "topics",
@@ -160,6 +161,18 @@ def test_the_terminal_shows_every_table_and_where_to_look(data: Path, other: Pat
         "--out DIR",
     ):
         assert said in text
+
+
+def test_warnings_stand_above_the_tables_on_the_terminal_and_on_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "de.jsonl"
+    texts = ("Der Hund schläft auf dem Sofa.", "Die Frau kocht eine Suppe in der Küche.")
+    write_jsonl(path, [{"text": f"{texts[i % 2]} {i}", "label": "ab"[i % 2]} for i in range(12)])
+    options = DescribeOptions((path,), topics=0, out=tmp_path / "out")
+    lines = described_lines(swag_af.describe(options), options)
+    warned = [i for i, line in enumerate(lines) if line.startswith("warning: The texts of de are not English")]
+    assert warned
+    assert warned[0] < lines.index("Statistics of de.")
+    assert "are not English" in (tmp_path / "out" / "describe.html").read_text(encoding="utf-8")
 
 
 TABLE = Table(

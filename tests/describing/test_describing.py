@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,10 +20,10 @@ from swag_af.describing.counts import counts_of, question_word
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.lengths import LONGEST, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions
-from swag_af.describing.parts import Sentence, parts_of, sentences, size_of, sizes_of
+from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of
 from swag_af.describing.tables import tables_of
-from swag_af.describing.topics import topics_of
-from swag_af.describing.verbs import PRIOR, Tally, compare, cumulative, design_effect, log_odds, tally
+from swag_af.describing.topics import content_words, topics_of
+from swag_af.describing.verbs import PRIOR, Ratio, Tally, compare, cumulative, design_effect, log_odds, tally, verbs_in
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TAGGER = load_tagger("rules")
@@ -145,6 +146,98 @@ def test_verbs_of_an_ending_are_those_of_the_ending_alone() -> None:
     assert dict(zip(made.verbs, made.totals.tolist(), strict=True)) == {"paint": 1, "ride": 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("[person2] smiles at [person1] and [chair1].", "someone smiles at someone and someone."),
+        ("[person1][person2]'s car", "someone someone's car"),
+        ("[header] How to step [title]", "[header] How to step [title]"),
+        ("[MASK]'s dog pl[MASK]nt[MASK] it.", " someone 's dog  someone  it."),
+        ("They c[MASK]n't b[MASK][MASK]t-up.", "They  someone   someone ."),
+    ],
+)
+def test_a_tagger_reads_a_noun_for_a_tag_and_for_a_word_with_a_mask(text: str, read: str) -> None:
+    assert plain(text) == read
+
+
+class EverythingIsAVerb:
+    name, sha256 = "verbs", ""
+
+    def tag(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        return [["VERB"] * len(tokens) for tokens in texts]
+
+
+@given(st.lists(st.sampled_from(["[person2]", "[MASK]", "pl[MASK]nt", "[tie1]", "smiles", "mask", " ", "'s", "-"])))
+def test_neither_tags_nor_masks_are_verbs_whatever_the_tagger_says(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = verbs_in([Sentence(0, "[person1]", text)], EverythingIsAVerb())[0]
+    assert not [verb for verb in found if any(bad in verb for bad in ("person", "MASK", "tie", "plmask", "someone"))]
+    spaced = " ".join(part for part in parts if "[" not in part and part not in ("'s", "-"))
+    assert verbs_in([Sentence(0, "", spaced)], EverythingIsAVerb())[0].count("smile") == spaced.split().count("smiles")
+
+
+def test_hidden_words_are_in_no_topic() -> None:
+    assert content_words("A [MASK] wears a mask beside [person1].") == ["wears", "mask"]
+
+
+def test_verbs_are_compared_with_no_corpus_that_has_none() -> None:
+    """A prior alone makes a ratio of 1 for every verb, even for 78 against none."""
+    none = Tally("none", (), csr_array((3, 0), dtype=np.int64), 3)
+    for one, other in ((tally_of([[9, 2, 0, 4], [1, 1, 1, 1]]), none), (none, tally_of([[9, 2, 0, 4], [1, 1, 1, 1]]))):
+        made = compare([one, other], of="golds", tagger="-", n_verbs=4, seed=0)
+        assert {row.ratios for row in made.rows} == {(Ratio(None, None, None),)}
+        assert made.commoner == made.rarer == ((),)
+
+
+GERMAN = ("Der Hund schläft auf dem Sofa.", "Die Frau kocht eine Suppe in der Küche.", "Das Kind spielt im Garten.")
+
+
+def in_language(texts: Sequence[str], name: str) -> Instances:
+    return Instances(
+        tuple(Instance(f"{i}", "", (f"{text} {i}",), i % 2) for i, text in enumerate(texts * 4)),
+        "classes",
+        ("a", "b"),
+        name=name,
+    )
+
+
+def test_texts_in_another_language_and_corpora_without_verbs_are_warned_of() -> None:
+    options = DescribeOptions((Path("a"),), topics=0)
+    german = in_language(GERMAN, "de")
+    made = description_of(german, options, beside=[questions()], tagger=TAGGER)
+    assert "de are not English (language de)" in made.warnings[0]
+    assert not [warning for warning in made.warnings if "made up" in warning]
+    assert described(questions()).warnings == ()
+    mute = in_language(("A red sofa and a blue lamp.", "The dog of the neighbours."), "mute")
+    made = description_of(questions(), options, beside=[mute], tagger=TAGGER)
+    said = "No verb is found in the texts of mute that are read for verbs, so none is compared with it."
+    assert made.warnings == (said,)
+    rows = next(table for table in tables_of(made) if table.name == "verbs").shown()
+    assert {row[-3:] for row in rows[1:]} == {("", "", "")}
+
+
+def test_each_character_is_a_word_where_there_are_no_blanks_between_words() -> None:
+    assert size_of("小狗在沙发上睡觉。") == (9, 8, 9)
+    assert size_of("她用 Python 写。") == (5, 4, 5)
+    chinese = in_language(("小狗在沙发上睡觉。", "女人在厨房里做汤。", "孩子们在花园里玩。"), "zh")
+    made = described(chinese, topics=0)
+    assert made.lengths[0].words == 9  # and a number
+    assert "(language zh)" in made.warnings[0]
+
+
+def test_labels_are_told_of_every_option_even_where_gold_is_never_there() -> None:
+    ones = tuple(Instance(str(i), f"What {i}?", ("a.", "b.", "c.", "d."), i % 2) for i in range(4))
+    labels = counts_of(Instances(ones, "choices")).labels
+    assert [one.what for one in labels] == [f"gold is option {i}" for i in (1, 2, 3, 4)]
+    assert [one.n for one in labels] == [2, 2, 0, 0]
+
+
+def test_the_means_of_the_picture_of_lengths_are_in_a_table() -> None:
+    made = described(questions())
+    table = next(table for table in tables_of(made) if table.name == "lengths-sentences")
+    assert table.rows == (("made up", made.curves[0].n, made.curves[0].mean),)
+
+
 def test_a_text_counts_once_in_each_group() -> None:
     ones = tuple(Instance(str(i), "A man. He runs.", ("runs.", "eats."), 0, group="g") for i in range(4))
     made = Instances(ones, "choices")
@@ -183,6 +276,9 @@ def test_log_odds_are_those_of_the_paper_and_turn_around(one: list[list[int]], o
     a, b = tally_of(one), tally_of(other)
     middle, half = log_odds(a, b)
     back, half_back = log_odds(b, a)
+    if not a.n or not b.n:
+        assert np.isnan([middle, back]).all()
+        return
     assert back == pytest.approx(-middle)
     assert half_back == pytest.approx(half)
     n, m = a.totals.tolist(), b.totals.tolist()

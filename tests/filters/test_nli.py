@@ -99,8 +99,38 @@ def test_the_same_command_again_reads_what_is_there(model, options):
     before = contents(model.path)
     assert train_nli(options).manifest == model.manifest
     assert contents(model.path) == before
-    with pytest.raises(InputError, match="begun with other"):
+    with pytest.raises(InputError, match=r"manifest.json: begun with other --seed \(0, now 1\). Repeat"):
         train_nli(replace(options, seed=1))
+
+
+def refusal(options):
+    with pytest.raises(InputError) as caught:
+        train_nli(options)
+    return str(caught.value)
+
+
+def test_a_refusal_names_each_option_that_differs_and_prints_no_hash(model, options, tmp_path):
+    said = refusal(replace(options, hidden=32, neutral_share=0.5))
+    assert "begun with other --hidden (16, now 32), --neutral-share (0.0, now 0.5). Repeat" in said
+    other = write(tmp_path / "other.jsonl", pairs_of(240, seed=1))
+    said = refusal(replace(options, data=(other,)))
+    assert "begun with other pairs (DATA, its columns or how it is read). Repeat" in said
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{word} {'0.1 ' * 50}\n".replace(" \n", "\n") for word in THINGS))
+    assert "begun with other --vectors (none, now a file). Repeat" in refusal(replace(options, vectors=str(vectors)))
+    assert "begun with other --limit (0, now 200). Repeat" in refusal(replace(options, limit=200))
+
+
+def test_a_folder_half_made_refuses_other_options_by_name(options, tmp_path, monkeypatch):
+    def stop(path, tensors):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "write_tensors", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_nli(replace(options, out=tmp_path / "nli"))
+    monkeypatch.undo()
+    said = refusal(replace(options, out=tmp_path / "nli", epochs=5))
+    assert "begun.json: begun with other --epochs (4, now 5). Repeat" in said
 
 
 def test_a_run_stopped_after_any_epoch_goes_on_to_the_same_bytes(model, options, tmp_path, monkeypatch):
