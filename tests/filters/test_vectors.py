@@ -22,7 +22,7 @@ VECTOR = st.lists(st.floats(-9, 9, width=32), min_size=3, max_size=3)
 
 def written(path: Path, lines: list[str], *, header: bool = False, zipped: bool = False) -> Path:
     text = "".join(f"{line}\n" for line in ([f"{len(lines)} 3", *lines] if header else lines))
-    path.write_bytes(gzip.compress(text.encode(, mtime=0)) if zipped else text.encode())
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
     return path
 
 
