@@ -107,7 +107,8 @@ class DualEncoder:
         with torch.inference_mode(), team(1):
             q = towers.queries(_Texts.of(queries, number))  # (n, D)
             r = towers.responses(_Texts.of(responses, number))  # (m, D)
-            scores: np.ndarray = multiply(q * towers.scale, r).add_(towers.bias).sigmoid_().float().cpu().numpy()
+            logits = multiply(q * towers.scale, r, towers.bias.repeat(len(r)))  # (n, m)
+            scores: np.ndarray = logits.sigmoid_().float().cpu().numpy()
         return scores
 
 
