@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from shared_data import shared
 from slow.probes import PlainTfidf
 
 from swag_af.auditing.codes.code import codes
@@ -728,13 +728,9 @@ def test_several_seeds_are_averaged() -> None:
 
 # real data
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-
 
 def lines(path: str) -> list[dict[str, Any]]:
-    if not (DATA / path).exists():
-        pytest.skip("no such file at ../shared/data")
-    return [json.loads(line) for line in (DATA / path).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in shared(path).read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.real

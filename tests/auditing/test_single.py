@@ -4,7 +4,6 @@ import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from auditing.made import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 from slow import single_features as slow
 
 from swag_af.auditing.codes.code import codes
@@ -32,9 +32,6 @@ from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, folds_of, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.tokens import tokenize
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-real = pytest.mark.skipif(not DATA.exists(), reason="no real data at ../shared/data")
 
 
 def by_subject(diagnostics: list[Diagnostic]) -> dict[str, Diagnostic]:
@@ -494,12 +491,11 @@ def hits_of(made: Instances) -> np.ndarray:
 
 
 def read_choices(name: str) -> Instances:
-    rows = map(json.loads, (DATA / "mcq" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, shared(f"mcq/{name}.jsonl").read_text(encoding="utf-8").splitlines())
     made = (Instance(str(i), x["question"], tuple(x["choices"]), x["label"]) for i, x in enumerate(rows))
     return Instances(tuple(made), "choices")
 
 
-@real
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("name", "longest", "shortest"), [("goldenswag", 13.1, 34.5), ("openbookqa", 44.0, 14.5), ("piqa", 46.3, 53.7)]
@@ -512,21 +508,19 @@ def test_the_longest_in_characters_is_as_often_right_as_is_known(name: str, long
     assert round(100 * both["shortest"].value, 1) == shortest
 
 
-@real
 @pytest.mark.real
 def test_golds_of_swag_stand_in_contexts_of_its_other_questions() -> None:
-    rows = map(json.loads, (DATA / "swag" / "swag_questions.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, shared("swag/swag_questions.jsonl").read_text(encoding="utf-8").splitlines())
     made = (Instance(x["id"], x["startphrase"], tuple(x["endings"]), int(x["label"])) for x in rows)
     instances = Instances(tuple(made), "choices")
     found = by_subject(feature_diagnostics(instances, singles(instances), features=["contexts"]))
     assert found["in most other contexts"].value > 0.5
 
 
-@real
 @pytest.mark.real
 def test_no_feature_of_a_sentence_tells_in_nlvr2() -> None:
     """Each sentence is used with several pairs of images, right of some and wrong of others."""
-    rows = [json.loads(line) for line in (DATA / "nlvr2" / "dev.json").read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in shared("nlvr2/dev.json").read_text(encoding="utf-8").splitlines()]
     made = (
         Instance(
             x["identifier"], "", (x["sentence"],), int(x["label"] == "True"), group=x["identifier"].rsplit("-", 2)[0]
@@ -537,10 +531,9 @@ def test_no_feature_of_a_sentence_tells_in_nlvr2() -> None:
     assert {one.status for one in feature_diagnostics(instances, group(instances))} == {"clear"}
 
 
-@real
 @pytest.mark.real
 def test_what_recurs_in_next_qa_is_right_more_often_than_luck_by_video() -> None:
-    with open(DATA / "mcq" / "nextqa_val.csv", encoding="utf-8", newline="") as file:
+    with open(shared("mcq/nextqa_val.csv"), encoding="utf-8", newline="") as file:
         made = tuple(
             Instance(str(i), x["question"], tuple(x[f"a{k}"] for k in range(5)), int(x["answer"]), group=x["video"])
             for i, x in enumerate(csv.DictReader(file))

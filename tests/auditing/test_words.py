@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from math import comb
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from auditing.made import random_choices, random_classes, singles, some_choices, some_classes, with_gold, with_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 from slow import words as slow
 
 from swag_af.auditing.codes.code import codes
@@ -20,9 +20,6 @@ from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import occurrences, word_associations, word_diagnostics
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-real = pytest.mark.skipif(not DATA.exists(), reason="no real data at ../shared/data")
 
 
 @settings(deadline=None)
@@ -143,10 +140,9 @@ def test_neither_the_order_of_rows_nor_that_of_options_matters() -> None:
     assert word_associations(replace(instances, instances=turned), singles(instances)) == expected
 
 
-@real
 @pytest.mark.real
 def test_the_words_of_snli_are_those_that_are_known() -> None:
-    rows = map(json.loads, (DATA / "snli" / "snli_pairs.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, shared("snli/snli_pairs.jsonl").read_text(encoding="utf-8").splitlines())
     classes = ("entailment", "neutral", "contradiction")
     made = tuple(
         Instance(str(i), x["premise"], (x["hypothesis"],), classes.index(x["label"])) for i, x in enumerate(rows)

@@ -16,6 +16,7 @@ import pytest
 from conftest import HashFilter
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 
 from swag_af import AFOptions, CandidatePool, Context, filter_pool, open_run
 from swag_af.cli.main import main
@@ -26,8 +27,6 @@ from swag_af.data.pool import rows as tables
 from swag_af.data.pool import verb as build
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.verb import load_flag, pool, tag
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 ROWS: list[dict[str, Any]] = [
     {"sent1": "A cook waits.", "start": "She", "gold": "stirs the soup.", "negatives": ["flies off.", "sings."]},
@@ -919,16 +918,15 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, monkeypatch: pytest.
 
 
 REAL = {
-    "swag": (SHARED / "swag" / "swag_questions.jsonl", "swag"),
-    "hellaswag": (SHARED / "hellaswag" / "hellaswag_val_rows_0-4999.jsonl", "hellaswag"),
+    "swag": ("swag/swag_questions.jsonl", "swag"),
+    "hellaswag": ("hellaswag/hellaswag_val_rows_0-4999.jsonl", "hellaswag"),
 }
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("path", "layout"), REAL.values(), ids=REAL.keys())
-def test_every_row_of_a_real_dataset_loads(tmp_path: Path, path: Path, layout: str) -> None:
-    if not path.exists():
-        pytest.skip("no such file at ../shared/data")
+@pytest.mark.parametrize(("name", "layout"), REAL.values(), ids=REAL.keys())
+def test_every_row_of_a_real_dataset_loads(tmp_path: Path, name: str, layout: str) -> None:
+    path = shared(name)
     made = pool(PoolOptions((path,), tmp_path / "pool", tagger="none"))
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert made.manifest["made_by"]["sources"][0]["layout"] == layout

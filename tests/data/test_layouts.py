@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_reading import SHARED, Rows, labelled, read, shown, write, write_table
+from shared_data import shared
+from test_reading import Rows, labelled, read, shown, write, write_table
 
 from swag_af.data.errors import InputError
 from swag_af.data.headerless import columns_without_header
@@ -402,9 +403,7 @@ def test_messages_cut_what_cells_hold(tmp_path: Path, rows: Rows, settings: dict
 
 
 def real(path: str) -> Instances:
-    if not (SHARED / path).exists():
-        pytest.skip("no such file at ../shared/data")
-    return read_instances([SHARED / path], ReadingOptions())
+    return read_instances([shared(path)], ReadingOptions())
 
 
 @pytest.mark.real

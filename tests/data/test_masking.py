@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_reading import SHARED, labelled, write
+from shared_data import shared
+from test_reading import labelled, write
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import group
@@ -110,9 +111,7 @@ def test_a_mask_is_put_on_after_ids_labels_and_groups_are_known(tmp_path: Path) 
 
 @pytest.mark.real
 def test_the_pilot_of_vcr_cs_has_no_person_left() -> None:
-    path = SHARED / "vcr_cs" / "vcr_cs_val.jsonl"
-    if not path.exists():
-        pytest.skip("no such file at ../shared/data")
+    path = shared("vcr_cs/vcr_cs_val.jsonl")
     tags, names = (
         read_instances([path], ReadingOptions(mask="persons", persons=persons)) for persons in ("tags", "names")
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 
 from swag_af.data.captions.columns import seconds
 from swag_af.data.captions.language import foreign_videos
@@ -17,8 +18,6 @@ from swag_af.data.captions.repair import is_broken, mend, mend_videos
 from swag_af.data.captions.verb import contexts
 from swag_af.data.errors import InputError
 from swag_af.data.video import Caption, Video
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def clip(movie: str, begin: str, end: str, sentence: str) -> str:
@@ -248,9 +247,8 @@ COUNTS = {
 @pytest.mark.real
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_published_files_have_the_counts_that_the_documents_say(name: str) -> None:
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not here")
+    path = shared(name)
     format, n_videos, n_captions = COUNTS[name]
-    assert format_of(DATA / name) == format
-    videos = read_videos(DATA / name)
+    assert format_of(path) == format
+    videos = read_videos(path)
     assert (len(videos), sum(len(video.captions) for video in videos)) == (n_videos, n_captions)

@@ -12,6 +12,7 @@ import pytest
 from conftest import HashFilter
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 from swag_af import AFOptions, CandidatePool, filter_pool
 from swag_af.cli.main import main
@@ -21,8 +22,6 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 Rows = list[dict[str, Any]]
 
@@ -525,9 +524,7 @@ REAL = {
 @pytest.mark.real
 @pytest.mark.parametrize(("path", "kind", "n"), REAL.values(), ids=REAL.keys())
 def test_real_datasets_are_read_without_a_flag(path: str, kind: str, n: int) -> None:
-    if not (SHARED / path).exists():
-        pytest.skip("no such file at ../shared/data")
-    made = read_instances([SHARED / path])
+    made = read_instances([shared(path)])
     assert (made.kind, len(made)) == (kind, n)
     assert all(one.options and all(option.strip() for option in one.options) for one in made.instances)
     assert all(one.context.strip() for one in made.instances) == (path != "nlvr2/dev.json")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import shared
 
 from swag_af.auditing.audit import audit_pool
 from swag_af.cli.main import main
@@ -22,8 +23,6 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text import surface
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import FEATURES, SurfaceCounts, SurfaceWarning
-
-REAL = Path(__file__).parents[3] / "shared" / "data" / "swag" / "swag_questions.jsonl"
 
 Rows = list[list[str]]
 """Endings, gold first in every row."""
@@ -237,10 +236,9 @@ def synthetic() -> tuple[list[Context], Rows]:
 
 
 def real() -> tuple[list[Context], Rows]:
-    if not REAL.exists():
-        pytest.skip("no such file at ../shared/data")
+    lines = shared("swag/swag_questions.jsonl").read_text(encoding="utf-8").splitlines()
     contexts, rows = [], []
-    for i, record in enumerate(map(json.loads, REAL.read_text(encoding="utf-8").splitlines())):
+    for i, record in enumerate(map(json.loads, lines)):
         gold = record["endings"].pop(record["label"])
         contexts.append(Context(*split_context(record["startphrase"]), gold, video=f"v{i}"))
         rows.append([gold, *record["endings"]])

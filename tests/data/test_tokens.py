@@ -2,12 +2,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
+from shared_data import shared
 
 from swag_af.data.tokens import capitalise, detokenize, normalise_blanks, token_spans, tokenize
 
@@ -149,10 +149,7 @@ def test_any_plain_letters_have_nltks_tokens(text: str) -> None:
 
 @pytest.mark.real
 def test_real_captions_have_nltks_tokens_and_come_back_from_them() -> None:
-    path = Path(__file__).resolve().parents[3] / "shared" / "data" / "activitynet_captions" / "val_1.json"
-    if not path.exists():
-        pytest.skip("the captions are not here")
-    videos = json.loads(path.read_text(encoding="utf-8")).values()
+    videos = json.loads(shared("activitynet_captions/val_1.json").read_text(encoding="utf-8")).values()
     texts = [normalise_blanks(text) for video in videos for text in video["sentences"]][:6000]
     assert [text for text in texts if token_spans(text) != by_nltk(text)] == []
     assert sum(tokenize(detokenize(tokenize(text))) != tokenize(text) for text in texts) <= 1

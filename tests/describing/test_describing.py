@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from shared_data import shared
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
@@ -25,7 +26,6 @@ from swag_af.describing.tables import tables_of
 from swag_af.describing.topics import content_words, topics_of
 from swag_af.describing.verbs import PRIOR, Ratio, Tally, compare, cumulative, design_effect, log_odds, tally, verbs_in
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 TAGGER = load_tagger("rules")
 
 
@@ -401,40 +401,10 @@ def test_every_figure_of_a_table_is_one_of_the_record() -> None:
 # ---------------------------------------------------------------------------------------------- real data
 
 
-def vcr_cs() -> Instances:
-    """The rows of VCR-CS as instances, texts as a person would write them."""
-    path = DATA / "vcr_cs" / "vcr_cs_val.jsonl"
-    if not path.exists():
-        pytest.skip("no VCR-CS here")
-    ones = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):  # 7 annot_ids occur twice
-        row = json.loads(line)
-        for variant, name in (("original", "original"), ("contrast", "counter")):
-            objects = row["objects"]
-            ones.append(
-                Instance(
-                    f"{number}-{variant}",
-                    written(row[f"{name}_question"], objects),
-                    tuple(written(text, objects) for text in row["answer_choices"]),
-                    row[f"{name}_answer_label"],
-                    group=row["movie"],
-                    media=row["img_fn"],
-                    contrast_set=str(number),
-                    variant=variant,
-                )
-            )
-    return Instances(tuple(ones), "choices", name="VCR-CS")
-
-
-def written(tokens: list[str | list[int]], objects: list[str]) -> str:
-    texts = [t if isinstance(t, str) else " and ".join(f"[{objects[i]}{i + 1}]" for i in t) for t in tokens]
-    return " ".join(texts).replace(" ' ", "'").replace(" ?", "?").replace(" .", ".").replace(" ,", ",")
-
-
 @pytest.mark.real
 def test_vcr_cs_has_the_images_movies_and_lengths_of_its_paper() -> None:
     """Kim et al. 2023, Table 6: 143 images, 16 movies, questions of 6.38, answers (those of the contrast) of 7.08."""
-    made = described(vcr_cs(), verbs=0, topics=0)
+    made = described(read_instances([shared("vcr_cs/vcr_cs_val.jsonl")]), verbs=0, topics=0)
     counts = {one.what: one.n for one in made.counts.whole}
     assert (counts["images or other media"], counts["groups (videos, movies, passages)"]) == (143, 16)
     assert (counts["contrast sets"], counts["contrast sets of 2"]) == (159, 159)
@@ -445,10 +415,7 @@ def test_vcr_cs_has_the_images_movies_and_lengths_of_its_paper() -> None:
 @pytest.mark.real
 def test_nlvr2_sentences_are_as_long_as_its_paper_says() -> None:
     """Suhr et al. 2019: 14.8 tokens in all of NLVR2."""
-    path = DATA / "nlvr2" / "dev.json"
-    if not path.exists():
-        pytest.skip("no NLVR2 here")
-    instances = read_instances([path])
+    instances = read_instances([shared("nlvr2/dev.json")])
     texts = sorted({one.options[0] for one in instances.instances})
     assert sizes_of(texts, {})[:, 1].mean() == pytest.approx(14.8, abs=0.3)
 
@@ -456,13 +423,7 @@ def test_nlvr2_sentences_are_as_long_as_its_paper_says() -> None:
 @pytest.mark.real
 def test_swag_moves_and_starts_where_snli_sits_and_wears() -> None:
     """Zellers et al. 2018, Figure 4; of SNLI the hypotheses."""
-    paths = [
-        DATA / "swag" / "swag_questions.jsonl",
-        DATA / "swag" / "swag_pairs.jsonl",
-        DATA / "snli" / "snli_pairs.jsonl",
-    ]
-    if not all(path.exists() for path in paths):
-        pytest.skip("no SWAG or SNLI here")
+    paths = [shared(f"{name}.jsonl") for name in ("swag/swag_questions", "swag/swag_pairs", "snli/snli_pairs")]
     swag, snli = read_instances(paths[:2]), read_instances(paths[2:])
     snli = snli.take([i for i in range(len(snli)) if Counter(snli.instances[i].context)[" "] % 3 == 0][:15000])
     options = DescribeOptions((paths[0],), topics=0, verbs=5000)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_scores import choices, classes, dataset, write
+from shared_data import shared
 from slow.scoring import fleiss_kappa
 from slow.scoring import majority_right as by_all_draws
 
@@ -20,8 +21,6 @@ from swag_af.scoring.people import People, majority_right, people_of
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.judgements import read_judgements
 from swag_af.scoring.told import headline
-
-NLVR2 = Path(__file__).resolve().parents[3] / "shared" / "data" / "nlvr2" / "dev.json"
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), st.integers(1, 5))
@@ -143,12 +142,11 @@ def test_an_expert_whom_nobody_knows_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_the_figures_of_nlvr2(tmp_path: Path) -> None:
-    if not NLVR2.exists():
-        pytest.skip("no NLVR2 at ../shared/data")
-    data = swag_af.read_instances([NLVR2])
+    path = shared("nlvr2/dev.json")
+    data = swag_af.read_instances([path])
     always = tmp_path / "true.csv"
     always.write_text("".join(f"{one.id},1\n" for one in data.instances))
-    found = swag_af.score(swag_af.ScoreOptions(NLVR2, (always,), people=NLVR2))
+    found = swag_af.score(swag_af.ScoreOptions(path, (always,), people=path))
     assert round(100 * (found.models[0].figures[0].value or 0), 2) == 50.86
     people = found.people
     assert people is not None
@@ -163,23 +161,11 @@ def test_the_figures_of_nlvr2(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_always_true_is_consistent_on_few_sentences_of_nlvr2() -> None:
-    if not NLVR2.exists():
-        pytest.skip("no NLVR2 at ../shared/data")
-    data = in_sets(swag_af.read_instances([NLVR2]))
+    data = swag_af.read_instances([shared("nlvr2/dev.json")])
     consistency = swag_af.scores_of(data, np.ones(len(data), int)).figure("consistency")
     assert consistency.value is not None
     assert (round(100 * consistency.value, 2), consistency.n) == (3.87, 2018)
     assert consistency.chance == consistency.value
-
-
-def in_sets(data: Instances) -> Instances:
-    """The same with contrast sets of a sentence and a set of images, as `SPLIT-SET-PAIR-SENTENCE` tells them."""
-    from dataclasses import replace
-
-    parts = [one.id.rsplit("-", 2) for one in data.instances]
-    sets = [f"{images} {sentence}" for images, _, sentence in parts]
-    made = (replace(one, contrast_set=name) for one, name in zip(data.instances, sets, strict=True))
-    return replace(data, instances=tuple(made))
 
 
 def test_people_alone_are_scored(tmp_path: Path) -> None:
