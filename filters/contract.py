@@ -9,6 +9,7 @@
 No filter lives here, and nothing of torch.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,7 +43,29 @@ class Filter(Protocol):
         """(n, m) floats, higher = more gold-like."""
 
 
-def settings_of(filter: Filter) -> dict[str, Any]:
+@runtime_checkable
+class ClassFilter(Protocol):
+    """A filter that tells classes apart too: texts with labels, each behind another. Not every filter can."""
+
+    name: str
+
+    def fit_classes(
+        self,
+        firsts: Sequence[str],
+        seconds: Sequence[str],
+        labels: np.ndarray,
+        n_labels: int,
+        groups: np.ndarray,
+        *,
+        rng: np.random.Generator,
+    ) -> None:
+        """Learn `labels` (q,) of q pairs of texts; forgets any earlier fit."""
+
+    def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+        """(q, n_labels) log-probabilities or logits."""
+
+
+def settings_of(filter: Filter | ClassFilter) -> dict[str, Any]:
     """The settings of a filter: what its `settings()` returns, or the fields of a dataclass; empty for others."""
     if hasattr(filter, "settings"):
         return dict(filter.settings())

@@ -27,8 +27,8 @@ from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
 @dataclass(kw_only=True)
-class NeuralFilter(ABC):
-    """The engine; a subclass makes the network. Constants: Zellers et al. 2018, released code."""
+class FitSettings:
+    """How a network is fitted, and how long. Constants: Zellers et al. 2018, released code."""
 
     max_epochs: int = 10
     """Passes over the training rows at most."""
@@ -46,6 +46,12 @@ class NeuralFilter(ABC):
 
     held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
     """After a fit: cross-entropy of the deciding head on the stopping rows, one number an epoch, in nats."""
+
+
+@dataclass(kw_only=True)
+class NeuralFilter(FitSettings, ABC):
+    """The engine; a subclass makes the network."""
+
     _network: Network | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str]

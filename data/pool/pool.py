@@ -120,7 +120,6 @@ class CandidatePool:
         tagger: str = "auto",
         flag: Callable[[Context, str], bool] | None = None,
         normalise: bool = False,
-        groups: np.ndarray | None = None,
     ) -> "CandidatePool":
         """A pool in memory from your own texts; row `i` has `contexts[i].gold`, then `negatives[i]`.
 
@@ -134,18 +133,35 @@ class CandidatePool:
 
         Where surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
         `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
-        before anything compares them; they are then shown through the vocabulary. `groups` (N,) are numbers, from 0, of
-        rows that no split may separate; when not given, rows of one video, or that share texts.
+        before anything compares them; they are then shown through the vocabulary.
         """
         from swag_af.data.pool.assembly import parts_from_texts
+
+        pool = cls(*parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise), None)
+        pool._warn_of_surface(normalised=normalise)
+        return pool
+
+    @classmethod
+    def from_grouped_texts(
+        cls, contexts: Sequence[Context], negatives: Sequence[Sequence[str]], groups: np.ndarray
+    ) -> "CandidatePool":
+        """A pool in memory as of `from_texts`, whose rows are in `groups` (N,) and in no others.
+
+        `groups` are numbers, from 0, of rows that no split may separate.
+        """
+        from swag_af.data.pool.assembly import parts_from_texts
+
+        pool = cls(*parts_from_texts(contexts, negatives, None, None, "auto", None, False, groups), None)
+        pool._warn_of_surface(normalised=False)
+        return pool
+
+    def _warn_of_surface(self, *, normalised: bool) -> None:
+        """A SurfaceWarning to whoever made the pool from texts, where surface form reveals gold."""
         from swag_af.data.text.surface import SurfaceWarning, warning_lines
 
-        parts = parts_from_texts(contexts, negatives, features, feature_names, tagger, flag, normalise, groups)
-        pool = cls(*parts, None)
-        if pool.manifest["surface"]:
-            told = warning_lines(pool.manifest["surface"], normalised=normalise)
-            warnings.warn(" ".join(told), SurfaceWarning, stacklevel=2)
-        return pool
+        if self.manifest["surface"]:
+            told = warning_lines(self.manifest["surface"], normalised=normalised)
+            warnings.warn(" ".join(told), SurfaceWarning, stacklevel=3)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -24,7 +24,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
 from swag_af.data.splits import hold_aside
 from swag_af.data.text.ragged import joined
-from swag_af.filters.neural import stopping_size
+from swag_af.filters.neural import FitSettings, stopping_size
 from swag_af.filters.pairs.batch import N_SPECIAL, Encoded, PairBatch, PairNetwork, WordTable
 from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pairs_of_view, texts_of, words_of
 from swag_af.filters.pairs.vectors import open_vectors
@@ -34,7 +34,7 @@ from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
 @dataclass(kw_only=True)
-class PairFilter(ABC):
+class PairFilter(FitSettings, ABC):
     """The engine; a subclass makes the network.
 
     `name[FILE]` reads word vectors from FILE. Words of the fit that have none there, or all of them without a file, get
@@ -53,22 +53,9 @@ class PairFilter(ABC):
     """First sentence against second, where there is a first; otherwise start against ending."""
     dropout: float = 0.3
     """Share of units that are set to zero while training."""
-    max_epochs: int = 10
-    """Passes over the training rows at most."""
     batch_contexts: int = 64
     """Contexts, or texts with a class, a gradient step at most; fewer when there are few, see `batch_size`."""
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-6
-    max_gradient_norm: float = 1.0
-    stopping_share: float = 0.1
-    """Share of the fitted rows (at least 8 of them) kept from training and used to stop early."""
-    patience: int = 2
-    """Epochs without improvement before the fit stops."""
-    device: str = "auto"
-    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
 
-    held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
-    """After a fit: cross-entropy on the stopping rows, one number an epoch, in nats."""
     coverage: float = field(default=0.0, init=False, repr=False, compare=False)
     """After a fit: share of the words of its distinct texts, repeated ones counted, that the file of vectors has."""
     _fitted: "Fitted | None" = field(default=None, init=False, repr=False, compare=False)

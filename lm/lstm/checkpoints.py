@@ -173,7 +173,8 @@ def _check_shapes(weights: Path, n_types: int, options: LMOptions) -> None:
         planned = {name: list(value.shape) for name, value in new_model(n_types, options).state_dict().items()}
     try:
         with safe_open(weights, "pt") as file:
-            found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118  # safetensors' file is no dictionary, and cannot be iterated
+            names = file.keys()  # the file is no dictionary, and cannot be iterated
+            found = {name: file.get_slice(name).get_shape() for name in names}
     except (OSError, SafetensorError) as error:
         raise FormatError(f"{weights}: damaged ({str(error).splitlines()[0]}). Train the fold again.") from None
     wrong = [name for name in planned if found.get(name) != planned[name]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.progress import progress
-from swag_af.filters.contract import settings_of
+from swag_af.filters.contract import ClassFilter, settings_of
 from swag_af.filters.registry import make_filter
 from swag_af.matching.contract import training_pairs
 from swag_af.matching.tiles import Compare, all_pairs
@@ -49,9 +49,9 @@ class FilterRelevance:
         """Those of the filter, with its name."""
         return {"filter": self.filter, **settings_of(self._make())}
 
-    def _make(self) -> Any:
-        made: Any = make_filter(self.filter)
-        if not hasattr(made, "fit_classes"):
+    def _make(self) -> ClassFilter:
+        made = make_filter(self.filter)
+        if not isinstance(made, ClassFilter):
             raise InputError(
                 f"relevance filter[{self.filter}]: this filter learns no pairs of texts with classes. Take esim, "
                 "decomp, dualbow, infersent-mlp, infersent-bilinear, lstm or encoder[MODEL]."

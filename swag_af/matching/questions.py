@@ -145,7 +145,7 @@ def save_run(stage: Stage, options: MatchingOptions, said: Sequence[str], folder
     sides: right in one row, and wrong in another. `said` tells how it was matched.
     """
     contexts = [item.context for item in stage.items.rows]
-    made = CandidatePool.from_texts(contexts, stage.wrong, groups=stage.plan.folds)
+    made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
     pool = made.save(folder / "pool", force=True)
     width = int(pool.counts.min())
     start = np.tile(np.arange(width), (len(pool), 1))

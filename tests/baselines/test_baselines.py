@@ -1,13 +1,13 @@
 """The grid: the same bytes straight, killed and in processes; row order; no label that leaks; blanks; errors."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from killed import KilledError, break_after
 from scipy.stats import kendalltau
 from tiny_bert import save_tiny_bert
 
@@ -116,21 +116,6 @@ def test_scores_are_of_the_options_as_the_data_orders_them(straight: Path) -> No
     rows = [row for _, row in read_jsonl(straight / "questions.jsonl") if row["part"] == "test"]
     lengths = [-float(len(ending.split())) for row in rows for ending in endings[row["id"]]]
     assert list(shortest.scores["test"]) == lengths
-
-
-class KilledError(Exception):
-    """In place of a kill."""
-
-
-def break_after(n: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    calls = iter(range(10_000))
-
-    def broken(*arguments: Any, **named: Any) -> Any:
-        if next(calls) >= n:
-            raise KilledError
-        return function(*arguments, **named)
-
-    return broken
 
 
 @pytest.mark.parametrize(("where", "n"), [("write_cell", 0), ("write_cell", 7), ("add_timing", 3), ("_summed", 0)])

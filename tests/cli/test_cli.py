@@ -767,7 +767,7 @@ def test_negatives_that_are_golds_of_other_rows_are_warned_of(
 ) -> None:
     contexts = [Context(f"It rains {i}.", "He", f"runs {i} miles.", id=str(i)) for i in range(12)]
     golds = [[f"runs {(i + 2 * k) % 12} miles." for k in (1, 2, 3)] for i in range(12)]
-    CandidatePool.from_texts(contexts, golds, groups=np.array(groups)).save(tmp_path / "pool")
+    CandidatePool.from_grouped_texts(contexts, golds, np.array(groups)).save(tmp_path / "pool")
     flags = ["--schedule", "hash:1", "--audit", "none", "--n-negatives", "2"]
     for name, split_by in (("a", "video"), ("b", "context")):
         main(["filter", str(tmp_path / "pool"), "--out", str(tmp_path / name), "--split-by", split_by, *flags])

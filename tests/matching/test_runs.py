@@ -186,7 +186,7 @@ def test_groups_that_are_given_are_kept_and_counted() -> None:
     contexts = [Context(f"Why {i}?", "", f"since {i}.", id=str(i)) for i in range(4)]
     negatives = [["since 1."], ["since 0."], ["since 3."], ["since 0."]]
     for groups, together in (([0, 0, 1, 1], False), ([0, 0, 0, 0], True)):
-        pool = CandidatePool.from_texts(contexts, negatives, groups=np.array(groups))
+        pool = CandidatePool.from_grouped_texts(contexts, negatives, np.array(groups))
         assert pool.groups.tolist() == groups
         assert pool.manifest["shared_texts"]["kept_together"] is together
         assert pool.manifest["shared_texts"]["n_golds_among_negatives"] == 4

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from judged import make_run
+from killed import KilledError, break_after
 
 from swag_af.auditing.comparison import Change, Control, Side
 from swag_af.cli.pruning import is_luck, pruned_lines
@@ -102,21 +102,6 @@ def test_hard_rows_that_people_disagree_on_are_told(straight: Path) -> None:
     assert found.high < 0
     assert found.rank_correlation > 0.2
     assert sum(part.n for part in found.parts[2:]) == 90
-
-
-class KilledError(Exception):
-    """In place of a kill."""
-
-
-def break_after(n: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    calls = iter(range(1000))
-
-    def broken(*arguments: Any, **named: Any) -> Any:
-        if next(calls) >= n:
-            raise KilledError
-        return function(*arguments, **named)
-
-    return broken
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ so a score; blank ones become a full stop. Rows with fewer options than the long
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.wording import comparable
-from swag_af.filters.contract import Filter, score_in_parts
+from swag_af.filters.contract import ClassFilter, Filter, score_in_parts
 from swag_af.filters.prepare import prepare
 
 _BLANK = "."
@@ -72,28 +71,6 @@ class FilterScorer:
         counts = self.candidates.counts[rows][:, None]  # (n, 1)
         others = (gold[:, None] + 1 + np.arange(self.width - 1) % (counts - 1)) % counts
         return np.concatenate([gold[:, None], others], axis=1)
-
-
-@runtime_checkable
-class ClassFilter(Protocol):
-    """A filter that tells classes apart too: texts with labels, each behind another."""
-
-    name: str
-
-    def fit_classes(
-        self,
-        firsts: Sequence[str],
-        seconds: Sequence[str],
-        labels: np.ndarray,
-        n_labels: int,
-        groups: np.ndarray,
-        *,
-        rng: np.random.Generator,
-    ) -> None:
-        """Learn `labels` (q,) of q pairs of texts; forgets any earlier fit."""
-
-    def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
-        """(q, n_labels) log-probabilities or logits."""
 
 
 class ClassScorer:
