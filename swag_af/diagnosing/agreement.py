@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.diagnosing.figures import Figure, correlation_of, fall_of, mean_of, share_of
+from swag_af.diagnosing.figures import Figure, average_of, fall_of, share_of
 from swag_af.diagnosing.left import hits_of
 
 
@@ -89,12 +89,12 @@ def _agreement(
     return Agreement(
         of=of,
         n_pairs=len(pairs),
-        correlation=correlation_of(correlations, groups),
+        correlation=average_of(correlations, groups),
         correlations=_spread(correlations),
         easy=share_of(easy[1], easy[0], groups),
         easy_by_luck=round(float(easy[2].sum() / easy[0].sum()), 6) if easy[0].sum() > 0 else None,
         easy_gain=fall_of(easy[1], easy[2], groups) if easy[0].sum() > 0 else None,
-        swaps=mean_of(swaps, groups),
+        swaps=average_of(swaps, groups),
         wrong=share_of(both, wrong, groups),
         wrong_by_luck=round(expected / max(float(wrong.mean()), 1e-12), 6),
         wrong_gain=_wrong_gain(pairs, groups),

@@ -97,7 +97,9 @@ def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:
             f"{run.path}: this run was matched, not filtered, so it has no filter of its own. Name some: --filters "
             "ngrams."
         )
-    begun = [name for name, first in manifest["phases"] if first <= max(1, run.n_finished)]
+    begun = [name for name, first in manifest.get("phases", []) if first <= max(1, run.n_finished)]
+    if not begun:
+        raise InputError(f"{run.path}: it is not recorded by which filter. Name some: --filters ngrams.")
     return str(begun[-1])
 
 

@@ -36,10 +36,12 @@ def mean_of(values: np.ndarray, groups: np.ndarray) -> Figure | None:
     return figure_of(values[known].mean(), *interval(values[known], renumbered(groups[known])))
 
 
-def correlation_of(values: np.ndarray, groups: np.ndarray) -> Figure | None:
-    """As `mean_of`, of values from -1 to 1."""
-    found = mean_of((1 + values) / 2, groups)
-    return found and figure_of(*(2 * one - 1 for one in (found.value, found.low, found.high)))
+def average_of(values: np.ndarray, groups: np.ndarray) -> Figure | None:
+    """As `mean_of`, of values from -1 to 1 that are seldom 0 or 1, for which Wilson's interval is needlessly wide."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return None
+    return fall_of(values[known], np.zeros(int(known.sum())), groups[known])
 
 
 def share_of(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> Figure | None:

@@ -110,8 +110,8 @@ def _of_pool(left: Left, chance: float, found: str) -> tuple[Status, str, str]:
         more = f" Swaps may still lower it by {points(left.fall_other)}." if left.fall_other.low > 0 else ""
         return "limit", found, f"The pool is the limit: of all contexts, {up}{more}"
     if left.fall_other.low > 0:
-        means = "The pool has harder candidates left, enough for chance as present fits see them: more iterations can go there."
-        return "open", found, means
+        enough = "enough for chance as present fits see them: more iterations can go there."
+        return "open", found, f"The pool has harder candidates left, {enough}"
     return "unknown", found, f"{UNKNOWN} whether the candidates that are left would lower the curve."
 
 
@@ -195,10 +195,8 @@ def _iterations(diagnosis: Diagnosis) -> str:
     lowest = max(left.other_fit.value, diagnosis.chance)
     said = f"More iterations: down to {share(lowest)} at best with this pool, as present fits see what is hardest."
     if left.fall_fresh.high < 0:
-        said += (
-            f" Do not take the hardest everywhere: fits on them find gold {points(_negative(left.fall_fresh))} more often, "
-            "by what they have in common."
-        )
+        more = points(_negative(left.fall_fresh))
+        said += f" But fits on the hardest find gold more often, by {more}, from what those have in common."
     return said
 
 
@@ -224,8 +222,8 @@ def _better(diagnosis: Diagnosis) -> str:
     return (
         f"Another generator: {main.name} finds gold among random candidates of this one "
         f"{100 * (some.accuracy.value - some.chance):.1f} points more often than by chance, and among the run's "
-        f"distractors {100 * (main.left.now.value - chance):.1f} points. One that it could not tell from gold would save "
-        "both; how near another comes, we do not know."
+        f"distractors {100 * (main.left.now.value - chance):.1f} points. One that it could not tell from gold would "
+        "take both to chance; how near another comes, we do not know."
     )
 
 
