@@ -8,9 +8,9 @@ Reading order (each file imports only those named before it):
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
-    found      what `show` says of the folders of `audit` and `prune`
-    describing  the verb `describe` of a dataset
     diagnosing  the verb `diagnose` of a run
+    found      what `show` says of the folders of `audit`, `prune` and `diagnose`
+    describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints
     results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave
     show       the verb `show`

@@ -27,7 +27,7 @@ from swag_af.diagnosing.told import (
 from swag_af.reporting.diagnosis_page import diagnosis_page
 from swag_af.reporting.text import table
 
-ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "work"
+ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"
 
 
 def diagnose(options: DiagnoseOptions) -> Diagnosis:
@@ -83,7 +83,7 @@ def _command(options: DiagnoseOptions) -> str:
     return shlex.join(words)
 
 
-def diagnosed_lines(diagnosis: Diagnosis, options: DiagnoseOptions) -> list[str]:
+def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:
     """The diagnosis as text: why the curve is not lower, each answer with its figures, what would help, where it is."""
     of = f"{diagnosis.n:,} contexts" + (f" of {diagnosis.n_all:,}" if diagnosis.n < diagnosis.n_all else "")
     lines = [
@@ -100,6 +100,5 @@ def diagnosed_lines(diagnosis: Diagnosis, options: DiagnoseOptions) -> list[str]
     tables += [growth_rows(diagnosis.main), fewer_rows(diagnosis.main)]
     for rows in tables:
         lines += ["", *table(rows)]
-    folder = folder_of(options)
     written = f"Written to {folder}. Open {folder / PAGE} in a browser; it needs no network."
     return [*lines, "", NOT_ASKED, written]

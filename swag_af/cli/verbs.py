@@ -291,9 +291,9 @@ def prune(options: PruneOptions) -> None:
 def diagnose(options: DiagnoseOptions) -> None:
     """Print why the curve of a run is not lower, every figure behind that, and what would help."""
     from swag_af.cli.diagnosing import diagnose as make
-    from swag_af.cli.diagnosing import diagnosed_lines
+    from swag_af.cli.diagnosing import diagnosed_lines, folder_of
 
-    _say(*diagnosed_lines(make(options), options))
+    _say(*diagnosed_lines(make(options), folder_of(options)))
 
 
 def score(options: ScoreOptions) -> None:

@@ -47,6 +47,8 @@ class Left:
     """Of the number of unassigned candidates above the easiest assigned one: 0, 25, 50, 75 and 100 %."""
     histogram: tuple[float, ...]
     """The share of contexts with 0, 1, 2-3, 4-7, 8-15, ... of them."""
+    histogram_gold: tuple[float, ...]
+    """The same of unassigned candidates above gold."""
     now: Figure
     """Accuracy on the run's assignment."""
     same_fit: Figure
@@ -163,6 +165,7 @@ def left_of(measured: Measured, assigned: np.ndarray, groups: np.ndarray) -> Lef
         stuck=_mean(stuck.mean(axis=0), groups),
         quantiles=tuple(float(value) for value in np.round(np.quantile(above, (0, 0.25, 0.5, 0.75, 1)), 2)),
         histogram=histogram(above),
+        histogram_gold=histogram(above_gold),
         now=_mean(now, groups),
         same_fit=_mean(same, groups),
         other_fit=_mean(other, groups),

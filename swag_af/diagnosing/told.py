@@ -71,11 +71,15 @@ def _sees(diagnosis: Diagnosis) -> str:
     agreement = diagnosis.agreement(name, name)
     if random.accuracy.low > random.chance:
         return f"Random candidates it does tell from gold ({percent(random.accuracy)}), so swaps did this."
+    neither = (
+        f"Fitted on {diagnosis.main.growth.random[-1].n:,} contexts, it tells no random candidate from gold either"
+    )
+    less = " Fits on all contexts may see more: --limit left some out." if diagnosis.n < diagnosis.n_all else ""
     if not _correlated(agreement):
-        return "It tells no random candidate from gold either, and its fits do not agree: it may read nothing at all."
+        return f"{neither}, and its fits do not agree: it may read nothing at all.{less}"
     return (
-        "It tells no random candidate from gold either, though its fits agree with each other: to this filter the "
-        "generator is as good as gold, before any filtering."
+        f"{neither}, though its fits agree in part (rank correlation {number(agreement.correlation)}): to this filter "
+        f"the generator is as good as gold, before any filtering.{less}"
     )
 
 
@@ -134,12 +138,9 @@ def _filter(diagnosis: Diagnosis) -> Answer:
             "contexts would go on."
         )
         return Answer("filter", "limit", found, means)
-    means = f"Fits agree: {_halfway(agreement.swaps)} of what decides a swap is seen by other fits, too."
+    seen = 200 * agreement.swaps.value - 100
+    means = f"Fits agree more than by luck: {seen:.0f} % of the way from a coin to full agreement on swaps."
     return Answer("filter", "fine", found, means)
-
-
-def _halfway(swaps: Figure) -> str:
-    return f"{100 * (2 * swaps.value - 1):.0f} %"
 
 
 def _generator(diagnosis: Diagnosis) -> Answer:
@@ -294,10 +295,12 @@ def left_rows(diagnosis: Diagnosis) -> Rows:
 
 def fresh_rows(diagnosis: Diagnosis) -> Rows:
     """What fits on a third find: on the run's distractors, on the hardest candidates."""
-    rows: Rows = [("fitted on a third", "the run's distractors", "the hardest", "lower by")]
+    rows: Rows = [("fitted on a third", "the run's distractors", "the hardest", "change")]
     for one in diagnosis.filters:
         left = one.left
-        rows.append((one.name, percent(left.fresh_now), percent(left.fresh_hardest), points(left.fall_fresh)))
+        rows.append(
+            (one.name, percent(left.fresh_now), percent(left.fresh_hardest), change(_negative(left.fall_fresh)))
+        )
     return rows
 
 

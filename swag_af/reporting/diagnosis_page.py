@@ -57,17 +57,18 @@ def diagnosis_page(diagnosis: Diagnosis, *, command: str = "") -> str:
     charts = {
         "pool": [_harder_chart(main.left), _hardest_chart(main.left, diagnosis.chance)],
         "filter": [_swap_chart(diagnosis.agreements), _correlation_chart(diagnosis.agreements)],
-        "generator": [_growth_chart(main, diagnosis.chance), _fewer_chart(main, diagnosis.chance)],
+        "generator": [_growth_chart(main, diagnosis.chance)],
     }
     tables = {
         "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
         "filter": [agreement_rows(diagnosis)],
-        "generator": [against_rows(diagnosis.filters), growth_rows(main), fewer_rows(main)],
+        "generator": [against_rows(diagnosis.filters), growth_rows(main)],
     }
     found: dict[str, Answer] = {one.about: one for one in answers(diagnosis)}
     for name, question in QUESTIONS.items():
         sections[name] = _section(name, question, found[name], charts[name], tables[name])
-    sections["help"] = render("diagnosis_help", told=advice(diagnosis))
+    chart = _fewer_chart(main, diagnosis.chance)
+    sections["help"] = render("diagnosis_help", told=advice(diagnosis), charts=[chart], rows=fewer_rows(main))
     options = {name.replace("_", " "): value for name, value in diagnosis.options.items() if value != ""}
     notes = [*diagnosis.notes, NOT_ASKED]
     sections["making"] = render(
@@ -104,19 +105,23 @@ def _section(name: str, question: str, answer: Answer, charts: Sequence[str], ta
 
 
 def _harder_chart(left: Left) -> str:
-    """How many contexts have 0, 1, 2-3, ... harder candidates."""
-    names = ["0", *(f"{1 << k}" if k == 0 else f"{1 << k}–{(2 << k) - 1}" for k in range(len(left.histogram) - 1))]
-    top = 1.1 * max(left.histogram)
-    step = 1 if len(names) <= 6 else 2
-    at_x = [(float(i), name) for i, name in enumerate(names) if i % step == 0]
-    frame = Frame((-0.6, len(names) - 0.4), (0, top), "harder candidates left", "contexts", at_x, percent_ticks(top))
+    """How many contexts have 0, 1, 2-3, ... harder candidates: above the easiest distractor, above gold."""
+    shown = {"above the easiest distractor": left.histogram, "above gold": left.histogram_gold}
+    n_bins = max(map(len, shown.values()))
+    names = ["0", "1", *(f"{1 << k}–{(2 << k) - 1}" for k in range(1, n_bins - 1))][:n_bins]
+    top = 1.1 * max(map(max, shown.values()))
+    step = 1 if n_bins <= 5 else 2
+    at_x = [(float(i), name) for i, name in enumerate(names) if (n_bins - 1 - i) % step == 0]
+    frame = Frame((-0.6, n_bins - 0.4), (0, top), "unassigned candidates", "contexts", at_x, percent_ticks(top))
     shapes = [
-        bar(frame, i - 0.4, i + 0.4, value, 0, f"{name}: {share(value)}")
-        for i, (name, value) in enumerate(zip(names, left.histogram, strict=True))
+        bar(frame, i - 0.4 + 0.4 * colour, i + 0.4 * colour, value, colour, f"{names[i]} {what}: {share(value)}")
+        for colour, (what, values) in enumerate(shown.items())
+        for i, value in enumerate(values)
     ]
     low, middle, high = (f"{value:g}" for value in left.quantiles[1:4])
-    note = f"Above the easiest distractor, not assigned. Half of the contexts have {low} to {high}, median {middle}."
-    return figure("Harder candidates that are left", note, frame, shapes, note=note)
+    note = f"Above the easiest distractor, half of the contexts have {low} to {high}, median {middle}."
+    legend = [Series(what, colour, "bar") for colour, what in enumerate(shown)]
+    return figure("Harder candidates that are left", note, frame, shapes, legend, note=note)
 
 
 def _hardest_chart(left: Left, chance: float) -> str:
@@ -177,7 +182,7 @@ def _growth_chart(main: OfFilter, chance: float) -> str:
         title = f"control: {percent(accuracy)}"
         shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, hollow=True, title=title))
     legend = [Series("random candidates", 0), Series("the run's distractors", 1), Series("control", 5, "ring")]
-    note = "Gold against as many negatives as the run assigns. Dashed: the power law, where it says anything."
+    note = "Gold against as many negatives as the run assigns. Dashed: a power law, where it is known to rise or fall."
     return figure("Accuracy by number of contexts", note, frame, shapes, legend, note=note)
 
 
@@ -212,7 +217,7 @@ def _curve(frame: Frame, points: Sequence[tuple[int, Figure]], trend: Trend, col
     for x, (n, one) in zip(xs.tolist(), points, strict=True):
         shapes.append(whisker(frame, x, one.low, one.high, colour))
         shapes.append(dot(frame, x, one.value, colour, hollow=False, title=f"{n:,}: {percent(one)}"))
-    if trend.law is not None and trend.doubled is not None:
+    if trend.law is not None and trend.direction:
         beyond = np.linspace(xs[0], xs[-1] + 1, 30)
         laws = np.repeat([trend.law], len(beyond), axis=0)
         shapes.append(line(frame, beyond, at(laws, 2.0**beyond), colour, "dash"))

@@ -13,6 +13,8 @@ from planted import CAUSES, A, K, N, as_good_as_gold, exhausted, obvious, plante
 
 from swag_af.cli import diagnosing as verb
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.show import show
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool, View
@@ -86,7 +88,7 @@ def test_a_pool_without_harder_candidates_is_counted_so(diagnosed: dict[str, Dia
     left = diagnosed["exhausted"].main.left
     assert (left.none_above_easiest.value, left.none_above_gold.value, left.stuck.value) == (1, 1, 1)
     assert (left.now.value, left.same_fit.value, left.other_fit.value, left.fall_other.value) == (1, 1, 1, 0)
-    assert left.histogram == (1.0,)
+    assert left.histogram == left.histogram_gold == (1.0,)
 
 
 def test_harder_candidates_that_are_left_take_the_curve_down(diagnosed: dict[str, Diagnosis]) -> None:
@@ -228,7 +230,7 @@ def test_a_killed_diagnosis_goes_on_to_the_same_bytes(n: int, tmp_path: Path, mo
         patch.setattr(fits_module, "write_array", break_after(n, fits_module.write_array))
         with pytest.raises(KilledError):
             diagnose(options(run, out=killed))
-    fitted = {path: path.stat().st_mtime_ns for path in (killed / "work").glob("*.npy")}
+    fitted = {path: path.stat().st_mtime_ns for path in (killed / "fits").glob("*.npy")}
     assert len(fitted) == n
     with monkeypatch.context() as patch:
         patch.setattr(verb, "write_text", break_after(0, verb.write_text))
@@ -302,7 +304,7 @@ def test_a_pool_of_what_is_assigned_has_nothing_left(tmp_path: Path) -> None:
     assert found.main.left.none_above_easiest.value == 1
     assert found.main.left.now == found.main.left.other_fit
     assert found.agreements[0].swaps is None
-    assert len(diagnosed_lines(found, DiagnoseOptions(tmp_path / "run"))) > 20
+    assert len(diagnosed_lines(found, tmp_path / "why")) > 20
 
 
 def test_rows_of_a_limited_diagnosis_are_whole_groups(tmp_path: Path) -> None:
@@ -324,6 +326,16 @@ def test_two_filters_are_compared(tmp_path: Path) -> None:
     assert between.correlation is not None
     assert not between.correlation.excludes(0)
     assert found.notes == ("level took no part in the run.", "noise took no part in the run.")
+
+
+def test_the_folder_is_shown(tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    found = diagnose(options(run))
+    lines = show(ShowOptions(tmp_path / "run" / "diagnosis", n=2)).split("\n")
+    assert lines[0] == f"{tmp_path / 'run' / 'diagnosis'}: diagnosis"
+    assert headline(found) in lines
+    ids = [context.id for context in run.pool.contexts[:2]]
+    assert lines[-2:] == [f"  {one}: 0 harder candidates" for one in ids]
 
 
 def texts_run(folder: Path, gold_word: str) -> Run:
