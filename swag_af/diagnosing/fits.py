@@ -65,10 +65,18 @@ class Fits:
 
     def scores_of_all(self, name: str, filter: int, seed: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
         """(t, K) scores of every candidate of `test` (t,) after a fit on what is assigned to `train`, NaN as above."""
-        every = np.arange(self.pool.n_candidates)
-        present = every < self.counts[test][:, None]  # (t, K)
-        fitted, scored = (train, self.assigned[train]), (test, np.where(present, every, 0))
-        return np.where(present, self.kept(name, filter, seed, fitted, scored), np.nan)
+        present = self.present(test)  # (t, K)
+        columns = np.where(present, np.arange(self.pool.n_candidates), 0)
+        found = self.kept(name, filter, seed, (train, self.assigned[train]), (test, columns))
+        return np.where(present, found, np.nan)
+
+    def present(self, contexts: np.ndarray) -> np.ndarray:
+        """(c, K) which candidates `contexts` (c,) have, or may get: none that are flagged, except what is assigned."""
+        present = np.arange(self.pool.n_candidates) < self.counts[contexts][:, None]
+        if "flagged" in self.pool.tables:
+            present &= ~self.pool.gather("flagged", self.rows[contexts])
+            np.put_along_axis(present, self.assigned[contexts], True, axis=1)
+        return present
 
     def curve_point(self, filter: int, seed: int, curve: "Curve", n_train: int) -> np.ndarray:
         """(t, m) scores of the candidates that `curve` shows of held-out contexts, fitted on `n_train` contexts."""

@@ -60,7 +60,8 @@ def _curve(diagnosis: Diagnosis) -> Answer:
     means = "The curve is at chance: there is nothing left that this filter finds."
     if now.high < chance:
         means = (
-            "The curve is below chance: filtering has gone too far, and to avoid what the filter prefers finds gold."
+            "The curve is below chance, as after swaps that went too far: whoever avoids what the filter prefers beats "
+            "guessing."
         )
     return Answer("curve", "fine", found, " ".join([means, _sees(diagnosis)]))
 
@@ -106,7 +107,7 @@ def _pool(diagnosis: Diagnosis) -> Answer:
 
 def _of_pool(left: Left, chance: float, found: str) -> tuple[Status, str, str]:
     if left.now.low <= chance:
-        return "fine", found, "At chance, so the pool does not hold this curve up."
+        return "fine", found, "At chance or below, so the pool does not hold this curve up."
     if left.other_fit.low > chance:
         up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):.1f} points above chance."
         if left.none_above_easiest.low > 0.5:
@@ -181,10 +182,8 @@ def advice(diagnosis: Diagnosis) -> list[str]:
     """What would help, a sentence for each: more iterations, candidates, contexts, another generator."""
     main = diagnosis.main
     if _at_chance(diagnosis):
-        at_chance = (
-            f"More iterations, more candidates, another generator: {main.name} is at chance, nothing is to be gained."
-        )
-        return [at_chance, *_contexts(main)]
+        nothing = f"{main.name} is at chance or below, nothing is to be gained."
+        return [f"More iterations, candidates, another generator: {nothing}", *_contexts(main)]
     return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(main), _better(diagnosis)]
 
 

@@ -205,6 +205,24 @@ def fits_of(run: Run, folder: Path) -> Fits:
     return Fits(run.pool, subject.rows, assigned, subject.groups, subject.filters, 3, 0, folder)
 
 
+def test_flagged_candidates_are_not_there_unless_they_are_assigned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = fits_of(obvious(tmp_path), tmp_path / "work")
+    flagged = np.zeros((N, K), bool)
+    flagged[:, [2, 9]] = True
+    gathered = CandidatePool.gather
+    monkeypatch.setitem(fits.pool.manifest, "tables", [*fits.pool.tables, "flagged"])
+    monkeypatch.setattr(
+        CandidatePool,
+        "gather",
+        lambda self, table, rows, *more: flagged[rows] if table == "flagged" else gathered(self, table, rows, *more),
+    )
+    scores = fits.scores(0, 0)
+    assert [k for k in range(K) if np.isnan(scores[:, k]).all()] == [9]  # 2 is assigned
+    assert not np.isnan(np.delete(scores, 9, axis=1)).any()
+
+
 def test_smaller_fits_of_a_draw_are_parts_of_larger_ones_and_of_other_groups_than_the_test(tmp_path: Path) -> None:
     fits = fits_of(obvious(tmp_path), tmp_path / "work")
     for made in (curves(fits, draw) for draw in range(3)):
