@@ -33,6 +33,7 @@ Reading order (each folder imports only those named before it):
 
     data       contexts, texts, tags, captions, pools, runs: the ground
     nn         what networks share
+    endpoints  language models behind an address
     lm         generators of candidate endings
     filters    readers of style
     af         Adversarial Filtering, the algorithm alone

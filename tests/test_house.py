@@ -20,8 +20,9 @@ MAPPED = ("data", "nn", "lm", "filters")
 BELOW = {
     "data": set[str](),
     "nn": {"data"},
-    "lm": {"data", "nn"},
-    "filters": {"data", "nn"},
+    "endpoints": {"data"},
+    "lm": {"data", "nn", "endpoints"},
+    "filters": {"data", "nn", "endpoints"},
     "af": {"data", "filters"},
     "auditing": {"data", "filters"},
     "judging": {"data"},
@@ -36,6 +37,7 @@ BELOW = {
     "cli": {
         *(
             "data",
+            "endpoints",
             "lm",
             "filters",
             "af",
