@@ -349,6 +349,8 @@ def release(options: ReleaseOptions) -> None:
             ),
         )
     _say("", *style_lines(dataset.run, dataset.style))
+    if why := dataset.rationales:
+        _say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():

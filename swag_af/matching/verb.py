@@ -3,6 +3,7 @@
     matched.jsonl     the questions, a line each, much as VCR's
     matched.json      what was matched with what, hashes, figures; written last
     pool, run         the same for `show`, `report`, `verify` and `release`
+    rationales        pool and run of the rationales, where the data has them
     work              rounds and scores of each bucket, from which a killed run goes on
 
 The same data, options and seed give the same bytes.
@@ -39,7 +40,7 @@ from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
 from swag_af.matching.work import Plan, match_items, plan_of
 
-ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
+ABOUT, QUESTIONS, WORK, RATIONALES = "matched.json", "matched.jsonl", "work", "rationales"
 KIND = "matching"
 
 
@@ -177,7 +178,8 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
     said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    save_run(answers, matching, said_of(answers, matching, made["answers"]), out)
+    of_rationales = None if rationales is None else _save_rationales(rationales, matching, made["rationales"], out)
+    save_run(answers, matching, said_of(answers, matching, made["answers"]), out, rationales=of_rationales)
     write_json(
         out / ABOUT,
         {
@@ -194,3 +196,10 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "rationales": said.get("rationales"),
         },
     )
+
+
+def _save_rationales(stage: Stage, matching: MatchingOptions, made: Figures, out: Path) -> Path:
+    """Write the pool and the run of the rationales; returns the run."""
+    used = replace(matching, weight=matching.rationale_weight)
+    save_run(stage, used, said_of(stage, used, made), out / RATIONALES)
+    return out / RATIONALES / "run"
