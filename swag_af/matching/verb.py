@@ -65,7 +65,7 @@ def match(options: MatchOptions) -> Matched:
         raise InputError("dry_run matches nothing. In Python, `swag_af.matching.verb.dry_run(options)` estimates.")
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
-    _check_models(options.matching)
+    check_models(options.matching)
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
@@ -88,7 +88,7 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     matching = options.matching
-    _check_models(matching)
+    check_models(matching)
     parts = parts_of(items, matching)
     return [
         estimate(name, part, plan, matching, weight)
@@ -111,7 +111,7 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
         raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
 
 
-def _check_models(matching: MatchingOptions) -> None:
+def check_models(matching: MatchingOptions) -> None:
     """Raise InputError for a name that there is not, and for what a model itself finds wrong."""
     for model in (RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)):
         if hasattr(model, "check"):
@@ -120,10 +120,14 @@ def _check_models(matching: MatchingOptions) -> None:
 
 def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     """What decides the bytes; models that say so stand in it by their content and not by their path."""
-    models = RELEVANCE.make(options.matching.relevance), SIMILARITY.make(options.matching.similarity)
+    matching = options.matching
+    named = {"relevance": (RELEVANCE, matching.relevance), "similarity": (SIMILARITY, matching.similarity)}
+    made = {which: registry.make(name) for which, (registry, name) in named.items()}
+    told = {which: model.settings() for which, model in made.items() if hasattr(model, "settings")}
+    without_paths = {which: named[which][0].parted(named[which][1])[0] for which in told}
     return {
-        "options": asdict(options.matching),
-        "models": [model.settings() for model in models if hasattr(model, "settings")],
+        "options": asdict(matching) | without_paths,
+        "models": list(told.values()),
         "items": sha256_json([asdict(item) for item in items.rows]),
         "swag_af": version("swag-af"),
     }
