@@ -168,6 +168,13 @@ class AnyRunOptions(TypedDict):
     seed: NotRequired[Count]
 
 
+class OtherStage(TypedDict):
+    """The run of the other questions that were matched with those of a run."""
+
+    run: PathText
+    pool_identity: str
+
+
 class Matching(TypedDict):
     """How `swag-af match` chose the wrong answers of a run."""
 
@@ -175,6 +182,7 @@ class Matching(TypedDict):
     relevance: str
     similarity: str
     said: list[str]
+    rationales: NotRequired[OtherStage]
 
 
 class RunManifest(TypedDict):
@@ -249,6 +257,13 @@ class StyleSummary(TypedDict):
     summary: str
 
 
+class RationalesSummary(TypedDict):
+    """The questions of a dataset that ask for the rationale of an answer."""
+
+    n_questions: Count
+    splits: Counts
+
+
 class DatasetManifest(TypedDict):
     """A released dataset."""
 
@@ -259,6 +274,7 @@ class DatasetManifest(TypedDict):
     n_generated_answers: Count
     left_out: Counts
     audits: NotRequired[StyleSummary]
+    rationales: NotRequired[RationalesSummary]
     formats: NotRequired[list[str]]
     harness_tasks: NotRequired[list[str]]
 

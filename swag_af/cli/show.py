@@ -235,6 +235,7 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
     chosen = _some(rows, options)
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        *([f"{manifest['rationales']['n_questions']:,} ask for a rationale too"] if "rationales" in manifest else []),
         *_people_lines(manifest),
         *([manifest["audits"]["summary"]] if "audits" in manifest else []),
         *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),

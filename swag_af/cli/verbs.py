@@ -169,12 +169,13 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 def match(options: MatchOptions) -> None:
     """Print how the data was read, what was matched with what, what came of it, and three questions."""
     from swag_af.cli.matching import dry_run_lines, matched_lines, sweep_lines
+    from swag_af.matching.sweep import dry_run as dry_run_of_sweep
     from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import dry_run
     from swag_af.matching.verb import match as make
 
     if options.dry_run:
-        _say(*dry_run_lines(dry_run(options)))
+        _say(*dry_run_lines((dry_run_of_sweep if options.sweeping.sweep else dry_run)(options)))
     elif options.sweeping.sweep:
         _say(*sweep_lines(sweep(options), options))
     else:
@@ -349,6 +350,8 @@ def release(options: ReleaseOptions) -> None:
             ),
         )
     _say("", *style_lines(dataset.run, dataset.style))
+    if why := dataset.rationales:
+        _say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():
