@@ -19,6 +19,7 @@ and prints nothing but progress on the terminal:
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
     describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
+    diagnose      DiagnoseOptions       why the curve of a run is not lower
     prune         PruneOptions          what was removed, and the audits before and after
     score         ScoreOptions          what models and people get right
     count_check   CountCheckOptions     what percentages can be shares of
@@ -42,6 +43,7 @@ Reading order (each folder imports only those named before it):
     scoring    what predictions get right, and people
     baselines  Table 3: how far models get
     describing  counts, lengths, verbs and topics of a dataset
+    diagnosing  why the curve of a run is not lower
     reporting  a run told to people: curve, tables, page
     pruning    instances that are solved without the task, removed beside a control
     matching   right answers recycled as wrong answers of other questions
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from swag_af.cli.auditing import run_audit
     from swag_af.cli.baselines import run_baselines
     from swag_af.cli.describing import describe
+    from swag_af.cli.diagnosing import diagnose
     from swag_af.cli.filtering import run_filter
     from swag_af.cli.scoring import score
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
@@ -86,6 +89,7 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
+    from swag_af.diagnosing.options import DiagnoseOptions
     from swag_af.filters.checking import check_filter
     from swag_af.filters.nli.entailing import entailment
     from swag_af.filters.nli.options import TrainNLIOptions
@@ -129,6 +133,7 @@ _MODULE_OF = {
     "ContextsOptions": "swag_af.data.captions.options",
     "CountCheckOptions": "swag_af.scoring.options",
     "DescribeOptions": "swag_af.describing.options",
+    "DiagnoseOptions": "swag_af.diagnosing.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -158,6 +163,7 @@ _MODULE_OF = {
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
     "describe": "swag_af.cli.describing",
+    "diagnose": "swag_af.cli.diagnosing",
     "entailment": "swag_af.filters.nli.entailing",
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
@@ -203,6 +209,7 @@ __all__ = [
     "ContextsOptions",
     "CountCheckOptions",
     "DescribeOptions",
+    "DiagnoseOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -234,6 +241,7 @@ __all__ = [
     "count_check",
     "counts",
     "describe",
+    "diagnose",
     "entailment",
     "features",
     "filter_pool",

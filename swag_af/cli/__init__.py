@@ -10,6 +10,7 @@ Reading order (each file imports only those named before it):
     pruning    what the verb `prune` prints
     found      what `show` says of the folders of `audit` and `prune`
     describing  the verb `describe` of a dataset
+    diagnosing  the verb `diagnose` of a run
     nli        what the verb `train-nli` prints
     results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave
     show       the verb `show`

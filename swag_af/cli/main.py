@@ -28,6 +28,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -52,6 +53,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-nli": (TrainNLIOptions, "swag_af.cli.verbs:train_nli"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
     "describe": (DescribeOptions, "swag_af.cli.verbs:describe"),
+    "diagnose": (DiagnoseOptions, "swag_af.cli.verbs:diagnose"),
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
     "score": (ScoreOptions, "swag_af.cli.verbs:score"),
     "count-check": (CountCheckOptions, "swag_af.cli.verbs:count_check"),

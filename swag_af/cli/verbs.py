@@ -16,6 +16,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -286,6 +287,14 @@ def prune(options: PruneOptions) -> None:
 
     pruned = remove(options)
     _say(*pruned_lines(pruned, options))
+
+
+def diagnose(options: DiagnoseOptions) -> None:
+    """Print why the curve of a run is not lower, every figure behind that, and what would help."""
+    from swag_af.cli.diagnosing import diagnose as make
+    from swag_af.cli.diagnosing import diagnosed_lines
+
+    _say(*diagnosed_lines(make(options), options))
 
 
 def score(options: ScoreOptions) -> None:

@@ -17,6 +17,7 @@ Reading order (each file imports only those named before it):
     latex         tables for papers
     description_plots  verbs, their cumulative curve and lengths of sentences, as pictures
     description_page   the page of a dataset described
+    diagnosis_page  the page of a run diagnosed
     markdown      tables and lists as Markdown
     table3        how far models get, as Table 3 of SWAG shows it: text, CSV, Markdown, LaTeX
     table3_plot   the same as a picture

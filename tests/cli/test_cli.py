@@ -36,6 +36,7 @@ from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
@@ -513,6 +514,11 @@ THREE_FORMS = {
             target=900,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
+    ),
+    "diagnose": (
+        "run = 'r'\nfilters = 'bow,ngrams'\nlimit = 900\njson = 'd.json'",
+        "diagnose r --filters bow,ngrams --limit 900 --json d.json",
+        DiagnoseOptions(Path("r"), filters="bow,ngrams", limit=900, json=Path("d.json")),
     ),
     "baselines": (
         "data = ['a.jsonl']\nmodels = 'random,tfidf'\nseeds = 2\n[columns]\nlabel_column = 'gold'",
