@@ -51,7 +51,8 @@ def filter_pool(
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
     loop = _loop(pool, phases, options)
-    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
+    rng = np.random.default_rng((options.seed, 0))
+    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng, flagged=loop.flagged)
     total = options.iterations or len(loop.schedule)
     run = begin_run(
         pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
@@ -87,12 +88,18 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 
 def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "_Loop":
     """What every iteration needs, after all checks that can be made before any work."""
-    check_enough(pool.counts, 1 + options.n_negatives)
+    flagged = pool.flagged(np.arange(len(pool))) if _is_guarded(pool, options) else None
+    check_enough(pool.counts, 1 + options.n_negatives, flagged)
     n_test = round(options.test_share * len(pool))
     groups = pool.groups if options.split_by == "video" else np.arange(len(pool))
     check_split(groups, n_test, options.test_share)
     prepare({name: one for name, one, _ in phases}.values(), pool)
-    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options)
+    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options, flagged)
+
+
+def _is_guarded(pool: CandidatePool, options: AFOptions) -> bool:
+    """Whether flagged candidates are kept out."""
+    return "flagged" in pool.tables and not options.ignore_guard
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,8 @@ class _Loop:
     """(N,) what no split may part."""
     n_test: int
     options: AFOptions
+    flagged: np.ndarray | None
+    """(N, K) candidates that are kept out."""
 
     def iterate(self, run: Run, iteration: int, assignment: np.ndarray) -> np.ndarray:
         """One round of split, fit, score, replace, log; returns the next assignment (N, A)."""
@@ -143,7 +152,8 @@ class _Loop:
         options = self.options
         policy = Policy(n_swaps(scores, options), options.rule, options.pick, lazy=options.scan == "lazy")
         keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
-        return replace(assigned, scores, pool.counts[test], score, keys, policy)
+        flagged = None if self.flagged is None else self.flagged[test]
+        return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
 
 
 def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
@@ -175,10 +185,11 @@ def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
 
 def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:
     """What a resumed run must have in common; how long to go on may change."""
-    free = ("iterations", "until", "window", "scan")
+    free = ("iterations", "until", "window", "scan", *(() if "flagged" in pool.tables else ("ignore_guard",)))
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,
+        **({"unguarded_identity": pool.unguarded_identity} if "flagged" in pool.tables else {}),
         "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
         "filters": {name: settings_of(one) for name, one, _ in phases},
         "options": {name: value for name, value in asdict(options).items() if name not in free},

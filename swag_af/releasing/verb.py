@@ -18,7 +18,7 @@ from swag_af.data.files import (
     write_manifest,
     write_text,
 )
-from swag_af.data.pool.folder import FILTER_TABLES, TEXT_TABLES
+from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import progress
 from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_names
@@ -40,7 +40,9 @@ def release(options: ReleaseOptions) -> Dataset:
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
     names = style_filters(run, options)
-    run.pool.check_tables(FILTER_TABLES if names else (*TEXT_TABLES, "groups"))  # a fault is none of a filter's
+    run.pool.check_tables(
+        (*GUARD_TABLES, *(FILTER_TABLES if names else (*TEXT_TABLES, "groups")))
+    )  # a fault is none of a filter's
     with progress("release", 3 + len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
         advance(1)
