@@ -44,6 +44,7 @@ class ShardEntry(TypedDict):
     name: Name
     n_rows: Count
     sha256: str
+    unguarded_sha256: NotRequired[str]
 
 
 class FinishedShard(ShardEntry):
@@ -133,6 +134,16 @@ class MadeBy(TypedDict):
     normalise: NotRequired[bool]
 
 
+class GuardEntry(TypedDict):
+    """A guard whose scores a pool has."""
+
+    name: str
+    threshold: float
+    excludes: bool
+    about: str
+    settings: dict[str, Any]
+
+
 class PoolManifest(AnyPool):
     """A finished pool."""
 
@@ -157,6 +168,8 @@ class PoolManifest(AnyPool):
     surface: NotRequired[list[SurfaceFeature]]
     lms: NotRequired[dict[FoldName, ModelOfPool]]
     features_by: NotRequired[dict[str, Any]]
+    guards: NotRequired[list[GuardEntry] | None]
+    rows_dropped_by_guards: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]
 
 
@@ -190,6 +203,7 @@ class RunManifest(TypedDict):
 
     pool: PathText
     pool_identity: str
+    unguarded_identity: NotRequired[str]
     phases: NotRequired[list[Phase]]
     filters: NotRequired[Filters]
     options: NotRequired[AnyRunOptions]

@@ -24,6 +24,7 @@ BELOW = {
     "lm": {"data", "nn", "endpoints"},
     "filters": {"data", "nn", "endpoints"},
     "af": {"data", "filters"},
+    "guarding": {"data", "filters", "endpoints"},
     "auditing": {"data", "filters"},
     "judging": {"data"},
     "scoring": {"data", "auditing", "judging"},
@@ -53,7 +54,7 @@ BELOW = {
             "matching",
             "reporting",
         ),
-        *("releasing", "pruning", "verify"),
+        *("guarding", "releasing", "pruning", "verify"),
     },
 }
 """Whom each wing may import, beside itself."""

@@ -53,7 +53,8 @@ def filter_pool(
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
     loop = _loop(pool, phases, options)
-    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
+    rng = np.random.default_rng((options.seed, 0))
+    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng, flagged=loop.flagged)
     total = options.iterations or len(loop.schedule)
     run = begin_run(
         pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
@@ -90,7 +91,8 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 
 def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "_Loop":
     """What every iteration needs, after all checks that can be made before any work."""
-    check_enough(pool.counts, 1 + options.n_negatives)
+    flagged = pool.flagged(np.arange(len(pool))) if _is_guarded(pool, options) else None
+    check_enough(pool.counts, 1 + options.n_negatives, flagged)
     n_test = round(options.test_share * len(pool))
     groups = pool.groups if options.split_by == "video" else np.arange(len(pool))
     check_split(groups, n_test, options.test_share)
@@ -98,7 +100,12 @@ def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: A
     if options.splits == "fixed":
         check_lasting([one for _, one, _ in phases])
         fixed_folds(groups, options.test_share, seed=options.seed)
-    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options)
+    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options, flagged)
+
+
+def _is_guarded(pool: CandidatePool, options: AFOptions) -> bool:
+    """Whether flagged candidates are kept out."""
+    return "flagged" in pool.tables and not options.ignore_guard
 
 
 @dataclass(frozen=True)
@@ -111,6 +118,8 @@ class _Loop:
     """(N,) what no split may part."""
     n_test: int
     options: AFOptions
+    flagged: np.ndarray | None
+    """(N, K) candidates that are kept out."""
 
     def fitting(self, run: Run) -> Fitting:
         """How the iterations of `run` come by split and filter."""
@@ -157,7 +166,8 @@ class _Loop:
         options = self.options
         policy = Policy(n_swaps(scores, options), options.rule, options.pick, lazy=options.scan == "lazy")
         keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
-        return replace(assigned, scores, pool.counts[test], score, keys, policy)
+        flagged = None if self.flagged is None else self.flagged[test]
+        return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
 
 
 def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
@@ -189,10 +199,15 @@ def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
 
 def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:
     """What a resumed run must have in common; how long to go on may change."""
-    free = ("iterations", "until", "window", "scan", *(["splits"] if options.splits == "fresh" else []))
+    not_recorded = [
+        *(["splits"] if options.splits == "fresh" else []),
+        *([] if "flagged" in pool.tables else ["ignore_guard"]),
+    ]
+    free = ("iterations", "until", "window", "scan", *not_recorded)
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,
+        **({"unguarded_identity": pool.unguarded_identity} if "flagged" in pool.tables else {}),
         "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
         "filters": {name: settings_of(one) for name, one, _ in phases},
         "options": {name: value for name, value in asdict(options).items() if name not in free},

@@ -43,6 +43,8 @@ class AFOptions:
     """Iterations over which --until averages."""
     seed: int = 0
     """The same seed, pool and filter give the same run."""
+    ignore_guard: bool = False
+    """Let candidates enter that `swag-af guard` has flagged."""
 
     def __post_init__(self) -> None:
         check_faults(

@@ -18,6 +18,7 @@ from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -278,6 +279,18 @@ def baselines(options: BaselinesOptions) -> None:
     from swag_af.cli.baselines import baselines_lines
 
     _say(*baselines_lines(options))
+
+
+def guard(options: GuardOptions) -> None:
+    """Print what each guard marks, examples of it, and how many rows have few negatives left."""
+    from swag_af.cli.guarding import dry_run_lines, guarded_lines
+    from swag_af.guarding.verb import guard as keep_out
+    from swag_af.guarding.verb import guard_estimate
+
+    if options.dry_run:
+        _say(*dry_run_lines(guard_estimate(options)))
+        return
+    _say(*guarded_lines(keep_out(options), options))
 
 
 def prune(options: PruneOptions) -> None:

@@ -166,7 +166,7 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
     said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
     save_run(shown, options.matching, said, options.out / "people")
-    identity = open_run(options.out / "people" / "run").pool.identity
+    identity = open_run(options.out / "people" / "run").pool.unguarded_identity
     write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
 
 
@@ -192,7 +192,7 @@ def _people(options: MatchOptions) -> dict[float, _Answers]:
     """What people answered to the questions of each lambda: the majority's best choice."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
-    if whose["pool_identity"] != run.pool.identity:
+    if whose["pool_identity"] != run.pool.unguarded_identity:
         raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
     judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
     judged = opinions_of(run, run.assignment(), judging).judgements

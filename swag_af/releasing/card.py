@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.findings import read_audits
+from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.surface import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
@@ -20,6 +23,7 @@ from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import FOLDER as STAGES
+from swag_af.reporting.guards import guard_places, guard_sentences
 from swag_af.reporting.markdown import bullets, markdown_table
 from swag_af.reporting.text import accuracy_rows, drop_reasons
 
@@ -37,6 +41,7 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
         _selection(dataset),
+        *([["## Wrong endings that could be right", "", *guarded]] if (guarded := _guards(dataset)) else []),
         ["## What style gives away", "", *style_section(dataset)],
         ["## Human verification", "", *(verification_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
@@ -235,6 +240,23 @@ def _filtering(dataset: Dataset) -> list[str]:
         "",
         *_audited(dataset),
     ]
+
+
+def _guards(dataset: Dataset) -> list[str]:
+    """How many endings guards mark, of the pool, the assigned and the released; nothing where it was not guarded."""
+    pool = dataset.run.pool
+    places = guard_places(dataset.run, dataset.iteration)
+    released = guard_counts(
+        pool,
+        np.array([question.example.row for question in dataset.questions]),
+        np.array([question.columns for question in dataset.questions]),
+    )
+    if released is None:
+        return []
+    sentences = guard_sentences(dataset.run)
+    if dropped := pool.manifest.get("rows_dropped_by_guards"):
+        sentences.append(f"{dropped:,} contexts had too few endings left that were not flagged, and were left out.")
+    return [*markdown_table(guard_rows(places | {"of the released": released})), "", " ".join(sentences)]
 
 
 def _audit(dataset: Dataset) -> list[str]:

@@ -19,7 +19,7 @@ from swag_af.data.files import (
     write_manifest,
     write_text,
 )
-from swag_af.data.pool.folder import FILTER_TABLES, TEXT_TABLES
+from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_names
@@ -45,7 +45,8 @@ def release(options: ReleaseOptions) -> Dataset:
     run = open_run(options.run)
     names = style_filters(run, options)
     n_stages = 1 if rationale_run(run) is None else 2
-    run.pool.check_tables(FILTER_TABLES if names else (*TEXT_TABLES, "groups"))  # a fault is none of a filter's
+    tables = FILTER_TABLES if names else (*TEXT_TABLES, "groups")
+    run.pool.check_tables((*GUARD_TABLES, *tables))  # a fault is none of a filter's
     with progress("release", 3 + n_stages * len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
         advance(1)
