@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 
 from swag_af.data.errors import InputError
+from swag_af.data.files import sha256_file
 from swag_af.nn.training import Adam
 
 Head = Literal["AutoModelForMultipleChoice", "AutoModelForSequenceClassification"]
@@ -60,6 +61,19 @@ def load_network(model: str, config: Any, head: Head) -> Any:
     """The pretrained weights in float32, with a new head drawn from torch's generator."""
     with readable(model):
         return getattr(import_transformers(), head).from_pretrained(model, config=config, torch_dtype=torch.float32)
+
+
+def hashes_of_model(model: str) -> dict[str, str]:
+    """What decides a model's weights and tokens: the SHA-256 of each such file of its folder by name; of a name on the
+    hub the commit that was fetched. Raises InputError where it cannot be had."""
+    config, folder = read_config(model), Path(model)
+    if not folder.is_dir():
+        return {model: str(getattr(config, "_commit_hash", None))}
+    return {path.name: sha256_file(path) for path in sorted(folder.iterdir()) if path.suffix in _FILES_OF_MODEL}
+
+
+_FILES_OF_MODEL = (".json", ".txt", ".model", ".jinja", ".safetensors", ".bin")
+"""Suffixes of configuration, vocabularies and weights in a folder that transformers reads."""
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ and prints nothing but progress on the terminal:
     sweep         MatchOptions          how hard questions are at each lambda
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    guard         GuardOptions          the pool, wrong endings marked that could be right
     train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
@@ -34,10 +35,12 @@ Reading order (each folder imports only those named before it):
 
     data       contexts, texts, tags, captions, pools, runs: the ground
     nn         what networks share
+    endpoints  language models behind an address
     lm         generators of candidate endings
     filters    readers of style
     af         Adversarial Filtering, the algorithm alone
     auditing   how well filters that took no part still find gold
+    guarding   wrong endings that could be right, kept out of assignments
     judging    what people say of endings, and how far they agree
     scoring    what predictions get right, and people
     baselines  Table 3: how far models get
@@ -94,6 +97,9 @@ if TYPE_CHECKING:
     from swag_af.filters.nli.options import TrainNLIOptions
     from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
+    from swag_af.guarding.checking import check_guard
+    from swag_af.guarding.options import GuardOptions
+    from swag_af.guarding.verb import guard
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
     from swag_af.lm.lstm.train import train_lm
@@ -139,6 +145,7 @@ _MODULE_OF = {
     "Instances": "swag_af.data.instances.instances",
     "Finding": "swag_af.data.findings",
     "GenerateOptions": "swag_af.lm.options",
+    "GuardOptions": "swag_af.guarding.options",
     "LMOptions": "swag_af.lm.options",
     "MatchOptions": "swag_af.matching.options",
     "MatchingOptions": "swag_af.matching.options",
@@ -158,6 +165,7 @@ _MODULE_OF = {
     "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
+    "check_guard": "swag_af.guarding.checking",
     "contexts": "swag_af.data.captions.verb",
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
@@ -167,6 +175,7 @@ _MODULE_OF = {
     "features": "swag_af.lm.lstm.lazy",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
+    "guard": "swag_af.guarding.verb",
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
@@ -213,6 +222,7 @@ __all__ = [
     "FilterOptions",
     "Finding",
     "GenerateOptions",
+    "GuardOptions",
     "Instance",
     "Instances",
     "LMOptions",
@@ -234,6 +244,7 @@ __all__ = [
     "audit_pool",
     "check_filter",
     "check_generator",
+    "check_guard",
     "check_relevance",
     "check_similarity",
     "contexts",
@@ -245,6 +256,7 @@ __all__ = [
     "features",
     "filter_pool",
     "generate",
+    "guard",
     "make_filter",
     "make_generator",
     "match",

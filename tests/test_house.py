@@ -20,9 +20,11 @@ MAPPED = ("data", "nn", "lm", "filters")
 BELOW = {
     "data": set[str](),
     "nn": {"data"},
-    "lm": {"data", "nn"},
-    "filters": {"data", "nn"},
+    "endpoints": {"data"},
+    "lm": {"data", "nn", "endpoints"},
+    "filters": {"data", "nn", "endpoints"},
     "af": {"data", "filters"},
+    "guarding": {"data", "filters", "endpoints"},
     "auditing": {"data", "filters"},
     "judging": {"data"},
     "scoring": {"data", "auditing", "judging"},
@@ -39,6 +41,7 @@ BELOW = {
     "cli": {
         *(
             "data",
+            "endpoints",
             "lm",
             "filters",
             "af",
@@ -51,7 +54,7 @@ BELOW = {
             "matching",
             "reporting",
         ),
-        *("releasing", "pruning", "verify"),
+        *("guarding", "releasing", "pruning", "verify"),
     },
 }
 """Whom each wing may import, beside itself."""

@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
+    guarding   what the verb `guard` prints
     diagnosing  the verb `diagnose` of a run
     found      what `show` says of the folders of `audit`, `prune` and `diagnose`
     describing  the verb `describe` of a dataset

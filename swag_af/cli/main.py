@@ -30,6 +30,7 @@ from swag_af.data.terminal import is_utf8, visible
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -51,6 +52,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "train-nli": (TrainNLIOptions, "swag_af.cli.verbs:train_nli"),
+    "guard": (GuardOptions, "swag_af.cli.verbs:guard"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
     "describe": (DescribeOptions, "swag_af.cli.verbs:describe"),
     "diagnose": (DiagnoseOptions, "swag_af.cli.verbs:diagnose"),

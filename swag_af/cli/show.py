@@ -16,6 +16,7 @@ from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
 from swag_af.data.findings import read_audits
+from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run, verb_manifest
@@ -177,6 +178,8 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
+    if counts := guard_counts(pool):
+        lines += ["", *table(guard_rows({"of the pool": counts}))]
     rows = _some(range(len(pool)), options)
     examples = [
         (phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
@@ -235,6 +238,7 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
     chosen = _some(rows, options)
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        *([f"{manifest['rationales']['n_questions']:,} ask for a rationale too"] if "rationales" in manifest else []),
         *_people_lines(manifest),
         *([manifest["audits"]["summary"]] if "audits" in manifest else []),
         *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),

@@ -18,6 +18,7 @@ from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -170,12 +171,13 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 def match(options: MatchOptions) -> None:
     """Print how the data was read, what was matched with what, what came of it, and three questions."""
     from swag_af.cli.matching import dry_run_lines, matched_lines, sweep_lines
+    from swag_af.matching.sweep import dry_run as dry_run_of_sweep
     from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import dry_run
     from swag_af.matching.verb import match as make
 
     if options.dry_run:
-        _say(*dry_run_lines(dry_run(options)))
+        _say(*dry_run_lines((dry_run_of_sweep if options.sweeping.sweep else dry_run)(options)))
     elif options.sweeping.sweep:
         _say(*sweep_lines(sweep(options), options))
     else:
@@ -279,6 +281,18 @@ def baselines(options: BaselinesOptions) -> None:
     _say(*baselines_lines(options))
 
 
+def guard(options: GuardOptions) -> None:
+    """Print what each guard marks, examples of it, and how many rows have few negatives left."""
+    from swag_af.cli.guarding import dry_run_lines, guarded_lines
+    from swag_af.guarding.verb import guard as keep_out
+    from swag_af.guarding.verb import guard_estimate
+
+    if options.dry_run:
+        _say(*dry_run_lines(guard_estimate(options)))
+        return
+    _say(*guarded_lines(keep_out(options), options))
+
+
 def prune(options: PruneOptions) -> None:
     """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
     from swag_af.cli.pruning import pruned_lines
@@ -358,6 +372,8 @@ def release(options: ReleaseOptions) -> None:
             ),
         )
     _say("", *style_lines(dataset.run, dataset.style))
+    if why := dataset.rationales:
+        _say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():

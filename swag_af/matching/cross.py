@@ -8,7 +8,7 @@ Letters: `n` queries, `m` responses, `b` pairs of a batch.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from swag_af.data.progress import progress
 from swag_af.filters.pretrained import (
     Head,
     descend,
+    hashes_of_model,
     load_config,
     load_network,
     load_tokenizer,
@@ -85,6 +86,11 @@ class CrossEncoder:
     def check(self) -> None:
         """Raise InputError when the package or the model is missing, or a setting is out of range."""
         self._load()
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, with the hashes of the model's files in place of its path."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        return own | {"model": hashes_of_model(self.model)}
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""

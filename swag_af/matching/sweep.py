@@ -26,13 +26,14 @@ from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
+from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
 from swag_af.matching.reading import read_items
-from swag_af.matching.verb import WORK, check_folder, identity_of
+from swag_af.matching.verb import WORK, check_folder, check_models, identity_of
 from swag_af.matching.work import match_items, plan_of
 
 SWEEP, PEOPLE = "sweep.json", "people.json"
@@ -44,6 +45,8 @@ def sweep(options: MatchOptions) -> list[Point]:
 
     Raises InputError as `match` does, and for verdicts on other questions.
     """
+    if options.dry_run:
+        raise InputError("dry_run sweeps nothing. In Python, `swag_af.matching.sweep.dry_run(options)` estimates.")
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
     weights = sorted(options.sweeping.sweep)
@@ -72,6 +75,19 @@ def sweep(options: MatchOptions) -> list[Point]:
     }
     write_json(options.out / SWEEP, record)
     return points
+
+
+def dry_run(options: MatchOptions) -> list[Estimate]:
+    """What `sweep` would take with these options: pairs are scored once, and matched for each lambda; writes nothing.
+
+    Raises InputError as `sweep` does.
+    """
+    check_folder(options.out, SWEEP)
+    items = _sampled(read_items(options.data, options.pairs, options.reading), options)
+    check_models(options.matching)
+    matching, n = options.matching, len(options.sweeping.sweep)
+    made = estimate(f"answers, {n} lambdas", items, plan_of(items, matching), matching, max(options.sweeping.sweep))
+    return [replace(made, seconds_to_match=n * made.seconds_to_match)]
 
 
 def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:
@@ -110,6 +126,7 @@ def _point(weight: float, stage: Stage, options: MatchOptions, people: "_Answers
         options_alone=_accuracy(alone.hits, groups),
         similarity=float(stage.outcome.similarity.mean()),
         people=None if people is None else _accuracy(people.hits, people.groups),
+        loss=stage.outcome.loss / len(groups),
     )
 
 
@@ -149,7 +166,7 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
     said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
     save_run(shown, options.matching, said, options.out / "people")
-    identity = open_run(options.out / "people" / "run").pool.identity
+    identity = open_run(options.out / "people" / "run").pool.unguarded_identity
     write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
 
 
@@ -175,7 +192,7 @@ def _people(options: MatchOptions) -> dict[float, _Answers]:
     """What people answered to the questions of each lambda: the majority's best choice."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
-    if whose["pool_identity"] != run.pool.identity:
+    if whose["pool_identity"] != run.pool.unguarded_identity:
         raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
     judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
     judged = opinions_of(run, run.assignment(), judging).judgements

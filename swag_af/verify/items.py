@@ -1,5 +1,7 @@
 """The items of a verification: which are still open, and which one an annotator gets next.
 
+Items with endings that guards have marked (`swag-af guard`) come first, those with most of them before others.
+
 An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
 again, to people who have not seen its row.
@@ -32,6 +34,14 @@ class Rules:
     most_annotators: int = 3
     seed: int = 0
     """Breaks ties among endings (`verdicts.judge`)."""
+    marked: np.ndarray | None = None
+    """(N, A) whether a guard has marked what is assigned; None where the pool was not guarded."""
+
+    def n_marked(self, item: Item) -> int:
+        """How many of the item's endings a guard has marked."""
+        if self.marked is None:
+            return 0
+        return int(self.marked[item.row, np.isin(self.assignment[item.row], item.columns)].sum())
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
@@ -41,7 +51,9 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
     now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(items.c.row)))
-        new = [_line(made[row], rank, UNTOUCHED, rules) for rank, row in enumerate(order.tolist()) if row not in known]
+        ranks = [rank - len(made) * rules.n_marked(made[row]) for rank, row in enumerate(order.tolist())]
+        drawn = zip(ranks, order.tolist(), strict=True)
+        new = [_line(made[row], rank, UNTOUCHED, rules) for rank, row in drawn if row not in known]
         for i in range(0, len(new), N_AT_ONCE):
             connection.execute(insert(items), new[i : i + N_AT_ONCE])
         if connection.scalar(select(settings.c.value).where(settings.c.name == "rules")) != now:

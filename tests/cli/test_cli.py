@@ -38,6 +38,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
@@ -439,6 +440,11 @@ THREE_FORMS = {
         TrainNLIOptions(
             (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
         ),
+    ),
+    "guard": (
+        "pool = 'p'\nby = 'words,likelihood'\nthresholds = 'words=0.7'\nout = 'g'\nmin-negatives = 9",
+        "guard p --by words,likelihood --thresholds words=0.7 --out g --min-negatives 9",
+        GuardOptions(Path("p"), "words,likelihood", "words=0.7", out=Path("g"), min_negatives=9),
     ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),

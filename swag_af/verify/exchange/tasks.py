@@ -75,7 +75,7 @@ class Key:
 def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
     """One task per item. Ids and orders depend on the pool, the seed and the item only."""
     tasks = []
-    identity = run.pool.identity
+    identity = run.pool.unguarded_identity
     with progress("texts", len(items), "items") as advance:
         for item in items:
             columns = ",".join(map(str, item.columns))

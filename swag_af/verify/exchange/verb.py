@@ -98,7 +98,7 @@ def export(options: ExportOptions) -> Exported:
         if platform.form is not None:
             platform.form(temporary[form], tasks)
         platform.write(temporary[out], tasks)
-        write_key(temporary[key_path(out)], options.to, run.pool.identity, tasks)
+        write_key(temporary[key_path(out)], options.to, run.pool.unguarded_identity, tasks)
     return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out))
 
 
@@ -128,7 +128,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     made = make_items(assignment, seed=options.seed)
     earlier: dict[int, list[Judgement]] = {}
     if options.verdicts is not None:
-        earlier_verdicts = read_verdicts(options.verdicts, run.pool.identity)
+        earlier_verdicts = read_verdicts(options.verdicts, run.pool.unguarded_identity)
         check_in_pool((verdict.item for verdict in earlier_verdicts), run.pool.counts, options.verdicts)
         dropped = screened(earlier_verdicts)
         counted = [verdict for verdict in earlier_verdicts if verdict.annotator not in dropped]
@@ -159,7 +159,7 @@ def import_verdicts(options: ImportOptions) -> Imported:
     """Read the replies and write them as verdicts; the result also counts those that were dropped."""
     check_output(options.out, force=options.force)
     pool = open_run(options.run).pool
-    identity = pool.identity
+    identity = pool.unguarded_identity
     if options.key is None:
         found = _merged([verdict for path in options.files for verdict in read_verdicts(path, identity)])
     else:

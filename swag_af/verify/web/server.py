@@ -13,6 +13,7 @@ from datetime import datetime
 from ipaddress import ip_address
 from pathlib import Path
 
+import numpy as np
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -24,7 +25,8 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
-from swag_af.data.pool.folder import TEXT_TABLES
+from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
+from swag_af.data.pool.guarded import guards_of, marks
 from swag_af.data.run import Run, open_run
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
@@ -54,14 +56,14 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     listener = listen(options.host, options.port)
     with listener:
         run = open_run(options.run)
-        run.pool.check_tables(TEXT_TABLES)
+        run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
         questions = read_questions(options.qualification)
         store = open_verification(run, options)
         keys = read_keys(options.run)
         token = options.admin_token or keys.admin_token
         n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
         site = _site(run, store, questions, keys.secret, options)
-        say(*welcome(options, listener.getsockname()[1], token, n_items))
+        say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
@@ -201,7 +203,7 @@ def open_verification(run: Run, options: ServeOptions) -> Store:
     """The run's verification, begun now or before."""
     iteration = run.n_finished if options.iteration is None else options.iteration
     run.assignment(iteration)  # raises if there is no such iteration
-    begun_with = {"pool_identity": run.pool.identity, "iteration": iteration, "seed": options.seed}
+    begun_with = {"pool_identity": run.pool.unguarded_identity, "iteration": iteration, "seed": options.seed}
     return begin_store(options.run, options.database, begun_with)
 
 
@@ -231,7 +233,9 @@ def _error_page(request: Request, error: Exception) -> Response:
 
 def _rules(run: Run, options: ServeOptions) -> Rules:
     per_item = options.annotators_per_item, options.max_annotators_per_item
-    return Rules(run.assignment(options.iteration), *per_item, options.seed)
+    assignment = run.assignment(options.iteration)
+    marked = marks(run.pool, np.arange(len(assignment)), assignment).any(axis=2) if guards_of(run.pool) else None
+    return Rules(assignment, *per_item, options.seed, marked)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -278,6 +282,17 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
             "with TLS before it (docs/VERIFY.md).",
         ]
     return [*lines, "", "Ctrl-C stops; the same command goes on."]
+
+
+def of_guards(run: Run) -> list[str]:
+    """That questions with marked endings come first, where the pool was guarded."""
+    if not guards_of(run.pool):
+        return []
+    return [
+        "",
+        "Questions with endings that `swag-af guard` has marked come first. Until all are answered, what people said "
+        "is of no random sample.",
+    ]
 
 
 def _is_loopback(host: str) -> bool:

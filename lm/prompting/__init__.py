@@ -1,0 +1,9 @@
+"""What a language model is told, and which of its words are an ending.
+
+Reading order (each file imports only those named before it):
+
+    prompt  a prompt, read from a TOML file
+    sieve   endings from raw texts, and why others are none
+
+Importing this package loads nothing else.
+"""

@@ -1,0 +1,160 @@
+"""Endings from the raw texts of a language model, and why others are none.
+
+What comes back is a continuation, a JSON list, lines with numbers, or a refusal. `endings_in` finds what could be
+endings; a `Sieve` keeps those of one context that are distinct, readable and not gold, and counts the others by reason.
+"""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.context import Context, phrase
+from swag_af.data.text.surface import CLOSERS
+from swag_af.data.text.wording import comparable
+from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
+from swag_af.lm.prompting.prompt import Prompt
+
+REASONS: dict[str, str] = {
+    "blank": "nothing to read in it",
+    "refusal": "the model declines, or speaks of itself",
+    "echo": "repeats the context",
+    "unfinished": "stops within a sentence",
+    "too_short": "fewer tokens than --min-tokens",
+    "too_long": "more tokens than --max-tokens",
+    "equal_to_gold": "the words of gold",
+    "repeated": "the words of an earlier ending of the context",
+}
+"""Every reason for leaving out a text that could have been an ending, in the order in which they are tested."""
+
+_REFUSAL = re.compile(
+    r"^\W*(?:i(?:'m| am)? ?(?:sorry|unable|can(?:'t|not)|won't|will not)|as an ai|sorry,|here (?:are|is) |sure[,!:]|"
+    r"certainly[,!:]|of course[,!:]|unfortunately, i)|\b(?:language model|ai assistant)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^\s*(?:[-*•]|\(?(?:\d{1,3}|[a-zA-Z])[.):])\s+")
+_ECHO = 5
+"""Tokens of the context that make an ending an echo of it: a wrong answer may be a word of the question."""
+_FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+
+
+def endings_in(text: str, prompt: Prompt) -> list[str]:
+    """What could be endings in one text that came back, in order.
+
+    Of a prompt that is continued, one: up to the end of its sentence or its line. Of one that asks for a list, the
+    strings of the first JSON list, an object's list or strings too; where there is none, or it is cut off, the strings
+    or lines that are whole.
+    """
+    if prompt.way == "continue":
+        first = next(filter(str.strip, text.splitlines()), "")
+        return [first_sentence(first) if prompt.ends == "sentence" else normalise_blanks(first)]
+    plain = _FENCE.sub("", text.strip())
+    begin = plain.find("[")
+    strings = _json_strings(plain) if begin < 0 else _json_strings(plain[begin:])
+    found = _lines(plain) if strings is None else strings
+    return [normalise_blanks(one) for one in found]
+
+
+def first_sentence(text: str) -> str:
+    """`text` up to and with the mark that ends its first sentence."""
+    return next(iter(sentences_of(normalise_blanks(text))), "")
+
+
+def _json_strings(text: str) -> list[str] | None:
+    """The strings of a JSON value at the beginning of `text`; of a list that is cut off, those that are whole; None
+    where there is no JSON."""
+    if text[:1] not in ("[", "{", '"'):
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        if not text.startswith("["):
+            return None
+        return [json.loads(found) for found in re.findall(r'"(?:[^"\\\n]|\\["\\/bfnrtu])*"(?=\s*[,\]])', text)] or None
+    return _strings_of(value)
+
+
+def _strings_of(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in _strings_of(one)] if isinstance(value, list) else []
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of `text` that have a number or a dot before them, without it; all lines where none has."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    numbered = [_NUMBERED.sub("", line) for line in lines if _NUMBERED.match(line)]
+    return numbered or lines
+
+
+@dataclass
+class Sieve:
+    """The endings of one context, until there are `n`."""
+
+    context: Context
+    n: int
+    min_tokens: int
+    """Tokens that an ending has at least; golds should have as many."""
+    max_tokens: int
+    ends: str = "sentence"
+    """As the prompt says; an ending that is a sentence must be finished."""
+    endings: list[str] = field(default_factory=list)
+    """Those that are kept, in the order in which they came."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    """How many were left out for each of `REASONS`."""
+
+    def __post_init__(self) -> None:
+        self._gold = comparable(self.context.gold)
+        self._before = comparable(phrase(self.context))
+        self._known = {comparable(ending) for ending in self.endings}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many as were asked for."""
+        return len(self.endings) >= self.n
+
+    def add(self, text: str) -> str:
+        """Keep `text` if it can be kept and is needed; returns the reason why not, empty where it is kept or there are
+        enough already."""
+        if self.is_full:
+            return ""
+        ending = normalise_blanks(_without_quotes(self._without_context(text)))
+        reason = self._reason(ending)
+        if reason:
+            self.rejected[reason] += 1
+        else:
+            self._known.add(comparable(ending))
+            self.endings.append(ending)
+        return reason
+
+    def _without_context(self, text: str) -> str:
+        """`text` without the context's start, where it begins with that: models often write the whole sentence."""
+        for before in (phrase(self.context), self.context.start):
+            if before and text.casefold().startswith(f"{before} ".casefold()):
+                return text[len(before) :]
+        return text
+
+    def _reason(self, ending: str) -> str:
+        key = comparable(ending)
+        n_tokens = len(token_spans(ending))
+        tests = {
+            "blank": not any(map(str.isalnum, key)),
+            "refusal": bool(_REFUSAL.search(ending)),
+            "echo": n_tokens >= _ECHO and key in self._before,
+            "unfinished": self.ends == "sentence" and ending.rstrip(CLOSERS)[-1:] not in SENTENCE_ENDS,
+            "too_short": n_tokens < self.min_tokens,
+            "too_long": n_tokens > self.max_tokens,
+            "equal_to_gold": key == self._gold,
+            "repeated": key in self._known,
+        }
+        return next((reason for reason, is_so in tests.items() if is_so), "")
+
+
+def _without_quotes(text: str) -> str:
+    """`text` without a pair of quotes around the whole of it."""
+    plain = text.strip()
+    is_quoted = len(plain) > 2 and plain[0] == plain[-1] == '"' and '"' not in plain[1:-1]
+    return plain[1:-1] if is_quoted else plain

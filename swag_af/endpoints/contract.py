@@ -1,0 +1,86 @@
+"""Requests, answers, and what a server can do."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from swag_af.data.files import sha256_json
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a server; two that are equal are asked once."""
+
+    path: Literal["completions", "chat/completions"]
+    """The address, behind `/v1/`."""
+    body: Mapping[str, Any] = field(hash=False)
+    """What is sent as JSON, but for the model's name, which the client adds."""
+
+    @property
+    def key(self) -> str:
+        """A hash of what is asked."""
+        return sha256_json({"path": self.path, "body": dict(self.body)})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one request."""
+
+    body: Mapping[str, Any] = field(hash=False)
+    """The server's JSON; empty where there is an `error`."""
+    error: str = ""
+    """Why the server refuses this request for good, in words that can be counted: `refused_400`."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all choices, of either kind of answer; a choice without text gives an empty one."""
+        return [_text(choice) for choice in self.body.get("choices") or [] if isinstance(choice, Mapping)]
+
+
+def _text(choice: Mapping[str, Any]) -> str:
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, Mapping) else choice.get("text")
+    return text if isinstance(text, str) else ""
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a server was found to be able to do, by trying it."""
+
+    model: str
+    """The model that answers, as the server calls it."""
+    completions: bool = False
+    """It answers at /v1/completions."""
+    chat: bool = False
+    """It answers at /v1/chat/completions."""
+    echo_logprobs: bool = False
+    """Completions with `echo` have a log-probability for every token of the prompt but the first."""
+    prompt_logprobs: bool = False
+    """`prompt_logprobs`, as vLLM has it, gives the same."""
+    answer_logprobs: bool = False
+    """The tokens that it generates come with log-probabilities."""
+    many: bool = False
+    """`n` gives as many choices as were asked for."""
+    json_schema: bool = False
+    """`response_format` with a JSON schema is kept to."""
+
+    @property
+    def reads_prompts(self) -> bool:
+        """Whether the likelihood of a given text can be had at all."""
+        return self.echo_logprobs or self.prompt_logprobs
+
+
+class Asker(Protocol):
+    """Something that answers requests: `Endpoint`, or a stand-in of a test."""
+
+    url: str
+
+    def abilities(self) -> Abilities:
+        """What the server can do; tried once, then known."""
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[tuple[int, Answer]]:
+        """The position and answer of every request, as it comes; each answer is on disk before it is given.
+
+        Raises InputError where the server cannot be reached or refuses the key, ExhaustedError when a limit of the
+        options is reached; what was answered until then is kept and is not asked again.
+        """

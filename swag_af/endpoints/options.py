@@ -1,0 +1,43 @@
+"""The options that every verb shares which asks a server."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults, check_numbers
+
+
+@dataclass(frozen=True)
+class EndpointOptions:
+    """How a server is asked, for `endpoint[URL]` and `judge[URL]`."""
+
+    model: str = ""
+    """The model's name, as the server calls it; not needed where the server has one only."""
+    api: Literal["auto", "completions", "chat"] = "auto"
+    """Which address is asked: /v1/completions or /v1/chat/completions; auto tries what the server can do."""
+    concurrency: int = 8
+    """Requests under way at a time, at most."""
+    timeout: float = 120.0
+    """Seconds until a request is given up and tried again."""
+    retries: int = 8
+    """How often a request is tried again after errors that may pass, ever longer apart."""
+    max_requests: int | None = None
+    """Stop, with all answers kept, once this many requests have been sent, tried again or not."""
+    max_total_tokens: int | None = None
+    """Stop, with all answers kept, once so many tokens, of prompts and of answers, have been used."""
+    prices: Path | None = None
+    """A TOML file of prices by model, money a million tokens: `["my-model"]`, `prompt = 0.5`, `answer = 1.5`."""
+    key_variable: str = "OPENAI_API_KEY"
+    """The environment variable that holds the server's key, if it needs one; the key itself is written nowhere."""
+
+    def __post_init__(self) -> None:
+        limits = [name for name in ("max_requests", "max_total_tokens") if getattr(self, name) is not None]
+        check_faults(
+            [
+                (self.concurrency < 1, f"--concurrency {self.concurrency}: at least 1"),
+                (self.timeout <= 0, f"--timeout {self.timeout}: above 0"),
+                (self.retries < 0, f"--retries {self.retries}: not below 0"),
+                *((getattr(self, n) < 1, f"--{n.replace('_', '-')} {getattr(self, n)}: at least 1") for n in limits),
+            ]
+        )
+        check_numbers(self)

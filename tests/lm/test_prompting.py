@@ -1,0 +1,122 @@
+"""Prompts from files, and endings from what models write."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError
+from swag_af.lm.prompting.prompt import PROMPTS, Prompt, load_prompt
+from swag_af.lm.prompting.sieve import REASONS, Sieve, endings_in
+
+CONTEXT = Context("A man sits at a piano.", "he", "begins to play it.")
+LISTS = Prompt("t", "{{ context }}", way="list")
+ONE = Prompt("t", "{{ context }}")
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_ours_can_be_read_and_say_the_context_as_released(name: str) -> None:
+    prompt = load_prompt(name)
+    assert "A man sits at a piano. He" in prompt.text(CONTEXT, 3)
+    assert prompt.messages(CONTEXT, 3)[-1]["role"] == "user"
+    assert prompt.shows_gold == (name == "wrong-answer") == (CONTEXT.gold in prompt.asked(CONTEXT, 3))
+
+
+def test_a_continued_text_ends_where_the_ending_begins() -> None:
+    assert load_prompt("continuation").text(CONTEXT, 1) == "A man sits at a piano. He"
+
+
+def test_examples_are_turns_and_answers_are_json() -> None:
+    messages = load_prompt("wrong-ending").messages(CONTEXT, 2)
+    assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    assert len(json.loads(messages[2]["content"])) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('task = "a"', "template"),
+        ('task = "a"\ntemplate = "{{ label }}"', "knows no label"),
+        ('task = "a"\ntemplate = "{{ context"', "Jinja"),
+        ('task = "a"\ntemplate = "a"\nway = "maybe"', "maybe"),
+        ('task = "a"\ntemplate = "a"\nexamples = [{sent1 = "b"}]', "example 1 has no endings"),
+        ('task = "a"\ntemplate = "a"\ncolour = 1', "colour"),
+    ],
+)
+def test_a_prompt_that_is_none_is_told_in_one_line(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=fault):
+        load_prompt(str(path))
+
+
+def test_what_a_model_is_told_decides_the_hash_and_its_name_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('task = "a"\ntemplate = "{{ context }}"')
+    other = tmp_path / "other.toml"
+    other.write_text('task = "a"\ntemplate = "{{ context }}!"')
+    copy = tmp_path / "copy.toml"
+    copy.write_text(path.read_text())
+    hashes = [load_prompt(str(one)).sha256 for one in (path, copy, other)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (" plays it. He then leaves.", ["plays it."]),
+        ("\n\nplays Mr. Smith a song. Then", ["plays Mr. Smith a song."]),
+        ("", [""]),
+    ],
+)
+def test_a_continuation_is_one_sentence(text: str, found: list[str]) -> None:
+    assert endings_in(text, ONE) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["eats it.", "sells it."]',
+        'Sure! Here they are:\n```json\n["eats it.", "sells it."]\n```',
+        '{"endings": ["eats it.", "sells it."]}',
+        '["eats it.", "sells it.", "burns i',
+        "1. eats it.\n2. sells it.",
+        "Here are two:\n- eats it.\n- sells it.",
+    ],
+)
+def test_lists_are_found_in_whatever_is_around_them(text: str) -> None:
+    assert endings_in(text, LISTS) == ["eats it.", "sells it."]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("plays a slow song with both hands.", ""),
+        ("He plays a slow song with both hands.", ""),
+        ('"plays a slow song with both hands."', ""),
+        ("...", "blank"),
+        ("I'm sorry, but I cannot write that.", "refusal"),
+        ("A man sits at a piano.", "echo"),
+        ("plays a slow song with both", "unfinished"),
+        ("sings.", "too_short"),
+        ("begins  to play it", "unfinished"),
+        ("Begins to play it.", "equal_to_gold"),
+        ("eats the whole of it.", "repeated"),
+    ],
+)
+def test_the_sieve_keeps_what_can_be_an_ending(text: str, reason: str) -> None:
+    sieve = Sieve(CONTEXT, 4, 4, 12, endings=["eats the whole of it."])
+    assert sieve.add(text) == reason
+    assert reason == "" or reason in REASONS
+    assert sieve.rejected.total() == bool(reason)
+    assert len(sieve.endings) == 1 + (not reason)
+
+
+def test_a_full_sieve_takes_and_counts_nothing() -> None:
+    sieve = Sieve(CONTEXT, 1, 1, 12)
+    for text in ("plays it.", "sells it.", ""):
+        sieve.add(text)
+    assert sieve.is_full
+    assert sieve.endings == ["plays it."]
+    assert not sieve.rejected
