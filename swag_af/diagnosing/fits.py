@@ -73,9 +73,8 @@ class Fits:
     def present(self, contexts: np.ndarray) -> np.ndarray:
         """(c, K) which candidates `contexts` (c,) have, or may get: none that are flagged, except what is assigned."""
         present = np.arange(self.pool.n_candidates) < self.counts[contexts][:, None]
-        if "flagged" in self.pool.tables:
-            present &= ~self.pool.gather("flagged", self.rows[contexts])
-            np.put_along_axis(present, self.assigned[contexts], True, axis=1)
+        present &= ~self.pool.flagged(self.rows[contexts])
+        np.put_along_axis(present, self.assigned[contexts], True, axis=1)
         return present
 
     def curve_point(self, filter: int, seed: int, curve: "Curve", n_train: int) -> np.ndarray:
