@@ -87,7 +87,10 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     groups = renumbered(run.pool.groups[rows])
     made = usable_filters(run.pool, names, groups, device=options.device)
     _check_parts(groups, options.folds)
-    return Subject(run, names, made, rows, groups, options, _notes(names, made, manifest))
+    notes = _notes(names, made, manifest)
+    if len(rows) < len(run.pool):
+        notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
+    return Subject(run, names, made, rows, groups, options, notes)
 
 
 def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:

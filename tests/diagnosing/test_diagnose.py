@@ -331,6 +331,7 @@ def test_rows_of_a_limited_diagnosis_are_whole_groups(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "run" / "diagnosis" / "rows.jsonl").read_text().splitlines()]
     assert found.n == len(rows) >= 40
     assert found.n_all == N
+    assert found.notes[-1] == f"A sample of {found.n} of {N} contexts: filters fitted on fewer find less."
     groups = run.pool.groups
     mine = [row["row"] for row in rows]
     assert set(np.flatnonzero(np.isin(groups, groups[mine]))) == set(mine)
