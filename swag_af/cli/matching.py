@@ -101,8 +101,8 @@ def _advice(points: Sequence[Point], options: MatchOptions) -> list[str]:
     asked, out = options.sweeping.human_accuracy, options.out
     if not any(point.people for point in points):
         return [
-            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'}, to ask people; then "
-            "the same command again with --verdicts."
+            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'} --min-gold-share 0, to "
+            "ask people and keep those who are often wrong; then the same command again with --verdicts."
         ]
     best = recommended(points, asked)
     if best is None:

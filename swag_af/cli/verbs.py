@@ -362,7 +362,8 @@ def release(options: ReleaseOptions) -> None:
         dropped = len(dataset.opinions.dropped)
         _say(
             f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
-            f"{dropped:,} of them dropped; {dataset.n_generated:,} questions have a generated answer",
+            f"{dropped:,} of them dropped"
+            + ("" if dataset.run.matching else f"; {dataset.n_generated:,} questions have a generated answer"),
             "",
             *table(
                 [

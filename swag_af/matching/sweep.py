@@ -109,7 +109,13 @@ def _matched(items: Items, options: MatchOptions, weights: Sequence[float]) -> d
     plan = plan_of(items, options.matching)
     with progress("match", len(plan.buckets.names), "buckets") as advance:
         outcomes = match_items(
-            items, plan, options.matching, weights=weights, folder=options.out / WORK / "answers", advance=advance
+            items,
+            plan,
+            options.matching,
+            weights=weights,
+            folder=options.out / WORK / "answers",
+            advance=advance,
+            workers=options.workers,
         )
     return {
         weight: Stage(items, plan, outcome, wrong_answers(items, outcome, options.matching))

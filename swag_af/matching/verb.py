@@ -74,7 +74,7 @@ def match(options: MatchOptions) -> Matched:
     if begun.exists():
         check_same(read_json(begun), identity, begun, "--out")
     write_json(begun, identity)
-    stages = _stages(items, options.matching, options.out / WORK)
+    stages = _stages(items, options)
     _write(options, stages, identity)
     shutil.rmtree(options.out / WORK, ignore_errors=True)
     return open_matched(options.out)
@@ -133,14 +133,23 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     }
 
 
-def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, Stage]:
+def _stages(items: Items, options: MatchOptions) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
+    matching, work, workers = options.matching, options.out / WORK, options.workers
     parts = parts_of(items, matching)
     plans = plans_of(parts, matching)
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part, weight in parts:
-            (outcome,) = match_items(part, plans[name], matching, weights=[weight], folder=work / name, advance=advance)
+            (outcome,) = match_items(
+                part,
+                plans[name],
+                matching,
+                weights=[weight],
+                folder=work / name,
+                advance=advance,
+                workers=workers,
+            )
             stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
     return stages
 

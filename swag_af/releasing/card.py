@@ -75,8 +75,11 @@ def _introduction(dataset: Dataset) -> list[str]:
     ]
     if dataset.opinions is None:
         return [*lines, UNVERIFIED]
-    judged = f"{dataset.opinions.n_annotators:,} annotators judged the endings; "
-    return [*lines, judged + f"{dataset.n_generated:,} training questions have a generated ending as their answer."]
+    n = dataset.opinions.n_annotators
+    if dataset.run.matching:
+        return [*lines, f"{n:,} annotators judged the answers."]
+    generated = f"{dataset.n_generated:,} training questions have a generated ending as their answer."
+    return [*lines, f"{n:,} annotators judged the endings; {generated}"]
 
 
 def _what_is_filtered(dataset: Dataset) -> str:
@@ -297,6 +300,8 @@ def _left_out(dataset: Dataset) -> list[str]:
         "",
         *markdown_table(_reason_rows("context left out because", dataset.left_out, LEFT_OUT)),
     ]
+    if dataset.run.matching:
+        return lines
     lines += [
         "",
         f"Second questions for training, whose answer is a generated ending that was ranked above gold: "
