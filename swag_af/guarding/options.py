@@ -18,7 +18,7 @@ class GuardOptions:
     unless --ignore-guard is given, and `swag-af verify` shows people questions with marked endings first. Rates stand
     in the report of a run and in the card of a dataset.
 
-    Guards: words (from 0.8: the ending shares its words with gold, or all of them stand in it); nli[FOLDER] (from 0.9:
+    Guards: words (from 0.6: the ending shares its words with gold, or all of them stand in it); nli[FOLDER] (from 0.9:
     by a model of `swag-af train-nli`, the second sentence follows from gold's, or gold's from it); likelihood (from 0
     nats a token: likelier than gold by the pool's language model); package.module:Class.
 

@@ -44,8 +44,10 @@ def guard(options: GuardOptions) -> CandidatePool:
     pool = CandidatePool.open(options.pool)
     if options.by == NONE:
         return _unguarded(pool)
-    chosen, asked = _checked(pool, options)
     work = options.pool / WORK if options.out is None else options.out.with_name(f"{options.out.name}.{WORK}")
+    if options.out is not None and options.out.exists() and not options.force:
+        shutil.rmtree(work, ignore_errors=True)  # of a run that was killed when the copy stood
+    chosen, asked = _checked(pool, options)
     score_all(asked, chosen, work, workers=options.workers)
     arrays = _tables(asked, chosen, work)
     records = {"guards": [one.record() for one in chosen]}
@@ -63,7 +65,7 @@ def guard_estimate(options: GuardOptions) -> list[Estimate]:
 def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], Asked]:
     """The guards, fit for use, and what they are asked about; warns of exclusion by likelihood."""
     chosen = chosen_guards(options)
-    pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
+    pool.check_tables((*TEXT_TABLES, *GUARD_TABLES) if options.out is None else None)
     for one in chosen:
         pool.require(*getattr(one.guard, "requires", ()))
         getattr(one.guard, "check", lambda: None)()

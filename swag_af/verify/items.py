@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
+from swag_af.data.pool.guarded import guards_of, marks
+from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
@@ -42,6 +45,15 @@ class Rules:
         if self.marked is None:
             return 0
         return int(self.marked[item.row, np.isin(self.assignment[item.row], item.columns)].sum())
+
+
+def rules_of(run: Run, options: ServeOptions) -> Rules:
+    """The rules of `verify serve` for the endings of a run."""
+    assignment = run.assignment(options.iteration)
+    marked = None
+    if guards_of(run.pool):
+        marked = np.asarray(marks(run.pool, np.arange(len(assignment)), assignment).any(axis=2))
+    return Rules(assignment, options.annotators_per_item, options.max_annotators_per_item, options.seed, marked)
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
