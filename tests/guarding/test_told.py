@@ -19,6 +19,8 @@ from swag_af.judging.verdicts import make_items
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.reporting.verb import write_report
+from swag_af.verify.exchange.verb import items_to_judge
+from swag_af.verify.options import ExportOptions
 from swag_af.verify.web.server import of_guards
 
 
@@ -72,6 +74,13 @@ def test_a_limit_draws_at_random_and_growing_it_keeps_what_was_drawn(run: Run) -
         pass
     rows = {verdict.item.row for verdict in more.store.verdicts()}
     assert rows == set(np.random.default_rng(1).permutation(len(run.pool))[:16].tolist())
+
+
+def test_tasks_for_other_platforms_have_them_first_too(run: Run) -> None:
+    items = items_to_judge(run, ExportOptions(run.path, seed=1, limit=20))
+    numbers = [n_marked(run, item.row, item.columns) for item in items]
+    assert numbers == sorted(numbers, reverse=True)
+    assert {item.row for item in items} == set(np.random.default_rng(1).permutation(len(run.pool))[:20].tolist())
 
 
 def test_the_server_says_that_they_come_first(run: Run, pool_folder: Path, tmp_path: Path) -> None:
