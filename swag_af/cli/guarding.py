@@ -44,8 +44,8 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
 def _too_many(counts: GuardCounts) -> list[str]:
     """A line for each guard that keeps out more than a few."""
     return [
-        f"{one.name} keeps out {one.n_marked / one.n_asked:.0%}, which is much: are those right? Else raise its threshold "
-        "(--thresholds), or mark only (--exclude none)."
+        f"{one.name} keeps out {one.n_marked / one.n_asked:.0%}, which is much: are those right? Else raise its "
+        "threshold (--thresholds), or mark only (--exclude none)."
         for one in counts.guards
         if one.excludes and one.n_marked > MANY * one.n_asked
     ]

@@ -28,8 +28,8 @@ WORK = "guarding"
 
 GIVES_GOLD_AWAY = (
     "Warning: likelihood keeps out every candidate that the language model finds likelier than gold. At margin 0 that "
-    "made gold the likeliest of four endings in 100 % of questions, not 37 % as before (docs/GUARD.md): choosing it is a "
-    "giveaway. Without --exclude likelihood it marks them only."
+    "made gold the likeliest of four endings in 100 % of questions, not 37 % as before (docs/GUARD.md): choosing it is "
+    "a giveaway. Without --exclude likelihood it marks them only."
 )
 
 
