@@ -4,6 +4,7 @@ A guard *marks* a candidate whose score reaches the guard's threshold. Candidate
 *flagged*, and no assignment has them (`CandidatePool.flagged`). The scores are made by `swag-af guard`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,13 @@ def marks(pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndar
     scores = pool.gather("guard_scores", rows, columns)
     marked: np.ndarray = scores >= np.array([guard["threshold"] for guard in guards], np.float32)  # NaN marks nothing
     return marked
+
+
+def n_marked(pool: CandidatePool, row: int, columns: Sequence[int]) -> int:
+    """How many of the candidates `columns` of `row` any guard marks; 0 where the pool was not guarded."""
+    if "guard_scores" not in pool.tables:
+        return 0
+    return int(marks(pool, np.array([row]), np.array([columns])).any(axis=2).sum())
 
 
 def guard_counts(

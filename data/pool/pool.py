@@ -278,7 +278,9 @@ class CandidatePool:
         """The identity that the pool has without `GUARD_TABLES`: the same before and after `swag-af guard`."""
         if "flagged" not in self.tables or self.path is None:
             return self.identity
-        hashes = [entry["unguarded_sha256"] for entry in self.manifest["shards"]]
+        hashes = [entry.get("unguarded_sha256") for entry in self.manifest["shards"]]
+        if None in hashes:
+            raise FormatError(f"{self.path / MANIFEST}: shards: unguarded_sha256 is missing. Make the pool again.")
         return pool_identity(self.manifest["vocabulary_sha256"], hashes)
 
     def require(self, *tables: str) -> None:

@@ -40,15 +40,17 @@ def filter_pool(
     *,
     out: Path | str | None = None,
     after_iteration: Callable[[Run], None] = lambda run: None,
+    is_enough: Callable[[Run], bool] = lambda run: False,
     made_by: Mapping[str, object] | None = None,
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
     `filter` is a name, an object that passes `check_filter`, or phases `[(filter, iterations), ...]`; a single
     filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
-    and goes on from what is there; a pool in memory is saved in it too. `made_by` is recorded. Audits, curve and report
-    are left to others: `run_filter`, which is the verb, makes them too. Raises InputError and ExhaustedError before any
-    work when pool, filter and options do not fit, or fewer iterations are asked for than are done.
+    and goes on from what is there; a pool in memory is saved in it too. `is_enough`, asked before each iteration but
+    the first, ends the run. `made_by` is recorded. Audits, curve and report are left to others: `run_filter`, which is
+    the verb, makes them too. Raises InputError and ExhaustedError before any work when pool, filter and options do not
+    fit, or fewer iterations are asked for than are done.
     """
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
@@ -63,7 +65,7 @@ def filter_pool(
     fitting = loop.fitting(run)
     with progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance:
         for iteration in range(1 + run.n_finished, 1 + total):
-            if _has_converged(run, phases, options):
+            if _has_converged(run, phases, options) or (run.n_finished and is_enough(run)):
                 run.plan(run.n_finished)
                 break
             assignment = loop.iterate(run, fitting, iteration, assignment)
@@ -91,6 +93,7 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 
 def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "_Loop":
     """What every iteration needs, after all checks that can be made before any work."""
+    _check_reads_candidates(phases)
     flagged = pool.flagged(np.arange(len(pool))) if _is_guarded(pool, options) else None
     check_enough(pool.counts, 1 + options.n_negatives, flagged)
     n_test = round(options.test_share * len(pool))
@@ -106,6 +109,16 @@ def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: A
 def _is_guarded(pool: CandidatePool, options: AFOptions) -> bool:
     """Whether flagged candidates are kept out."""
     return "flagged" in pool.tables and not options.ignore_guard
+
+
+def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:
+    """Raise InputError for a filter that reads the candidates of a row together: newcomers are scored without them."""
+    for name, one, _ in phases:
+        if getattr(one, "reads_rows", False):
+            raise InputError(
+                f"filter {name}: with by=letter it reads all candidates of a row together, which audits can use and a "
+                "loop cannot. Take by=likelihood or by=yes."
+            )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from swag_af.cli.following import filter_command
 from swag_af.data.context import phrase
-from swag_af.data.pool.guarded import guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.guarding.estimate import Estimate
 from swag_af.guarding.options import GuardOptions
@@ -14,6 +14,8 @@ from swag_af.reporting.text import duration, table
 
 N_EXAMPLES = 3
 """Marked endings of each guard that are shown."""
+MANY = 0.05
+"""Share of the candidates from which on a guard seems to keep out what is wrong."""
 N_ROWS = 512
 """Rows in which examples are looked for."""
 
@@ -33,9 +35,20 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
             if dropped
             else []
         ),
+        *_too_many(counts),
         f"Negatives left: {int(pool.n_eligible.min()) - 1:,} in the row with fewest.",
     ]
     return [*lines, f"Written to {pool.path}. Next: {filter_command(options.out or options.pool, pool)}"]
+
+
+def _too_many(counts: GuardCounts) -> list[str]:
+    """A line for each guard that keeps out more than a few."""
+    return [
+        f"{one.name} keeps out {one.n_marked / one.n_asked:.0%}, which is much: are those right? Else raise its "
+        "threshold (--thresholds), or mark only (--exclude none)."
+        for one in counts.guards
+        if one.excludes and one.n_marked > MANY * one.n_asked
+    ]
 
 
 def _examples(pool: CandidatePool) -> list[str]:
@@ -60,6 +73,10 @@ def dry_run_lines(estimates: Sequence[Estimate]) -> list[str]:
     """Candidates and time, guard by guard; nothing was written."""
     rows = [
         ("guard", "candidates to ask about", "time"),
-        *((e.name, f"{e.n:,}", duration(e.seconds)) for e in estimates),
+        *((one.name, f"{one.n:,}", _time(one.seconds)) for one in estimates),
     ]
     return [*table(rows), "", "From a block of rows that was just scored here, on one core. Nothing was written."]
+
+
+def _time(seconds: float | None) -> str:
+    return "as the server takes" if seconds is None else duration(seconds)

@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     words       what words say
     entailment  a model of entailment, either way
     likelihood  a language model finds it likelier than gold
+    judge       a model behind an address is asked
     scoring     blocks of rows, scored and kept
     estimate    what guarding would take
     verb        the verb `guard`

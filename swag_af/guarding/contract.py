@@ -24,14 +24,17 @@ from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
 class Guard(Protocol):
     """A model of which candidates could be right.
 
-    Six attributes are optional:
+    Eight attributes are optional:
 
     * `excludes`, whether candidates that it marks are kept out of assignments where the user says nothing: True;
     * `about`, a class attribute: what a mark means, in a few words for tables;
     * `requires`, the names of the pool tables that it reads beyond those every pool has;
     * `check()`, called before any work, which raises InputError for what would fail later;
     * `settings() -> dict`, what must be the same for scores to be kept, where the guard is no dataclass;
-    * `argument`, a class attribute: the name of the setting that stands in brackets, `nli[path/to/model]`.
+    * `argument`, a class attribute: the name of the setting that stands in brackets, `nli[path/to/model]`;
+    * `asks`, a class attribute, true where a server answers: such a guard takes `options`, an `EndpointOptions`, is
+      asked by one process, and not for a dry run;
+    * `said() -> list[str]`, what is to be told once all is scored.
     """
 
     name: str
@@ -49,8 +52,9 @@ GUARDS = Registry(
         "words": "swag_af.guarding.words:WordsGuard",
         "nli": "swag_af.guarding.entailment:EntailmentGuard",
         "likelihood": "swag_af.guarding.likelihood:LikelihoodGuard",
+        "judge": "swag_af.guarding.judge:JudgeGuard",
     },
-    {"nli": "path/to/model"},
+    {"nli": "path/to/model", "judge": "URL"},
 )
 """By the names of `--by`."""
 
@@ -85,7 +89,7 @@ def chosen_guards(options: GuardOptions) -> list[Chosen]:
     """The guards that `options` name; InputError for names that are not there, or that thresholds or exclusions name
     and `--by` does not."""
     spelled = parse_names("--by", options.by)
-    made = [GUARDS.make(name) for name in spelled]
+    made = [_made(name, options) for name in spelled]
     names = [guard.name for guard in made]
     if len(set(names)) < len(names):
         raise InputError(f"--by {options.by}: two guards are called {_repeated(names)}. Name one of them.")
@@ -103,6 +107,14 @@ def chosen_guards(options: GuardOptions) -> list[Chosen]:
         )
         for name, guard in zip(spelled, made, strict=True)
     ]
+
+
+def _made(name: str, options: GuardOptions) -> Guard:
+    asks = getattr(GUARDS.find(name), "asks", False)
+    if asks and options.workers > 1:
+        raise InputError(f"--workers {options.workers}: {name} is asked by one process, as far as --concurrency goes.")
+    guard: Guard = GUARDS.make(name, **({"options": options.endpoint} if asks else {}))
+    return guard
 
 
 def _repeated(names: list[str]) -> str:

@@ -17,8 +17,8 @@ class Estimate:
     name: str
     n: int
     """Candidates to ask about, those left out that the pool knows."""
-    seconds: float
-    """On one core."""
+    seconds: float | None
+    """On one core; None where a server is asked, and would have to be to know."""
 
 
 def estimate(asked: Asked, chosen: list[Chosen]) -> list[Estimate]:
@@ -29,6 +29,8 @@ def estimate(asked: Asked, chosen: list[Chosen]) -> list[Estimate]:
 
 def _estimate(asked: Asked, one: Chosen, known: Known) -> Estimate:
     n = sum(_n_unknown(asked, one, known, *block) for block in asked.blocks())
+    if getattr(one.guard, "asks", False):
+        return Estimate(one.guard.name, n, None)
     n_rows = max(2, BLOCK_CANDIDATES // asked.width)
     rows = np.sort(np.random.default_rng(0).permutation(len(asked.pool))[:n_rows])
     columns = np.concatenate([asked.columns(row, row + 1) for row in rows.tolist()])

@@ -1,9 +1,10 @@
 """The options of `guard`. Imports nothing heavy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from swag_af.data.errors import InputError, check_faults, check_numbers
+from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.registry import parse_names
 
 AUTO, NONE = "auto", "none"
@@ -18,9 +19,10 @@ class GuardOptions:
     unless --ignore-guard is given, and `swag-af verify` shows people questions with marked endings first. Rates stand
     in the report of a run and in the card of a dataset.
 
-    Guards: words (from 0.8: the ending shares its words with gold, or all of them stand in it); nli[FOLDER] (from 0.9:
+    Guards: words (from 0.6: the ending shares its words with gold, or all of them stand in it); nli[FOLDER] (from 0.9:
     by a model of `swag-af train-nli`, the second sentence follows from gold's, or gold's from it); likelihood (from 0
-    nats a token: likelier than gold by the pool's language model); package.module:Class.
+    nats a token: likelier than gold by the pool's language model); judge[URL] (from 0.6: a model behind an address that
+    speaks as OpenAI's do says Yes when asked whether the ending is as plausible as gold); package.module:Class.
 
     likelihood marks only, and keeps nothing out: a set in which no wrong ending is likelier than gold is solved by
     choosing the likeliest, so excluding by it makes a giveaway.
@@ -31,6 +33,7 @@ class GuardOptions:
     Try:
       swag-af guard pool
       swag-af guard pool --by "words,nli[nli],likelihood"
+      swag-af guard pool --by "words,judge[http://localhost:8000/v1]" --only-assigned run
       swag-af guard pool --by words --thresholds words=0.7 --min-negatives 9 --out guarded
       swag-af guard pool --by none
     """
@@ -55,6 +58,8 @@ class GuardOptions:
     """Only say how many candidates would be asked about, and the time."""
     force: bool = False
     """Replace an existing --out."""
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    """How the server of judge[URL] is asked."""
 
     def __post_init__(self) -> None:
         parse_names("--by", self.by)

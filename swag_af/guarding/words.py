@@ -18,7 +18,7 @@ class WordsGuard:
     """
 
     name: ClassVar[str] = "words"
-    threshold: ClassVar[float] = 0.8
+    threshold: ClassVar[float] = 0.6
     excludes: ClassVar[bool] = True
     about: ClassVar[str] = "says gold's words"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, took_part
+from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
 from swag_af.data.files import check_output, write_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.run import Run, open_run
@@ -119,5 +119,5 @@ def _results(subject: Subject) -> list[str]:
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
             change = comparison_sentence(compared, words=True)
-            lines.append(f"A fresh {label(compared.filter)} that took no part finds gold in {change}")
+            lines.append(f"A fresh {marked(run, compared.filter, True)} that took no part finds gold in {change}")
     return [*lines, *below_in_short(run, subject.findings, words=True)]

@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
+from swag_af.data.pool.guarded import n_marked
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
@@ -34,14 +38,18 @@ class Rules:
     most_annotators: int = 3
     seed: int = 0
     """Breaks ties among endings (`verdicts.judge`)."""
-    marked: np.ndarray | None = None
-    """(N, A) whether a guard has marked what is assigned; None where the pool was not guarded."""
+    pool: CandidatePool | None = None
+    """The pool whose guards say which endings are marked; None where no order by marks is wanted."""
 
     def n_marked(self, item: Item) -> int:
         """How many of the item's endings a guard has marked."""
-        if self.marked is None:
-            return 0
-        return int(self.marked[item.row, np.isin(self.assignment[item.row], item.columns)].sum())
+        return n_marked(self.pool, item.row, item.columns) if self.pool is not None else 0
+
+
+def rules_of(run: Run, options: ServeOptions) -> Rules:
+    """The rules of `verify serve` for the endings of a run."""
+    per_item = options.annotators_per_item, options.max_annotators_per_item
+    return Rules(run.assignment(options.iteration), *per_item, options.seed, run.pool)
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:

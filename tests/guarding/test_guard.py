@@ -368,6 +368,7 @@ def test_the_command_says_rates_examples_and_what_is_next(folder: Path, capsys: 
     out = capsys.readouterr().out
     assert "has an even number (from 1)" in out
     assert "flagged" in out
+    assert "even keeps out 4" in out
     assert f"swag-af filter {folder}" in out
     main(["show", str(folder)])
     assert "has an even number (from 1)" in capsys.readouterr().out

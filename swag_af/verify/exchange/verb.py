@@ -12,7 +12,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, check_outputs, replacing_all
-from swag_af.data.pool.folder import TEXT_TABLES
+from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
+from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import (
@@ -91,7 +92,7 @@ def export(options: ExportOptions) -> Exported:
     paths = tuple(dict.fromkeys((form, out, key_path(out))))  # the key comes last: without it, the tasks do not count
     check_outputs(*paths, force=options.force)
     run = open_run(options.run)
-    run.pool.check_tables(TEXT_TABLES)
+    run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
     tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
     with replacing_all(*paths) as temporaries:
         temporary = dict(zip(paths, temporaries, strict=True))
@@ -140,6 +141,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
         for row in order.tolist()
     ]
     items = [item for item in found if item is not None]
+    items.sort(key=lambda item: -n_marked(run.pool, item.row, item.columns))  # those with marked endings first
     if not items:
         raise InputError(f"{options.verdicts}: nothing is left to judge. Release it: `swag-af release {options.run}`.")
     return items

@@ -13,7 +13,6 @@ from datetime import datetime
 from ipaddress import ip_address
 from pathlib import Path
 
-import numpy as np
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,12 +25,12 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
-from swag_af.data.pool.guarded import guards_of, marks
+from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import Rules, lay_out, rows_left_out
+from swag_af.verify.items import lay_out, rows_left_out, rules_of
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.qualification import (
     DRAWN,
@@ -61,7 +60,7 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         store = open_verification(run, options)
         keys = read_keys(options.run)
         token = options.admin_token or keys.admin_token
-        n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
+        n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
         site = _site(run, store, questions, keys.secret, options)
         say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
@@ -111,7 +110,7 @@ def _site(
     closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
     desk = Desk(
         store,
-        _rules(run, options),
+        rules_of(run, options),
         screening,
         options.lease_minutes * 60,
         closes_at=closes_at,
@@ -229,13 +228,6 @@ def _error_page(request: Request, error: Exception) -> Response:
     text = detail or texts.get(status, "This cannot be done.")
     is_task = status in (403, 404) and request.url.path.startswith("/item/")
     return page("message.html", status, title=titles.get(status, "That did not work"), text=text, onward=is_task)
-
-
-def _rules(run: Run, options: ServeOptions) -> Rules:
-    per_item = options.annotators_per_item, options.max_annotators_per_item
-    assignment = run.assignment(options.iteration)
-    marked = marks(run.pool, np.arange(len(assignment)), assignment).any(axis=2) if guards_of(run.pool) else None
-    return Rules(assignment, *per_item, options.seed, marked)
 
 
 def listen(host: str, port: int) -> socket.socket:
