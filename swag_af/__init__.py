@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
+    from swag_af.endpoints.options import EndpointOptions
     from swag_af.filters.checking import check_filter
     from swag_af.filters.nli.entailing import entailment
     from swag_af.filters.nli.options import TrainNLIOptions
@@ -94,7 +95,7 @@ if TYPE_CHECKING:
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
     from swag_af.lm.lstm.train import train_lm
-    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
     from swag_af.matching.checking import check_relevance, check_similarity
@@ -129,6 +130,7 @@ _MODULE_OF = {
     "ContextsOptions": "swag_af.data.captions.options",
     "CountCheckOptions": "swag_af.scoring.options",
     "DescribeOptions": "swag_af.describing.options",
+    "EndpointOptions": "swag_af.endpoints.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -146,6 +148,7 @@ _MODULE_OF = {
     "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
+    "TextOptions": "swag_af.lm.options",
     "TrainLMOptions": "swag_af.lm.options",
     "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
@@ -203,6 +206,7 @@ __all__ = [
     "ContextsOptions",
     "CountCheckOptions",
     "DescribeOptions",
+    "EndpointOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -220,6 +224,7 @@ __all__ = [
     "ScoreOptions",
     "SwagAfError",
     "TagOptions",
+    "TextOptions",
     "TrainLMOptions",
     "TrainNLIOptions",
     "TrainTaggerOptions",

@@ -91,6 +91,7 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "n_choices": 1 + dataset.options.n_distractors,
         "iteration": dataset.iteration,
         "pool_identity": dataset.run.pool.identity,
+        **_generator_record(dataset),
         "human_verdicts": _verdicts_record(dataset),
         "n_generated_answers": dataset.n_generated,
         "left_out": dataset.left_out,
@@ -102,6 +103,12 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},
         "made_by": {"verb": "release", "options": asdict(dataset.options)},
     }
+
+
+def _generator_record(dataset: Dataset) -> dict[str, Any]:
+    """What wrote the wrong endings, where the pool says so."""
+    record = dataset.run.pool.manifest.get("generator")
+    return {} if record is None else {"generator": record}
 
 
 def _verdicts_record(dataset: Dataset) -> dict[str, Any] | None:
