@@ -108,8 +108,8 @@ def generate(options: GenerateOptions) -> None:
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
     _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
-    if is_text(options):
-        _say(*_text_lines(pool.manifest, normalised=options.text.normalise))
+    if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
+        _say(*lines)
     _say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
 
 

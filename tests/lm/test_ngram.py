@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.checking import check_generator
@@ -144,6 +145,13 @@ def test_types_and_lengths_are_those_of_golds() -> None:
             assert set(tokenize(ending)) <= golds
 
 
+def test_the_gold_of_another_context_does_not_count() -> None:
+    golds = {comparable(context.gold) for context in MADE}
+    answers = list(NgramGenerator(MADE, min_tokens=2).generate(MADE, 6, seed=0))
+    assert sum(answer.rejected.get("gold_of_another", 0) for answer in answers) > 0
+    assert not golds & {comparable(ending) for answer in answers for ending in answer.endings}
+
+
 def test_a_context_whose_second_sentence_stands_in_another_fold_is_not_answered() -> None:
     twice = [*MADE, replace(MADE[0], id="again", video="other", fold=2)]
     answers = list(NgramGenerator(twice, min_tokens=2).generate(twice[-1:], 3, seed=0))
@@ -160,7 +168,7 @@ def test_more_endings_than_there_are_is_a_reason_and_counts_its_draws() -> None:
     few = [Context("A.", "b", f"sees {i % 2}.", id=str(i), fold=i % 2) for i in range(4)]
     answer = next(iter(NgramGenerator(few, min_tokens=1, max_tokens=3, max_draws=3).generate(few, 99, seed=0)))
     assert (answer.reason, answer.n_drawn) == (DRAWN_OUT, 297)
-    assert answer.rejected["repeated"] > 0
+    assert answer.rejected["repeated"] + answer.rejected["gold_of_another"] > 0
 
 
 def test_a_question_without_a_start_is_answered_like_others() -> None:
