@@ -144,6 +144,23 @@ class GuardEntry(TypedDict):
     settings: dict[str, Any]
 
 
+class PromptRecord(TypedDict):
+    """What a language model was told."""
+
+    task: str
+    sha256: str
+    shows_gold: bool
+    name: NotRequired[str]
+
+
+class GeneratorRecord(TypedDict):
+    """What wrote the endings of a pool; a generator adds what it likes."""
+
+    name: str
+    model: NotRequired[str]
+    prompt: NotRequired[PromptRecord]
+
+
 class PoolManifest(AnyPool):
     """A finished pool."""
 
@@ -155,7 +172,7 @@ class PoolManifest(AnyPool):
     feature_names: NotRequired[list[str]]
     lazy_features: NotRequired[list[str]]
     lms_path: NotRequired[PathText]
-    generator: NotRequired[str]
+    generator: NotRequired[GeneratorRecord]
     tagger: NotRequired[str]
     context_tagger: NotRequired[str | None]
     plan: NotRequired[Plan]

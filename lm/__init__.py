@@ -6,8 +6,12 @@ Reading order (each file or folder imports only those named before it):
     contract  what a generator is, in four sentences
     checking  `check_generator`, which tests them on anyone's class
     registry  names to classes: `make_generator("lstm[lms]")`
+    seeding   the random numbers of a context
+    choosing  which contexts of a file get endings
     prompting  what a language model is told, and which of its words are an ending
+    ngram     the quick generator, for tests and teaching
     lstm      the paper's generator: forward and backward LSTMs
+    texts     pools of what any generator of text writes
     rows      the rows of a pool, made in blocks wherever the work runs
     verb      the verb `generate`
     estimate  what a `generate` would take

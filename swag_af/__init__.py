@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
     from swag_af.diagnosing.options import DiagnoseOptions
+    from swag_af.endpoints.options import EndpointOptions
     from swag_af.filters.checking import check_filter
     from swag_af.filters.nli.entailing import entailment
     from swag_af.filters.nli.options import TrainNLIOptions
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     from swag_af.lm.checking import check_generator
     from swag_af.lm.lstm.lazy import features
     from swag_af.lm.lstm.train import train_lm
-    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
     from swag_af.matching.checking import check_relevance, check_similarity
@@ -139,6 +140,7 @@ _MODULE_OF = {
     "CountCheckOptions": "swag_af.scoring.options",
     "DescribeOptions": "swag_af.describing.options",
     "DiagnoseOptions": "swag_af.diagnosing.options",
+    "EndpointOptions": "swag_af.endpoints.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
@@ -157,6 +159,7 @@ _MODULE_OF = {
     "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
+    "TextOptions": "swag_af.lm.options",
     "TrainLMOptions": "swag_af.lm.options",
     "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
@@ -218,6 +221,7 @@ __all__ = [
     "CountCheckOptions",
     "DescribeOptions",
     "DiagnoseOptions",
+    "EndpointOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
@@ -236,6 +240,7 @@ __all__ = [
     "ScoreOptions",
     "SwagAfError",
     "TagOptions",
+    "TextOptions",
     "TrainLMOptions",
     "TrainNLIOptions",
     "TrainTaggerOptions",

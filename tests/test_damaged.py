@@ -12,7 +12,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Pa
     guard(GuardOptions(folder / "pool", "words", "words=0.9", out=folder / "guarded"))
     filter_pool(CandidatePool.open(folder / "guarded"), HashFilter(), AFOptions(iterations=2), out=folder / "kept")
     _begin(folder)
+    _share(folder)
     return folder
 
 
@@ -113,6 +114,13 @@ def _begin(folder: Path) -> None:
         patch.setattr(ShardDraft, "finish", lambda *_: pytest.fail("killed"))
         with pytest.raises(pytest.fail.Exception, match="killed"):
             make_shards(GenerateOptions(Path("captions.jsonl"), Path("lms"), Path("begun"), limit=2, n_negatives=3))
+
+
+def _share(folder: Path) -> None:
+    """A pool of texts of which every second context is answered."""
+    options = GenerateOptions(Path("captions.jsonl"), out=Path("written"), generator="ngram", limit=4, n_negatives=3)
+    with contextlib.chdir(folder):
+        make_shards(replace(options, shard="1/2"))
 
 
 def _answer(path: Path) -> None:
@@ -168,6 +176,7 @@ READERS = [
     Reader("verify agreement verdicts.jsonl", "verdicts.jsonl"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out OUT", "lms/**/* captions.*"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out begun", "begun/**/*"),
+    Reader("generate captions.jsonl --generator ngram --limit 4 --n-negatives 3 --out written", "written/**/*"),
     Reader("features plain --lms lms", "lms/**/* plain/**/*"),
     Reader("contexts activitynet.json --min-token-count 1 --out OUT", "activitynet.json"),
     Reader("contexts lsmdc.csv --min-token-count 1 --out OUT", "lsmdc.csv"),

@@ -203,6 +203,11 @@ def generate_options(root: Path, features: Any) -> GenerateOptions:
     return GenerateOptions(root / "contexts.jsonl", root / "lms", root / "made", features=features, **settings)
 
 
+def generate_texts(root: Path) -> None:
+    settings: dict[str, Any] = {"n_negatives": 3, "limit": 6, "tagger": "rules", "min_tokens": 3}
+    generate(GenerateOptions(root / "contexts.jsonl", out=root / "made", generator="ngram", **settings))
+
+
 def contexts_options(root: Path, name: str, *, force: bool = False) -> ContextsOptions:
     rules = ContextRules(min_token_count=1)
     return ContextsOptions((root / "captions.jsonl",), root / name, splitter="rules", rules=rules, force=force)
@@ -268,6 +273,7 @@ CASES = {
     "train-lm": Case(f"{SET} book.txt", train_small, most=10),
     "generate": Case(f"{SET} lms", lambda root: generate(generate_options(root, "full")), most=8),
     "generate-lazy": Case(f"{SET} lms", generate_lazily, most=8),
+    "generate-texts": Case(SET, generate_texts),
     "features": Case("texts lms", lambda root: features(FeaturesOptions(root / "texts", root / "lms")), most=6),
     "pool": Case("rows.jsonl", lambda root: pool(pool_options(root, "made"))),
     "pool-forced": Case("rows.jsonl texts", lambda root: pool(pool_options(root, "texts", force=True))),

@@ -25,7 +25,7 @@ from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import FOLDER as STAGES
 from swag_af.reporting.guards import guard_places, guard_sentences
 from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import accuracy_rows, drop_reasons
+from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -179,6 +179,7 @@ def _construction(run: Run) -> list[str]:
     lines = [
         f"{len(run.pool):,} contexts with {run.pool.n_candidates - 1:,} candidate negatives each (at most, "
         "where rows are ragged).",
+        *generator_lines(manifest),
         *_drop_sentences(manifest),
         *_perplexity_sentences(manifest),
     ]

@@ -108,6 +108,7 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "n_choices": 1 + dataset.options.n_distractors,
         "iteration": dataset.iteration,
         "pool_identity": dataset.run.pool.identity,
+        **_generator_record(dataset),
         "human_verdicts": _verdicts_record(dataset),
         "n_generated_answers": dataset.n_generated,
         "left_out": dataset.left_out,
@@ -134,6 +135,12 @@ def _rationales_record(dataset: Dataset) -> dict[str, Any]:
         "audits": {"summary": style_in_short(why.run, why.style), **why.style.as_record()},
     }
     return {"rationales": record}
+
+
+def _generator_record(dataset: Dataset) -> dict[str, Any]:
+    """What wrote the wrong endings, where the pool says so."""
+    record = dataset.run.pool.manifest.get("generator")
+    return {} if record is None else {"generator": record}
 
 
 def _verdicts_record(dataset: Dataset) -> dict[str, Any] | None:

@@ -37,11 +37,12 @@ from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
-from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
 from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -430,9 +431,20 @@ THREE_FORMS = {
         TrainLMOptions(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
     ),
     "generate": (
-        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true",
-        "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
-        GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
+        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true\n"
+        "generator = 'ngram'\n[text]\nprompt = 'p.toml'\nnormalise = false\n[endpoint]\nmax_requests = 9",
+        "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run --generator ngram --prompt p.toml "
+        "--no-normalise --max-requests 9",
+        GenerateOptions(
+            Path("c.jsonl"),
+            generator="ngram",
+            limit=500,
+            features="lazy",
+            shard="2/8",
+            dry_run=True,
+            text=TextOptions("p.toml", normalise=False),
+            endpoint=EndpointOptions(max_requests=9),
+        ),
     ),
     "train-nli": (
         "data = ['p.jsonl']\nmodel = 'decomp'\nhidden = 64\nneutral_share = 0.5\n[reading]\nlayout = 'columns'",
