@@ -12,6 +12,7 @@ Reading order (each file or folder imports only those named before it):
     causal    any causal model of Hugging Face, as generator and as scorer
     lstm      the paper's generator: forward and backward LSTMs
     rows      the rows of a pool, made in blocks wherever the work runs
+    features  the verb `features`
     verb      the verb `generate`
     estimate  what a `generate` would take
 

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
     from swag_af.lm.checking import check_generator
-    from swag_af.lm.lstm.lazy import features
+    from swag_af.lm.features import features
     from swag_af.lm.lstm.train import train_lm
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
@@ -159,7 +159,7 @@ _MODULE_OF = {
     "counts": "swag_af.scoring.counting",
     "describe": "swag_af.cli.describing",
     "entailment": "swag_af.filters.nli.entailing",
-    "features": "swag_af.lm.lstm.lazy",
+    "features": "swag_af.lm.features",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
     "make_filter": "swag_af.filters.registry",

@@ -16,8 +16,8 @@ from swag_af.data.folds import FoldMap
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool as build
+from swag_af.lm.features import features
 from swag_af.lm.lstm import lazy as lazy_module
-from swag_af.lm.lstm.lazy import features
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
