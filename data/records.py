@@ -133,6 +133,23 @@ class MadeBy(TypedDict):
     normalise: NotRequired[bool]
 
 
+class PromptRecord(TypedDict):
+    """What a language model was told."""
+
+    task: str
+    sha256: str
+    shows_gold: bool
+    name: NotRequired[str]
+
+
+class GeneratorRecord(TypedDict):
+    """What wrote the endings of a pool; a generator adds what it likes."""
+
+    name: str
+    model: NotRequired[str]
+    prompt: NotRequired[PromptRecord]
+
+
 class PoolManifest(AnyPool):
     """A finished pool."""
 
@@ -144,7 +161,7 @@ class PoolManifest(AnyPool):
     feature_names: NotRequired[list[str]]
     lazy_features: NotRequired[list[str]]
     lms_path: NotRequired[PathText]
-    generator: NotRequired[str]
+    generator: NotRequired[GeneratorRecord]
     tagger: NotRequired[str]
     context_tagger: NotRequired[str | None]
     plan: NotRequired[Plan]

@@ -9,6 +9,7 @@ Reading order (each file imports only those named before it):
     rows         rows of text to tables, block by block
     sharing      which rows of texts share texts
     assembly     texts in memory to the parts of a pool
+    spool        rows that wait in files until the vocabulary is known
     pool         `CandidatePool`, and the views that filters read
     drafts       an unfinished shard, one file per row
     columns      what the columns of a row mean: SWAG's, HellaSwag's, your own

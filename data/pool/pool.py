@@ -237,8 +237,8 @@ class CandidatePool:
         Reads the table once, `n_rows` at a time; lazy features are not computed.
         """
         if self.lazy_features:
-            generator = self.manifest.get("generator", "lstm")
-            self.filler = self.filler or FEATURE_READERS.find(generator)(self).filler
+            generator = self.manifest.get("generator", {"name": "lstm"})
+            self.filler = self.filler or FEATURE_READERS.find(generator["name"])(self).filler
         elif not self._has_checked_features:
             every = np.arange(self.n_candidates)
             for at in range(0, len(self), n_rows):

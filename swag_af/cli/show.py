@@ -25,7 +25,15 @@ from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
 from swag_af.matching.saying import figure_lines
 from swag_af.matching.verb import ABOUT, KIND, open_matched
-from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
+from swag_af.reporting.text import (
+    drop_lines,
+    drop_reasons,
+    generator_lines,
+    perplexity_rows,
+    question_lines,
+    run_lines,
+    table,
+)
 from swag_af.reporting.verb import REPORT
 
 Example = tuple[str, list[str], int]
@@ -168,6 +176,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         f"{pool.manifest.get('tagger', 'none')}"
         + (f", in context {pool.manifest['context_tagger']}" if pool.manifest.get("context_tagger") else ""),
     ]
+    lines += [line.replace("`", "") for line in generator_lines(pool.manifest)]
     if "n_draws" in pool.manifest:
         n_endings = len(pool) * (pool.n_candidates - 1)
         why = drop_reasons(pool.manifest.get("rejected_draws", {})) or "none"

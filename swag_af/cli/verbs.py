@@ -31,6 +31,7 @@ from swag_af.reporting.text import (
     perplexity_rows,
     run_lines,
     table,
+    text_estimate_lines,
 )
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
@@ -91,23 +92,43 @@ def generate(options: GenerateOptions) -> None:
     """Print the size of the pool and what was dropped."""
     from swag_af.cli.following import filter_command
     from swag_af.data.pool.pool import CandidatePool
+    from swag_af.lm.texts.settings import is_text
     from swag_af.lm.verb import make_shards
 
     if options.dry_run:
-        from swag_af.lm.estimate import estimate
-
-        _say(*estimate_lines(estimate(options)))
+        _say(*_forecast_lines(options))
         return
-    n_made, n_shards = make_shards(options)
-    if n_made < n_shards:
-        _say(f"{n_made} of {n_shards} shards stand in {options.out}. The process that makes the last one joins them.")
+    n_made, n_all = make_shards(options)
+    if n_made < n_all:
+        what = "contexts are answered" if is_text(options) else "shards stand"
+        _say(f"{n_made:,} of {n_all:,} {what} in {options.out}. The process that makes the last one joins them.")
         return
     pool = CandidatePool.open(options.out)
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
     _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
+    if is_text(options):
+        _say(*_text_lines(pool.manifest, normalised=options.text.normalise))
     _say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
+
+
+def _forecast_lines(options: GenerateOptions) -> list[str]:
+    """What it would take."""
+    from swag_af.lm.estimate import estimate
+    from swag_af.lm.texts.estimate import estimate_texts
+    from swag_af.lm.texts.settings import is_text
+
+    return text_estimate_lines(estimate_texts(options)) if is_text(options) else estimate_lines(estimate(options))
+
+
+def _text_lines(manifest: Mapping[str, Any], *, normalised: bool) -> list[str]:
+    """What of a pool of texts is as for `pool`: shared texts, and surface form that gives gold away."""
+    from swag_af.data.text.surface import warning_lines
+
+    warned = warning_lines(manifest["surface"], normalised=normalised)
+    shared = _shared_lines(manifest["shared_texts"])
+    return [*shared, *(f"Warning: {finding}" for finding in warned[:-1]), *warned[-1:]]
 
 
 def features(options: FeaturesOptions) -> None:
@@ -128,7 +149,6 @@ def pool(options: PoolOptions) -> None:
     """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
     from swag_af.cli.following import filter_command
     from swag_af.data.pool.verb import pool as build
-    from swag_af.data.text.surface import warning_lines
 
     made = build(options)
     n_negatives = made.counts - 1  # (N,)
@@ -140,11 +160,8 @@ def pool(options: PoolOptions) -> None:
     )
     if made.manifest["drops"]:
         _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
-    warned = warning_lines(made.manifest["surface"], normalised=options.normalise)
     _say(
-        *_shared_lines(made.manifest["shared_texts"]),
-        *(f"Warning: {finding}" for finding in warned[:-1]),
-        *warned[-1:],
+        *_text_lines(made.manifest, normalised=options.normalise),
         "",
         f"Written to {options.out}. Next: {filter_command(options.out, made)}",
     )

@@ -20,7 +20,7 @@ from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
 from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import accuracy_rows, drop_reasons
+from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -162,6 +162,7 @@ def _construction(run: Run) -> list[str]:
     lines = [
         f"{len(run.pool):,} contexts with {run.pool.n_candidates - 1:,} candidate negatives each (at most, "
         "where rows are ragged).",
+        *generator_lines(manifest),
         *_drop_sentences(manifest),
         *_perplexity_sentences(manifest),
         *filter(None, [run.pool.features_told]),
