@@ -92,10 +92,8 @@ class CausalGenerator:
             for drawn in draw(causal, read, rng.random((n, most)), rules, is_over):
                 text.put_into(sieve, drawn, prompt)
             n_drawn += n
-        counts = {"n_drawn": n_drawn, "rejected": dict(sieve.rejected)}
-        if not sieve.is_full:
-            return Generated(position, reason=DRAWN_OUT, **counts)
-        return Generated(position, tuple(sieve.endings), **counts)
+        endings, reason = (tuple(sieve.endings), "") if sieve.is_full else ((), DRAWN_OUT)
+        return Generated(position, endings, reason, n_drawn, dict(sieve.rejected))
 
     def _most_tokens(self, prompt: Prompt, n_negatives: int) -> int:
         """The model's tokens of a sample at most."""
