@@ -79,8 +79,8 @@ class CausalGenerator:
         self, causal: Causal, prompt: Prompt, position: int, context: Context, n_negatives: int, seed: int
     ) -> Generated:
         ids = prompt_ids(causal, prompt, context, min(n_negatives, ASKED))
-        most = self._most_tokens(prompt, n_negatives)
-        if 1 + len(ids) + most > causal.limit or not ids:
+        most = min(self._most_tokens(prompt, n_negatives), causal.limit - 1 - len(ids))
+        if most < self.max_tokens or not ids:
             return Generated(position, reason=TOO_LONG if ids else "empty_context")
         sieve = Sieve(context, n_negatives, self.min_tokens, self.max_tokens, prompt.ends)
         text = Continuation(causal, ids[-1])
