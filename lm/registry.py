@@ -16,9 +16,11 @@ GENERATORS = Registry(
     {
         "lstm": "swag_af.lm.lstm.generator:LSTMGenerator",
         "ngram": "swag_af.lm.ngram:NgramGenerator",
+        "hf": "swag_af.lm.causal.generator:CausalGenerator",
     },
     {
         "lstm": "path/to/lms",
+        "hf": "path/to/model",
     },
 )
 

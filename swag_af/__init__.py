@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from swag_af.guarding.options import GuardOptions
     from swag_af.guarding.verb import guard
     from swag_af.lm.checking import check_generator
-    from swag_af.lm.lstm.lazy import features
+    from swag_af.lm.features import features
     from swag_af.lm.lstm.train import train_lm
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
@@ -175,7 +175,7 @@ _MODULE_OF = {
     "describe": "swag_af.cli.describing",
     "diagnose": "swag_af.cli.diagnosing",
     "entailment": "swag_af.filters.nli.entailing",
-    "features": "swag_af.lm.lstm.lazy",
+    "features": "swag_af.lm.features",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
     "guard": "swag_af.guarding.verb",

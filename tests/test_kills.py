@@ -43,7 +43,7 @@ from swag_af.guarding.options import GuardOptions
 from swag_af.guarding.verb import guard
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import RATINGS, Verdict, make_items, write_verdicts
-from swag_af.lm.lstm.lazy import features
+from swag_af.lm.features import features
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate

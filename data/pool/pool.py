@@ -229,6 +229,18 @@ class CandidatePool:
         return numbered_features(n) if is_of_texts or n != len(FEATURES) else FEATURES
 
     @property
+    def features_told(self) -> str:
+        """Who gave the likelihoods, where somebody else did than made the candidates: a sentence for people."""
+        by = self.manifest.get("features_by", {})
+        if "features" not in self.tables or "scorer" not in by or "columns" not in by:
+            return ""
+        who = f"{by['scorer']} ({by['model']})" if "model" in by else str(by["scorer"])
+        foreign = ", a foreign model, which may have read these texts" if by.get("foreign", True) else ""
+        lacking = [name for name in FEATURES[:5] if name not in by["columns"]]
+        cannot = f" It cannot give {', '.join(lacking)}." if lacking else ""
+        return f"Likelihoods by {who}{foreign}.{cannot}"
+
+    @property
     def lazy_features(self) -> tuple[str, ...]:
         """The features that are NaN until they are first used."""
         return tuple(self.manifest.get("lazy_features", ()))
@@ -290,7 +302,7 @@ class CandidatePool:
         if missing:
             where, folder = (self.path, self.path) if self.path else ("this pool", "POOL")
             adds = {
-                "features": f"`swag-af features {folder} --lms LMS` adds it",
+                "features": f"`swag-af features {folder} --lms LMS` adds it, or --scorer hf[MODEL]",
                 "tags": f"`swag-af tag {folder}` adds them",
             }
             saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)

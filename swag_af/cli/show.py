@@ -185,6 +185,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     if pool.lazy_features:
         n_missing = int(pool.missing_features().sum())
         lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
+    lines += [pool.features_told] if pool.features_told else []
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
     if counts := guard_counts(pool):

@@ -134,12 +134,14 @@ def _text_lines(manifest: Mapping[str, Any], *, normalised: bool) -> list[str]:
 
 
 def features(options: FeaturesOptions) -> None:
-    """Print that the table is complete and, for a pool of texts, how many rows the models had already learnt from."""
-    from swag_af.lm.lstm.lazy import features as fill
+    """Print that the table is complete, and what the models that made it may have read."""
+    from swag_af.lm.features import features as fill
 
     pool = fill(options)
     _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
-    if by := pool.manifest.get("features_by"):
+    if told := pool.features_told:
+        _say(told, f"columns: {', '.join(pool.feature_names)}")
+    elif by := pool.manifest.get("features_by"):
         n_foreign, n = by["n_foreign_rows"], len(pool)
         _say(f"{n_foreign:,} rows are unseen: no model had read their video or second sentence (this was checked)")
         _say(f"{n - n_foreign:,} rows were read by the model of the one fold that had not learnt them")

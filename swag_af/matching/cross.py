@@ -20,7 +20,6 @@ from swag_af.data.progress import progress
 from swag_af.filters.pretrained import (
     Head,
     descend,
-    hashes_of_model,
     load_config,
     load_network,
     load_tokenizer,
@@ -30,6 +29,7 @@ from swag_af.filters.pretrained import (
 )
 from swag_af.matching.contract import SHARE_TRUE, training_pairs
 from swag_af.nn.device import mixed_precision, pick_device, seeded
+from swag_af.nn.pretrained import read_config, told_by
 from swag_af.nn.training import Adam, train_while_better
 
 HEAD: Head = "AutoModelForSequenceClassification"
@@ -90,7 +90,8 @@ class CrossEncoder:
     def settings(self) -> dict[str, Any]:
         """The settings, with the hashes of the model's files in place of its path."""
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
-        return own | {"model": hashes_of_model(self.model)}
+        told = told_by(self.model, read_config(self.model))
+        return own | {"model": told.get("files", told)}
 
     def _load(self) -> tuple[Any, Any]:
         """Configuration and tokenizer of the model, once the settings are known to be good."""

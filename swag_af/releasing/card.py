@@ -182,6 +182,7 @@ def _construction(run: Run) -> list[str]:
         *generator_lines(manifest),
         *_drop_sentences(manifest),
         *_perplexity_sentences(manifest),
+        *filter(None, [run.pool.features_told]),
     ]
     if shared := manifest.get("shared_texts", {}).get("n_golds_among_negatives"):
         lines.append(f"{shared:,} candidate negatives are the gold of another context.")
