@@ -10,6 +10,7 @@ Reading order (each file or folder imports only those named before it):
     prompting  what a language model is told, and which of its words are an ending
     scorers   what a scorer is, and scorers by name
     causal    any causal model of Hugging Face, as generator and as scorer
+    endpoint  language models behind an address, as generator and as scorer
     lstm      the paper's generator: forward and backward LSTMs
     rows      the rows of a pool, made in blocks wherever the work runs
     verb      the verb `generate`

@@ -15,10 +15,12 @@ GENERATORS = Registry(
     {
         "lstm": "swag_af.lm.lstm.generator:LSTMGenerator",
         "hf": "swag_af.lm.causal.generator:CausalGenerator",
+        "endpoint": "swag_af.lm.endpoint.generator:EndpointGenerator",
     },
     {
         "lstm": "path/to/lms",
         "hf": "path/to/model",
+        "endpoint": "URL",
     },
 )
 
