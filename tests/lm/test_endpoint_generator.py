@@ -32,11 +32,12 @@ def made(generator: EndpointGenerator, n: int = 4, seed: int = 0) -> list[Genera
     return sorted(generator.generate(CONTEXTS, n, seed=seed), key=lambda one: one.position)
 
 
-@pytest.mark.parametrize("prompt", PROMPTS)
-@pytest.mark.parametrize("able", ABILITIES.values(), ids=ABILITIES.keys())
-def test_it_keeps_the_contract_with_any_server_that_takes_a_seed(able: frozenset[str], prompt: str) -> None:
+@pytest.mark.parametrize(
+    ("able", "prompt"), [*((name, "wrong-ending") for name in ABILITIES), *(("all", prompt) for prompt in PROMPTS[::2])]
+)
+def test_it_keeps_the_contract_with_any_server_that_takes_a_seed(able: str, prompt: str) -> None:
     """The mock answers by prompt and seed alone, and n choices differ from as many requests for one."""
-    with MockServer(able=able) as server:
+    with MockServer(able=ABILITIES[able]) as server:
         check_generator(lambda: EndpointGenerator(server.url, prompt), CONTEXTS)
 
 
