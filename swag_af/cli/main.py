@@ -28,6 +28,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -43,6 +44,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "contexts": (ContextsOptions, "swag_af.cli.verbs:contexts"),
     "train-lm": (TrainLMOptions, "swag_af.cli.verbs:train_lm"),
     "generate": (GenerateOptions, "swag_af.cli.verbs:generate"),
+    "probe-endpoint": (ProbeEndpointOptions, "swag_af.cli.verbs:probe_endpoint"),
     "features": (FeaturesOptions, "swag_af.cli.verbs:features"),
     "pool": (PoolOptions, "swag_af.cli.verbs:pool"),
     "match": (MatchOptions, "swag_af.cli.verbs:match"),

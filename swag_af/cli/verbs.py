@@ -16,6 +16,7 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
@@ -276,6 +277,14 @@ def baselines(options: BaselinesOptions) -> None:
     from swag_af.cli.baselines import baselines_lines
 
     _say(*baselines_lines(options))
+
+
+def probe_endpoint(options: ProbeEndpointOptions) -> None:
+    """Print what the server can do, and what that is good for."""
+    from swag_af.cli.probing import probed_lines
+    from swag_af.endpoints.verb import probe_endpoint as probe
+
+    _say(*probed_lines(probe(options), options))
 
 
 def prune(options: PruneOptions) -> None:
