@@ -8,6 +8,7 @@ and prints nothing but progress on the terminal:
     contexts      ContextsOptions       the table of dropped pairs
     train_lm      TrainLMOptions        each trained fold's report
     generate      GenerateOptions       the pool
+    probe_endpoint  ProbeEndpointOptions  what a server can do
     features      FeaturesOptions       the pool
     pool          PoolOptions           the pool
     match         MatchOptions          the matching: figures, and the folder with questions, pool and run
@@ -92,7 +93,8 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
     from swag_af.diagnosing.options import DiagnoseOptions
-    from swag_af.endpoints.options import EndpointOptions
+    from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
+    from swag_af.endpoints.verb import probe_endpoint
     from swag_af.filters.checking import check_filter
     from swag_af.filters.nli.entailing import entailment
     from swag_af.filters.nli.options import TrainNLIOptions
@@ -152,6 +154,7 @@ _MODULE_OF = {
     "MatchOptions": "swag_af.matching.options",
     "MatchingOptions": "swag_af.matching.options",
     "PoolOptions": "swag_af.data.pool.options",
+    "ProbeEndpointOptions": "swag_af.endpoints.options",
     "PruneOptions": "swag_af.pruning.options",
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
@@ -190,6 +193,7 @@ _MODULE_OF = {
     "pool": "swag_af.data.pool.verb",
     "release": "swag_af.releasing.verb",
     "probe": "swag_af.auditing.probes.probe",
+    "probe_endpoint": "swag_af.endpoints.verb",
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
@@ -233,6 +237,7 @@ __all__ = [
     "MatchOptions",
     "MatchingOptions",
     "PoolOptions",
+    "ProbeEndpointOptions",
     "PruneOptions",
     "ReleaseOptions",
     "ReportOptions",
@@ -269,6 +274,7 @@ __all__ = [
     "open_run",
     "pool",
     "probe",
+    "probe_endpoint",
     "prune",
     "read_instances",
     "release",

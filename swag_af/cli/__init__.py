@@ -19,6 +19,7 @@ Reading order (each file imports only those named before it):
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
     matching   what the verb `match` prints
+    probing    what the verb `probe-endpoint` prints
     scoring    the verb `score`, and what `count-check` prints
     verbs      what each verb prints
     main       the command line

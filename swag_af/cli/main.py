@@ -29,6 +29,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
@@ -45,6 +46,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "contexts": (ContextsOptions, "swag_af.cli.verbs:contexts"),
     "train-lm": (TrainLMOptions, "swag_af.cli.verbs:train_lm"),
     "generate": (GenerateOptions, "swag_af.cli.verbs:generate"),
+    "probe-endpoint": (ProbeEndpointOptions, "swag_af.cli.verbs:probe_endpoint"),
     "features": (FeaturesOptions, "swag_af.cli.verbs:features"),
     "pool": (PoolOptions, "swag_af.cli.verbs:pool"),
     "match": (MatchOptions, "swag_af.cli.verbs:match"),

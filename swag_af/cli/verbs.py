@@ -17,6 +17,7 @@ from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
@@ -310,6 +311,14 @@ def guard(options: GuardOptions) -> None:
         _say(*dry_run_lines(guard_estimate(options)))
         return
     _say(*guarded_lines(keep_out(options), options))
+
+
+def probe_endpoint(options: ProbeEndpointOptions) -> None:
+    """Print what the server can do, and what that is good for."""
+    from swag_af.cli.probing import probed_lines
+    from swag_af.endpoints.verb import probe_endpoint as probe
+
+    _say(*probed_lines(probe(options), options))
 
 
 def prune(options: PruneOptions) -> None:

@@ -37,7 +37,7 @@ from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
-from swag_af.endpoints.options import EndpointOptions
+from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
 from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
@@ -522,6 +522,11 @@ THREE_FORMS = {
             topics=0,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
+    ),
+    "probe-endpoint": (
+        "url = 'http://h:1'\njournal = 'j'\n[endpoint]\nmodel = 'm'\nmax_requests = 9",
+        "probe-endpoint http://h:1 --journal j --model m --max-requests 9",
+        ProbeEndpointOptions("http://h:1", Path("j"), endpoint=EndpointOptions(model="m", max_requests=9)),
     ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
