@@ -6,7 +6,10 @@ Reading order (each file or folder imports only those named before it):
     contract  what a generator is, in four sentences
     checking  `check_generator`, which tests them on anyone's class
     registry  names to classes: `make_generator("lstm[lms]")`
+    seeding   the random numbers of a context
     prompting  what a language model is told, and which of its words are an ending
+    scorers   what a scorer is, and scorers by name
+    causal    any causal model of Hugging Face, as generator and as scorer
     lstm      the paper's generator: forward and backward LSTMs
     rows      the rows of a pool, made in blocks wherever the work runs
     verb      the verb `generate`

@@ -5,15 +5,35 @@
     3. The endings of a context are distinct, readable, and none has the words of its gold.
     4. They depend on the context and the seed alone: not on what else is generated, nor in which order.
 
-The third makes them negatives, the fourth lets a killed run go on and many machines share the work. No generator lives
-here, and nothing of torch.
+The third makes them negatives, the fourth lets a killed run go on and many machines share the work. A server that is
+asked may answer otherwise the second time: it keeps the fourth as far as its answers are kept.
+
+`swag-af generate` knows these settings, by name, and gives a constructor those that it takes:
+
+    golds        every context of the file: what may be learnt from, but for the fold of the context that is answered
+    min_tokens   tokens of the shortest ending, and max_tokens of the longest; golds that are shorter or longer are
+                 left out, where the constructor takes the bound
+    max_draws    a context is given up after this many times as many draws as endings are asked for
+    prompt       a `swag_af.lm.prompting.prompt.Prompt`
+    temperature  of sampling, and top_p
+    device       `auto`, `cpu` or `cuda`
+    endpoint     a `swag_af.endpoints.options.EndpointOptions`
+    journal      the path of a file for answers that are paid for; it stays beside the pool
+    normalise    whether gold and endings get one surface form afterwards
+
+No generator lives here, and nothing of torch.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 from swag_af.data.context import Context
+
+DRAWN_OUT = "too_few_distinct_endings"
+"""The reason of a context that was given up."""
+READ = "read_by_its_model"
+"""The reason of a context whose second sentence stands in another fold too, so the model of its fold has learnt it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +46,24 @@ class Generated:
     """As many as were asked for, distinct; none where there is a `reason`."""
     reason: str = ""
     """Why there are no endings, in words that can be counted: `too_few_distinct_endings`."""
+    n_drawn: int = 0
+    """Texts that were made for it; 0 where nobody counted."""
+    rejected: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """How many of them were left out, by reason; those of `swag_af.lm.prompting.sieve.REASONS` are told in words."""
 
 
 @runtime_checkable
 class Generator(Protocol):
     """Something that continues contexts with endings of its own.
 
-    Optional is `argument`, the name of the setting that stands in brackets where the generator is named:
-    `lstm[path/to/lms]` (`swag_af.data.registry`).
+    Optional are
+        `argument`, the name of the setting that stands in brackets where the generator is named:
+            `lstm[path/to/lms]` (`swag_af.data.registry`);
+        `default_prompt`, the name of the prompt of a generator that takes one and is given none;
+        `record() -> dict`, JSON that says what makes the endings (model, revision or hashes, parameters, prompt): a
+            pool keeps it, and another record in the same folder is refused;
+        `forecast(contexts, n_negatives) -> list of lines`, what it would take (requests, tokens, money), for a
+            generator that `--dry-run` must not try.
     """
 
     name: str
@@ -41,3 +71,24 @@ class Generator(Protocol):
     def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
         """An answer for every context, as it is done."""
         ...
+
+
+def answer_fault(answer: Generated, n_contexts: int, n_negatives: int) -> str:
+    """What breaks the second sentence in one answer; empty if nothing does."""
+    who = f"context {answer.position}"
+    if not 0 <= answer.position < n_contexts:
+        return f"{who} of {n_contexts} is none"
+    if bool(answer.reason) == bool(answer.endings):
+        return f"{who} has endings and a reason for none, or neither"
+    if answer.endings and len(answer.endings) != n_negatives:
+        return f"{who} has {len(answer.endings)} of {n_negatives} endings"
+    counts = (answer.n_drawn, *answer.rejected.values())
+    if any(not isinstance(n, int) or n < 0 for n in counts):
+        return f"{who} counts {list(counts)}, which are no numbers of texts"
+    return ""
+
+
+def record_of(generator: Generator) -> dict[str, Any]:
+    """What `generator` says of itself; empty where it has no `record`."""
+    record = getattr(generator, "record", None)
+    return dict(record()) if record is not None else {}

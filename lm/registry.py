@@ -10,7 +10,17 @@ from swag_af.data.registry import Registry
 if TYPE_CHECKING:
     from swag_af.lm.contract import Generator
 
-GENERATORS = Registry("generator", {"lstm": "swag_af.lm.lstm.generator:LSTMGenerator"}, {"lstm": "path/to/lms"})
+GENERATORS = Registry(
+    "generator",
+    {
+        "lstm": "swag_af.lm.lstm.generator:LSTMGenerator",
+        "hf": "swag_af.lm.causal.generator:CausalGenerator",
+    },
+    {
+        "lstm": "path/to/lms",
+        "hf": "path/to/model",
+    },
+)
 
 
 def make_generator(name: str, **settings: Any) -> "Generator":

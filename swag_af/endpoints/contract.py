@@ -30,11 +30,19 @@ class Answer:
     """The server's JSON; empty where there is an `error`."""
     error: str = ""
     """Why the server refuses this request for good, in words that can be counted: `refused_400`."""
+    said: str = ""
+    """What the server says of the error, shortened."""
 
     @property
     def texts(self) -> list[str]:
         """The texts of all choices, of either kind of answer; a choice without text gives an empty one."""
         return [_text(choice) for choice in self.body.get("choices") or [] if isinstance(choice, Mapping)]
+
+    @property
+    def n_filtered(self) -> int:
+        """Choices that the server's own filter of contents has cut off or withheld."""
+        choices = [choice for choice in self.body.get("choices") or [] if isinstance(choice, Mapping)]
+        return sum(choice.get("finish_reason") == "content_filter" for choice in choices)
 
 
 def _text(choice: Mapping[str, Any]) -> str:
@@ -63,6 +71,14 @@ class Abilities:
     """`n` gives as many choices as were asked for."""
     json_schema: bool = False
     """`response_format` with a JSON schema is kept to."""
+    stop: bool = False
+    """`stop` is accepted."""
+    seed: bool = False
+    """`seed` is accepted."""
+    repeats: bool = False
+    """The same request with the same `seed` gave the same text twice; what a server does when it is busy may differ."""
+    limit: str = "max_tokens"
+    """What the most tokens of an answer are called: `max_tokens`, or `max_completion_tokens`."""
 
     @property
     def reads_prompts(self) -> bool:
