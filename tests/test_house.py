@@ -32,6 +32,7 @@ BELOW = {
     "reporting": {"data", "lm", "filters", "auditing", "judging", "af", "scoring", "baselines", "describing"},
     "pruning": {"data", "filters", "auditing", "judging", "reporting"},
     "matching": {"data", "nn", "filters", "auditing", "judging", "reporting"},
+    "refining": {"data", "endpoints", "lm", "filters", "auditing"},
     "releasing": {"data", "filters", "auditing", "judging", "reporting"},
     "verify": {"data", "judging"},
     "cli": {
@@ -49,7 +50,7 @@ BELOW = {
             "matching",
             "reporting",
         ),
-        *("releasing", "pruning", "verify"),
+        *("releasing", "pruning", "refining", "verify"),
     },
 }
 """Whom each wing may import, beside itself."""

@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
+    refining   what the verb `refine` prints
     found      what `show` says of the folders of `audit` and `prune`
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints

@@ -6,7 +6,7 @@ Reading order (each file imports only those named before it):
     chance     what guessing alone would flag
     voting     what judges and filters get right in several tries
     rewriting  wrong answers written by a model behind an address
-    work       stages on disk, from which a killed run goes on
+    work       fits of filters on disk, from which a killed run goes on
     recipe     what every recipe works with, and what it gives
     cinepile   flagged questions are rewritten, round by round
     mmmu_pro   questions that most models answer are taken out, others get more options

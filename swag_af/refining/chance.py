@@ -24,7 +24,9 @@ def tail(n: int, p: np.ndarray | float, at_least: int) -> np.ndarray:
     from scipy.special import bdtrc
 
     p = np.asarray(p, np.float64)
-    return np.ones_like(p) if at_least <= 0 else np.asarray(bdtrc(at_least - 1, n, p))
+    if not 0 < at_least <= n:
+        return np.full_like(p, float(at_least <= 0))
+    return np.asarray(bdtrc(at_least - 1, n, p))
 
 
 def luck_of_orders(chance: np.ndarray, n: int, at_least: int) -> Luck:

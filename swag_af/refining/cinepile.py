@@ -48,7 +48,8 @@ def _outcome(
     rows, options = np.flatnonzero(first), bench.options
     control = None
     if len(rows):
-        (_, was), (_, is_now) = _judged(bench, "control as-it-was", bench.instances, rows), _judged(bench, "control as-it-is", now, rows)
+        _, was = _judged(bench, "control as-it-was", bench.instances, rows)
+        _, is_now = _judged(bench, "control as-it-is", now, rows)
         control = bench.control(was, is_now, rows)
     return Outcome(
         instances=now,
@@ -67,20 +68,18 @@ def _judged(bench: Bench, stage: str, instances: Instances, rows: np.ndarray) ->
     return right, right[:, 0] >= bench.options.degenerate_at - _ALIKE
 
 
-def _rewritten(
-    bench: Bench, number: int, now: Instances, rows: np.ndarray
-) -> tuple[Instances, np.ndarray, list[str]]:
+def _rewritten(bench: Bench, number: int, now: Instances, rows: np.ndarray) -> tuple[Instances, np.ndarray, list[str]]:
     """The set with new wrong options for those of `rows` that got some, which these are, and why they were wanted."""
     judge = bench.voters[0]
     assert isinstance(judge, JudgeVoter)  # the verb sees to it
     asked = [now.instances[row] for row in rows.tolist()]
-    reasons = bench.work.texts(f"reasons-{number}", len(rows), lambda: judge.reasons(asked, f"reason {number}"))
+    reasons = judge.reasons(asked, f"reason-{number}")
     wanted = [
         Wanted(one, len(one.options) - 1, number, reason or "(nothing)")
         for one, reason in zip(asked, reasons, strict=True)
     ]
-    written = bench.written(f"written-{number}", wanted)
+    written = bench.written(wanted)
     got = [i for i, wrong in enumerate(written) if wrong]
     new = [with_wrong(asked[i], written[i]) for i in got]
     done = rows[np.array(got, np.int64)]
-    return replaced(now, done.tolist(), new), done, [str(reasons[i]) for i in got]
+    return replaced(now, done.tolist(), new), done, [reasons[i] for i in got]

@@ -1,8 +1,9 @@
 """MMMU-Pro's vote (Yue et al. 2024, "MMMU-Pro: A More Robust Multi-discipline Multimodal Understanding Benchmark").
 
-Four language models that see no image answer each question ten times; a model answers a question that it gets right more
-than five times, and a question that at least three answer is taken out. What is left is given up to ten options, which
-people with the help of GPT-4o did there, and checked. Here a model writes them and nobody checks: see `swag-af verify`.
+Four language models that see no image answer each question ten times; a model answers a question that it gets right
+more than five times, and a question that at least three answer is taken out. What is left is given up to ten options,
+which people with the help of GPT-4o did there, and checked. Here a model writes them and nobody checks: see `swag-af
+verify`.
 """
 
 from dataclasses import replace
@@ -55,7 +56,7 @@ def _with_more(bench: Bench, rows: np.ndarray) -> tuple[Instances, int]:
         return now, 0
     wanted = [Wanted(now.instances[row], most - len(now.instances[row].options), 1) for row in short]
     made = {}
-    for row, one, new in zip(short, wanted, bench.written("more", wanted), strict=True):
+    for row, one, new in zip(short, wanted, bench.written(wanted), strict=True):
         if new:
             shown, answer = drawn_order([one.gold, *one.wrong, *new])
             made[row] = replace(one.of, options=tuple(shown), answer=answer)

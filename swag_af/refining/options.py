@@ -31,14 +31,13 @@ class RefineOptions:
 
     Try:
       swag-af refine questions.jsonl --judge "judge[http://localhost:8000]" --dry-run
-      swag-af refine questions.jsonl --judge "judge[http://localhost:8000,see=options]" \
-          --rewriter "endpoint[http://localhost:8001]"
+      swag-af refine q.jsonl --judge "judge[http://a:8000,see=options]" --rewriter "endpoint[http://b:8000]"
       swag-af refine q.jsonl --recipe mmmu-pro --judge "judge[http://localhost:8000],ngrams,chars"
     """
 
     data: tuple[Path, ...]
     """Files or folders of one dataset of questions with options, or a pool or run."""
-    judge: str
+    judge: str = ""
     """Who answers: judge[URL]; of mmmu-pro two to four, NAME,NAME."""
     recipe: Literal["cinepile", "mmmu-pro"] = "cinepile"
     """What is done with which questions."""
@@ -94,9 +93,10 @@ class RefineOptions:
         n, is_vote = len(self.judges), self.recipe == "mmmu-pro"
         needs = (not is_vote and not self.dry_run) or bool(self.to_options)
         return [
-            (not is_vote and n != 1, f"--judge {self.judge}: one, for cinepile"),
-            (is_vote and not 2 <= n <= LARGEST_PANEL, f"--judge {self.judge}: two to four, for mmmu-pro"),
-            (not 1 <= self.n_votes <= max(1, n), f"--votes {self.n_votes}: 1 to the number of judges"),
+            (n == 0, "--judge: none given. Name one, as judge[URL]"),
+            (not is_vote and n > 1, f"--judge {self.judge}: one, for cinepile"),
+            (is_vote and n > 0 and not 2 <= n <= LARGEST_PANEL, f"--judge {self.judge}: two to four, for mmmu-pro"),
+            (n > 0 and not 1 <= self.n_votes <= n, f"--votes {self.n_votes}: 1 to the number of judges"),
             (needs and not self.rewriter, "--rewriter: none given, and wrong options are to be written"),
             (bool(self.to_options) and not is_vote, "--to-options: of mmmu-pro alone"),
         ]
@@ -104,7 +104,7 @@ class RefineOptions:
     @property
     def judges(self) -> tuple[str, ...]:
         """The names of the judges."""
-        return parse_names("--judge", self.judge)
+        return () if not self.judge else parse_names("--judge", self.judge)
 
     @property
     def n_votes(self) -> int:

@@ -15,7 +15,7 @@ from swag_af.data.progress import Advance
 from swag_af.refining.chance import Luck
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.rewriting import Rewriter, Wanted
-from swag_af.refining.voting import Voter
+from swag_af.refining.voting import FilterVoter, Voter
 from swag_af.refining.work import Work
 
 
@@ -109,25 +109,26 @@ class Bench:
     advance: Advance
 
     def hits(self, voter: int, stage: str, instances: Instances, rows: np.ndarray, k: int) -> np.ndarray:
-        """(r, k) of one voter about `rows` of `instances`, kept under the name of the `stage`; the first word of that
-        draws orders and folds."""
+        """(r, k) of one voter about `rows` of `instances`; the first word of `stage` draws orders and folds.
+
+        Fits are kept; of judges every answer is, so that they are asked anew and nothing is sent.
+        """
         made, draw = self.voters[voter], stage.partition(" ")[0]
-        path = f"{stage.replace(' ', '-')}-{voter}"
-        found = self.work.hits(path, (len(rows), k), lambda: made.hits(instances, rows, k, draw))
+        if isinstance(made, FilterVoter):
+            found = self.work.hits(f"{stage}-{voter}", (len(rows), k), lambda: made.hits(instances, rows, k, draw))
+        else:
+            found = made.hits(instances, rows, k, draw)
         self.advance(1, note=f"{stage}: {made.name} {found.mean():.3f} right" if len(rows) else stage)
         return found
 
-    def written(self, name: str, wanted: Sequence[Wanted]) -> list[tuple[str, ...]]:
-        """New wrong answers for each; kept."""
+    def written(self, wanted: Sequence[Wanted]) -> list[tuple[str, ...]]:
+        """New wrong answers for each; none for those for which too few could be used."""
         assert self.rewriter is not None  # the options see to it
-        write = self.rewriter.write
-        found = self.work.texts(name, len(wanted), lambda: write(wanted))
-        self.advance(1, note=name)
-        return [tuple(one) for one in found]
+        found = self.rewriter.write(wanted)
+        self.advance(1, note=f"{sum(map(bool, found)):,} of {len(wanted):,} written")
+        return found
 
-    def control(
-        self, was: np.ndarray, now: np.ndarray | None, rows: np.ndarray
-    ) -> Control:
+    def control(self, was: np.ndarray, now: np.ndarray | None, rows: np.ndarray) -> Control:
         """Of the flags (r,) of `rows` judged once more."""
         groups = np.unique(self.groups.numbers[rows], return_inverse=True)[1]
         if now is None:
@@ -135,8 +136,15 @@ class Bench:
         paired = paired_difference(was.astype(np.float64), now.astype(np.float64), groups)
         return Control(Share.of_flags(was, groups), Share.of_flags(now, groups), paired)
 
-    def versions(self, number: int, instances: Instances, rows: np.ndarray, right: np.ndarray, flags: np.ndarray,
-                 reasons: Sequence[str] = ()) -> list[Version]:
+    def versions(
+        self,
+        number: int,
+        instances: Instances,
+        rows: np.ndarray,
+        right: np.ndarray,
+        flags: np.ndarray,
+        reasons: Sequence[str] = (),
+    ) -> list[Version]:
         """A line for each of `rows`: `right` (r, judges), `flags` (r,), and the `reasons` for which it was made."""
         told = [*reasons] or [""] * len(rows)
         made = []

@@ -13,7 +13,7 @@ from swag_af.data.errors import check_faults
 from swag_af.data.files import sha256_json
 from swag_af.data.instances.instances import Instance
 from swag_af.data.registry import Registry
-from swag_af.endpoints.contract import Request
+from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.prompting.sieve import Sieve, endings_in
@@ -95,14 +95,14 @@ class Rewriter(ServerSettings):
     def write(self, wanted: Sequence[Wanted]) -> list[tuple[str, ...]]:
         """For each the new answers, as many as are wanted, or none where too few could be used."""
         asker, found = self.opened(), [""] * len(wanted)
-        chat = asker.abilities().chat if self.api == "auto" else self.api == "chat"
-        for position, answer in asker.ask([self._request(one.prompt, chat=chat) for one in wanted]):
+        able = asker.abilities()
+        for position, answer in asker.ask([self._request(one.prompt, able) for one in wanted]):
             found[position] = next(iter(answer.texts), "")
         return [sifted(text, one) for text, one in zip(found, wanted, strict=True)]
 
-    def _request(self, prompt: str, *, chat: bool) -> Request:
-        body: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        if chat:
+    def _request(self, prompt: str, able: Abilities) -> Request:
+        body: dict[str, Any] = {"temperature": self.temperature, able.limit: self.max_tokens}
+        if able.chat if self.api == "auto" else self.api == "chat":
             return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body})
         return Request("completions", {"prompt": f"{prompt}\n\n", **body})
 

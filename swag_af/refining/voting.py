@@ -21,7 +21,9 @@ from swag_af.filters.registry import make_filter
 class Voter(Protocol):
     """Somebody who answers questions."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """How reports call it."""
 
     def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str) -> np.ndarray:
         """(r, k) how far it is right about `rows` in each try: 1, 0, or 1/t where t options tie with gold.

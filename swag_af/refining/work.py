@@ -1,9 +1,9 @@
-"""Stages of a refinement on disk: what was found is read, and not made again, by a run that goes on.
+"""What filters found in a refinement, on disk: a run that goes on reads it, and fits nothing again.
 
-Answers of servers have journals of their own, so a stage that was killed asks only what has no answer.
+Answers of servers have journals of their own, so what was asked is asked again without being sent.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ _AGAIN = "Delete the folder, and refine again."
 
 
 class Work:
-    """The stages in one folder."""
+    """The tables in one folder."""
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]):
         """Raises InputError where the folder was begun with another `identity`."""
@@ -36,14 +36,4 @@ class Work:
         found = read_array(path)
         if found.shape != shape:
             raise FormatError(f"{path}: {found.shape}, where {shape} is due. {_AGAIN}")
-        return found
-
-    def texts(self, name: str, n: int, make: Callable[[], Sequence[Any]]) -> list[Any]:
-        """The list of n texts, or lists of them, of this name, made once."""
-        path = self.folder / f"{name}.json"
-        if not path.exists():
-            write_json(path, list(make()))
-        found = read_json(path)
-        if not isinstance(found, list) or len(found) != n:
-            raise FormatError(f"{path}: not a list of {n:,}. {_AGAIN}")
         return found

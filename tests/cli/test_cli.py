@@ -42,6 +42,7 @@ from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
+from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
@@ -437,6 +438,19 @@ THREE_FORMS = {
         "train-nli p.jsonl --model decomp --hidden 64 --neutral-share 0.5 --layout columns",
         TrainNLIOptions(
             (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
+        ),
+    ),
+    "refine": (
+        "data = ['q.jsonl']\njudge = 'ngrams,chars'\nrecipe = 'mmmu-pro'\nmore_than = 4\nvotes = 2\n"
+        "[reading]\nkind = 'choices'",
+        "refine q.jsonl --judge ngrams,chars --recipe mmmu-pro --more-than 4 --votes 2 --kind choices",
+        RefineOptions(
+            (Path("q.jsonl"),),
+            judge="ngrams,chars",
+            recipe="mmmu-pro",
+            more_than=4,
+            votes=2,
+            reading=ReadingOptions(kind="choices"),
         ),
     ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
