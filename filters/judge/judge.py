@@ -138,8 +138,10 @@ class JudgeFilter(ServerSettings):
         return Asking(asker, abilities, chat, self.max_tokens)
 
     def default_journal(self) -> Path | None:
-        """Beside those of other servers, so that no question is asked twice; None with `SWAG_AF_CACHE=none`."""
-        place = os.environ.get("SWAG_AF_CACHE") or str(Path.home() / ".cache" / "swag-af")
+        """Beside those of other servers in `$SWAG_AF_CACHE`, else `~/.cache/swag-af`, so that no question is asked
+        twice; None with `SWAG_AF_CACHE=none`."""
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swag-af"
+        place = os.environ.get("SWAG_AF_CACHE") or home
         return None if place == "none" else Path(place) / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
 
 

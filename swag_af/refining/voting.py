@@ -36,11 +36,15 @@ class Voter(Protocol):
 
 
 def voter_of(name: str, groups: Groups, *, n_folds: int, seed: int) -> Voter:
-    """Who goes by this name; InputError where there is none."""
+    """Who goes by this name; InputError where there is none, and for a judge that is told what a recipe decides."""
     made = make_filter(name)
     if isinstance(made, JudgeFilter):
-        made.seed = seed
-        return JudgeVoter(made)
+        if made.by not in ("auto", "letter") or made.orders != JudgeFilter.orders:
+            raise InputError(
+                f"--judge {name}: a recipe asks for letters, in orders of its own. Leave by and orders out."
+            )
+        made.seed += seed
+        return JudgeVoter(made, name)
     return FilterVoter(name, groups, n_folds, seed)
 
 
@@ -49,11 +53,8 @@ class JudgeVoter:
     """A judge that is shown all options of a question together, in k orders."""
 
     judge: JudgeFilter
-
-    @property
-    def name(self) -> str:
-        """With its address."""
-        return f"judge[{self.judge.url}]"
+    name: str
+    """As it was asked for, with its address."""
 
     def hits(self, instances: Instances, rows: np.ndarray, k: int, draw: str) -> np.ndarray:
         """As `Voter` says; an answer that cannot be read is a tie of all options."""

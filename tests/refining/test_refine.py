@@ -17,12 +17,14 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.reading import read_instances
 from swag_af.filters.judge.asking import Verdict
+from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
+from swag_af.refining.estimate import estimate
 from swag_af.refining.folder import Refined, open_refined
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.rewriting import Wanted, sifted
 from swag_af.refining.verb import costs, refine
-from swag_af.refining.voting import hit
+from swag_af.refining.voting import JudgeVoter, hit
 
 N, M = 24, 4
 MARK = "zip"
@@ -358,13 +360,8 @@ def test_a_dry_run_asks_nobody_and_writes_nothing(options: RefineOptions, meet: 
 def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
     meet(blind=FakeServer(), writer=FakeServer())
     (tmp_path / "p.toml").write_text('["m"]\nprompt = 1.0\nanswer = 2.0\n')
-    # brackets hold one setting until named ones are read, so the judge is made here
-    from swag_af.filters.judge.judge import JudgeFilter
-    from swag_af.refining.estimate import estimate
-    from swag_af.refining.voting import JudgeVoter
-
     judge = JudgeFilter(url="blind", model="m", prices=str(tmp_path / "p.toml"))
-    (first, *_) = estimate(options, read_instances(options.data), [JudgeVoter(judge)], None)
+    (first, *_) = estimate(options, read_instances(options.data), [JudgeVoter(judge, "judge[blind]")], None)
     answers = 5 * N * judge.max_tokens
     assert first.money == pytest.approx(((first.tokens - answers) + 2 * answers) / 1e6, abs=1e-4)
 
@@ -374,6 +371,8 @@ def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -
     [
         ({"judge": "ngrams"}, "gives reasons"),
         ({"judge": ""}, "--judge: none given"),
+        ({"judge": "judge[blind,by=yes]"}, "Leave by and orders out"),
+        ({"judge": "judge[blind,orders=3]"}, "Leave by and orders out"),
         ({"judge": "judge[blind],ngrams"}, "one, for cinepile"),
         ({"degenerate_at": 6}, "--degenerate-at 6"),
         ({"rewriter": ""}, "--rewriter: none given"),
