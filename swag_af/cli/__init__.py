@@ -9,7 +9,7 @@ Reading order (each file imports only those named before it):
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
     refining   what the verb `refine` prints
-    found      what `show` says of the folders of `audit` and `prune`
+    found      what `show` says of the folders of `audit`, `prune` and `refine`
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints
     results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave

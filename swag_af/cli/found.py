@@ -1,4 +1,4 @@
-"""What `show` says of the folders of `audit` and `prune`: what was found, the worst of it, what to run next."""
+"""What `show` says of the folders of `audit`, `prune` and `refine`: what was found, the worst of it, what to run."""
 
 from pathlib import Path
 
@@ -9,17 +9,23 @@ from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
+from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
+from swag_af.refining.folder import ABOUT as REFINED
+from swag_af.refining.folder import QUESTIONS, Version, open_refined
+from swag_af.refining.folder import WORK as REFINING
 from swag_af.reporting.text import audited_lines
 
 PAGE = "audit.html"
 
 
 def kind_of_found(path: Path) -> str | None:
-    """Whether the folder is an `audit` or a `prune`, finished or not; None where it is neither."""
+    """Whether the folder is an `audit`, a `prune` or a `refine`, finished or not; None where it is none of them."""
     if (path / AUDIT).is_file():
         return "audit"
+    if (path / REFINED).is_file() or (path / REFINING / "begun.json").is_file():
+        return "refine"
     return "prune" if (path / PRUNED).is_file() or (path / WORK / "begun.json").is_file() else None
 
 
@@ -47,6 +53,22 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
     first = ["The first that went:", *shown, ""] if shown else []
     kept = f"The ids that are kept: {path / KEPT}"
     return [*summary_lines(pruned), "", *first, kept, "", *page, f"Next: {following}"]
+
+
+def show_refined(path: Path, options: ShowOptions) -> list[str]:
+    """What was flagged beside luck, rounds, control and audits, and the first questions that were rewritten."""
+    if not (path / REFINED).is_file():
+        return ["not finished", "", "Next: the command that began it goes on from here"]
+    refined = open_refined(path)
+    first = [line for one in [one for one in refined.versions if one.round][: options.n] for line in _version(one)]
+    written = ["The first that were rewritten:", *first, ""] if first else []
+    return [*refined_summary(refined), "", *written, f"Next: swag-af audit {path / QUESTIONS}"]
+
+
+def _version(one: Version) -> list[str]:
+    said = " ".join(one.reason.split())
+    head = f"  {one.id}, round {one.round}, {'still' if one.flagged else 'not'} flagged; the judge had said: {said}"
+    return [head, *(f"    {'*' if i == one.answer else ' '} {text}" for i, text in enumerate(one.options))]
 
 
 def _example(one: Example) -> list[str]:

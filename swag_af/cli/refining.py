@@ -17,18 +17,23 @@ def refined_lines(options: RefineOptions) -> list[str]:
     if options.dry_run:
         return cost_lines(costs(options))
     refined = refine(options)
+    where = f"questions.jsonl has what is kept, versions.jsonl every version, {ANSWERS} what servers said"
+    following = f"Next: swag-af audit {refined.path}/questions.jsonl"
+    return [*summary_lines(refined), "", f"Written to {refined.path}: {where}. {following}"]
+
+
+def summary_lines(refined: Refined) -> list[str]:
+    """The same without where it is."""
     about = refined.about
-    lines = [
+    return [
         f"{about.name}: {about.n:,} questions in {about.n_groups:,} groups, {about.n_kept:,} kept, "
         f"{about.n_rewritten:,} of them with other options",
         *first_lines(refined),
         *round_lines(refined),
         *control_lines(refined),
-        *(["", *table(_audit_rows(about.audits)), *map(_change, about.audits)] if about.audits else []),
+        *(["", *table(_audit_rows(about.audits)), *_changes(refined)] if about.audits else []),
         *(["", *about.said] if about.said else []),
     ]
-    where = f"questions.jsonl has what is kept, versions.jsonl every version, {ANSWERS} what servers said"
-    return [*lines, "", f"Written to {refined.path}: {where}. Next: swag-af audit {refined.path}/questions.jsonl"]
 
 
 def cost_lines(found: Sequence[Cost]) -> list[str]:
@@ -89,8 +94,20 @@ def _audit_rows(audits: Sequence[BeforeAfter]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _change(one: BeforeAfter) -> str:
-    return f"{one.model}, {one.n_paired:,} questions that both have: {_paired(one.difference)}"
+def _changes(refined: Refined) -> list[str]:
+    """Each audit on the questions that both have, and what is no mending about it."""
+    lines = []
+    for one in refined.about.audits:
+        voted = " (voted)" if one.model in refined.about.judges else ""
+        lines.append(f"{one.model}{voted}, {one.n_paired:,} questions that both have: {_paired(one.difference)}")
+        if one.after.high < one.after.chance:
+            lines.append(
+                f"{one.model}{voted} is below chance now, which the refining made: gold is found by avoiding what it "
+                "prefers."
+            )
+    if any(one.model in refined.about.judges for one in refined.about.audits):
+        lines.append("What voted falls by construction; judge by audits of another kind.")
+    return lines
 
 
 def _paired(found: Difference) -> str:

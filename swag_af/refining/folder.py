@@ -4,7 +4,7 @@
     questions.jsonl  the questions that are kept, as they are now, a line each
     versions.jsonl   every version of every question with what judges made of it, by round
     answers          every answer of a server
-    work             fits of filters, from which a killed run goes on, until it is finished
+    refining         fits of filters, from which a killed run goes on, until it is finished
 
 The same data, options, seed and answers give the same bytes.
 """
@@ -23,7 +23,7 @@ from swag_af.refining.chance import Luck
 from swag_af.refining.recipe import Control, Outcome, RoundCount, Share, Version
 
 ABOUT, QUESTIONS, VERSIONS = "refine.json", "questions.jsonl", "versions.jsonl"
-WORK, ANSWERS = "work", "answers"
+WORK, ANSWERS = "refining", "answers"
 _AGAIN = "Refine the data again."
 
 

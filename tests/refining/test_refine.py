@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
 
+from swag_af.cli.options import ShowOptions
 from swag_af.cli.refining import refined_lines
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.cli.show import show
+from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.reading import read_instances
 from swag_af.filters.judge.asking import Verdict
@@ -208,7 +210,7 @@ def test_a_run_that_was_stopped_gives_the_same_bytes(
     meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
     refine(options)
     assert content_of(options.out) == content_of(straight.out)
-    assert not (options.out / "work").exists()
+    assert not (options.out / "refining").exists()
 
 
 def test_a_finished_folder_is_read_and_nobody_asked(options: RefineOptions, meet: Meet) -> None:
@@ -416,3 +418,30 @@ def test_what_is_printed_has_luck_control_and_audits(options: RefineOptions, mee
     assert "as they were: 12 of 12" in said
     assert "as they are now: 0 of 12" in said
     assert "ngrams, 24 questions that both have: difference" in said
+
+
+def test_a_folder_is_shown(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    shown = show(ShowOptions(options.out, n=1))
+    assert shown.startswith(f"{options.out}: refine\n\nquestions: 24 questions")
+    assert "q1, round 1, not flagged; the judge had said:" in shown
+    (tmp_path / "begun" / "refining").mkdir(parents=True)
+    (tmp_path / "begun" / "refining" / "begun.json").write_text("{}")
+    assert "not finished" in show(ShowOptions(tmp_path / "begun"))
+
+
+@pytest.mark.parametrize(("content", "said"), [("{", "refine.json"), ('{"format": 1, "kind": "refine"}', "name")])
+def test_a_damaged_record_is_a_line(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "refine.json").write_text(content)
+    with pytest.raises(SwagAfError, match=said):
+        open_refined(tmp_path)
+
+
+def test_what_voted_falls_by_construction_and_is_told(vote: RefineOptions, meet: Meet) -> None:
+    meet(one=FakeServer(knows_style(MARK)))
+    small = replace(vote, judge="judge[one],ngrams", tries=1, more_than=0, folds=2, audit_models="ngrams,chars")
+    said = "\n".join(refined_lines(small))
+    assert "ngrams (voted)," in said
+    assert "chars," in said
+    assert "What voted falls by construction" in said
