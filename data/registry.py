@@ -1,8 +1,11 @@
 """Registries of names: a filter, tagger, splitter or generator by its name, imported when it is first used.
 
 A name is a built-in one, one that an installed package registers in the entry-point group `swag_af.KINDs`, or
-`package.module:Class`. A setting is given in brackets, `NAME[SETTING]`: `transformer[path/to/model]`,
-`spacy[en_core_web_sm]`. The older spelling `NAME:SETTING` still works for built-in names.
+`package.module:Class`. What it takes is given in brackets, `NAME[ARGUMENT]`: `transformer[path/to/model]`,
+`spacy[en_core_web_sm]`; other settings follow by their names, `encoder[path/to/model,inputs=ending]`,
+`mlp[width=1024,max_epochs=5]`, and are read as the types that they have in the class. A value of several parts goes on
+until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patience=2]`. The older spelling
+`NAME:ARGUMENT` still works for built-in names.
 """
 
 import difflib
@@ -12,7 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from math import isfinite
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from swag_af.data.errors import InputError
 
@@ -36,11 +42,14 @@ class Registry:
     def make(self, name: str, **settings: Any) -> Any:
         """A new instance; InputError for an unknown name or a setting that it does not take.
 
-        The setting is passed as the keyword that the class names in `argument`.
+        The argument is passed as the keyword that the class names in `argument`, and each named setting as its own.
         """
-        base, argument = self.parted(name)
+        base, argument, written = self._read(name)
         factory = self.find(base)
         takes = getattr(factory, "argument", None)
+        settings |= {key: self._typed(base, factory, key, value) for key, value in written.items()}
+        if argument is not None and takes in written:
+            raise InputError(f"{self.kind} {name}: {takes} is given twice.")
         if argument is not None:
             if takes is None:
                 raise InputError(f"{self.kind} {base!r} takes nothing in brackets, so not {base}[{argument}].")
@@ -80,17 +89,76 @@ class Registry:
         return [f"{name}[{self.takes[name]}]" if name in self.takes else name for name in self.names()]
 
     def parted(self, name: str) -> tuple[str, str | None]:
-        """`NAME[SETTING]`, or `NAME:SETTING` where NAME is built in, as two parts; the setting is None where there is
-        none."""
+        """`NAME[ARGUMENT]`, or `NAME:ARGUMENT` where NAME is built in, as two parts, named settings left out; the
+        argument is None where there is none."""
+        base, argument, _ = self._read(name)
+        return base, argument
+
+    def _read(self, name: str) -> tuple[str, str | None, dict[str, str]]:
+        """Name, argument, and named settings as they are written; InputError for one that is given twice."""
         found = re.fullmatch(r"([^\[\]]+)\[(.+)\]", name)
-        if found:
-            return found[1], found[2]
-        head, colon, setting = name.partition(":")
-        return (head, setting) if colon and setting and head in self.ours else (name, None)
+        if not found:
+            head, colon, argument = name.partition(":")
+            return (head, argument, {}) if colon and argument and head in self.ours else (name, None, {})
+        argument, written = None, dict[str, str]()
+        for piece in _named_pieces(found[2]):
+            key, equals, value = piece.partition("=")
+            if not re.fullmatch(_SETTING, key + equals):
+                argument = piece
+            elif key in written:
+                raise InputError(f"{self.kind} {name}: {key} is given twice.")
+            else:
+                written[key] = value
+        return found[1], argument, written
+
+    def _typed(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
+        """A setting as the type that the class gives it; InputError where it has none of that name or type."""
+        known = [one for one in inspect.signature(factory).parameters if not one.startswith("_")]
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise InputError(f"{self.kind} {base!r} has no setting {key!r}. {hint}There are {', '.join(known)}.")
+        kind = get_type_hints(factory.__init__ if isinstance(factory, type) else factory).get(key, str)
+        raw = value.split(",") if get_origin(kind) is tuple else value
+        try:
+            made = msgspec.convert(raw, kind, strict=False)
+        except (msgspec.ValidationError, TypeError) as error:
+            choices = f"; there are {', '.join(map(str, get_args(kind)))}" if get_origin(kind) is Literal else ""
+            raise InputError(f"{self.kind} {base!r}: {key}={value} cannot be ({error}){choices}.") from None
+        if not all(isfinite(one) for one in (made if isinstance(made, tuple) else [made]) if isinstance(one, float)):
+            raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite or no number.")
+        return made
 
     def announced(self) -> dict[str, str]:
         """Name to `module:attribute` of what installed packages register."""
         return {point.name: point.value for point in entry_points(group=self.group)}
+
+
+def split_names(text: str) -> list[str]:
+    """The parts of `text` between commas that stand in no brackets: `"a,b[c,d=e]"` to `["a", "b[c,d=e]"]`."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+_SETTING = r"[a-z_][a-z0-9_]*="
+"""How a named setting begins; a path that begins so is written with `./` before it."""
+
+
+def _named_pieces(inside: str) -> list[str]:
+    """What stands in brackets, parted where a named setting begins."""
+    pieces: list[str] = []
+    for part in split_names(inside):
+        if not pieces or re.match(_SETTING, part):
+            pieces.append(part)
+        else:
+            pieces[-1] += f",{part}"
+    return pieces
 
 
 def _is_required(factory: Callable[..., Any], parameter: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.registry import Registry
+from swag_af.data.registry import Registry, split_names
 
 if TYPE_CHECKING:
     from swag_af.filters.contract import Filter
@@ -80,8 +80,11 @@ def filter_names() -> list[str]:
 
 
 def parse_names(flag: str, text: str) -> tuple[str, ...]:
-    """`"ngrams, fasttext"` to `("ngrams", "fasttext")`, `"none"` to `()`; InputError for a blank or repeated name."""
-    names = tuple(part.strip() for part in text.split(","))
+    """`"ngrams, fasttext"` to `("ngrams", "fasttext")`, `"none"` to `()`; InputError for a blank or repeated name.
+
+    Commas in brackets part nothing: `encoder[path,inputs=ending]` is one name.
+    """
+    names = tuple(part.strip() for part in split_names(text))
     if names == ("none",):
         return ()
     if not all(names) or len(set(names)) < len(names):

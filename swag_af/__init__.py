@@ -23,6 +23,7 @@ and prints nothing but progress on the terminal:
     describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
     diagnose      DiagnoseOptions       why the curve of a run is not lower
     prune         PruneOptions          what was removed, and the audits before and after
+    refine        RefineOptions         what was flagged, rewritten or taken out
     score         ScoreOptions          what models and people get right
     count_check   CountCheckOptions     what percentages can be shares of
     run_baselines  BaselinesOptions     how far models get: Table 3
@@ -49,6 +50,7 @@ Reading order (each folder imports only those named before it):
     diagnosing  why the curve of a run is not lower
     reporting  a run told to people: curve, tables, page
     pruning    instances that are solved without the task, removed beside a control
+    refining   questions that models answer blind, rewritten or taken out
     matching   right answers recycled as wrong answers of other questions
     releasing  a run to a dataset
     verify     people judge the endings of a run
@@ -116,6 +118,8 @@ if TYPE_CHECKING:
     from swag_af.matching.verb import match
     from swag_af.pruning.options import PruneOptions
     from swag_af.pruning.verb import prune
+    from swag_af.refining.options import RefineOptions
+    from swag_af.refining.verb import refine
     from swag_af.releasing.options import ReleaseOptions
     from swag_af.releasing.verb import release
     from swag_af.reporting.options import ReportOptions
@@ -156,6 +160,7 @@ _MODULE_OF = {
     "PoolOptions": "swag_af.data.pool.options",
     "ProbeEndpointOptions": "swag_af.endpoints.options",
     "PruneOptions": "swag_af.pruning.options",
+    "RefineOptions": "swag_af.refining.options",
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
     "Run": "swag_af.data.run",
@@ -191,6 +196,7 @@ _MODULE_OF = {
     "sweep": "swag_af.matching.sweep",
     "open_run": "swag_af.data.run",
     "pool": "swag_af.data.pool.verb",
+    "refine": "swag_af.refining.verb",
     "release": "swag_af.releasing.verb",
     "probe": "swag_af.auditing.probes.probe",
     "probe_endpoint": "swag_af.endpoints.verb",
@@ -239,6 +245,7 @@ __all__ = [
     "PoolOptions",
     "ProbeEndpointOptions",
     "PruneOptions",
+    "RefineOptions",
     "ReleaseOptions",
     "ReportOptions",
     "Run",
@@ -277,6 +284,7 @@ __all__ = [
     "probe_endpoint",
     "prune",
     "read_instances",
+    "refine",
     "release",
     "report",
     "run_audit",

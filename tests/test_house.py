@@ -36,6 +36,7 @@ BELOW = {
     },
     "pruning": {"data", "filters", "auditing", "judging", "reporting"},
     "matching": {"data", "nn", "filters", "auditing", "judging", "reporting"},
+    "refining": {"data", "endpoints", "lm", "filters", "auditing"},
     "releasing": {"data", "filters", "auditing", "judging", "reporting"},
     "verify": {"data", "judging"},
     "cli": {
@@ -54,7 +55,7 @@ BELOW = {
             "matching",
             "reporting",
         ),
-        *("guarding", "releasing", "pruning", "verify"),
+        *("guarding", "releasing", "pruning", "refining", "verify"),
     },
 }
 """Whom each wing may import, beside itself."""

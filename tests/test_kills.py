@@ -47,6 +47,8 @@ from swag_af.lm.features import features
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
+from swag_af.refining.options import RefineOptions
+from swag_af.refining.verb import refine
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.reporting.options import ReportOptions
@@ -248,6 +250,12 @@ def prune_by_command(root: Path) -> None:
     main(["prune", *map(str, given)])
 
 
+def refine_by_vote(root: Path) -> None:
+    """Two filters vote, in one try each."""
+    filters = {"judge": "ngrams,chars", "tries": 1, "more_than": 0, "votes": 2, "folds": 2, "audit_models": "chars"}
+    refine(RefineOptions((root / "questions.jsonl",), recipe="mmmu-pro", out=root / "refined", **filters))
+
+
 def fit_baselines(root: Path) -> None:
     run_baselines(BaselinesOptions((root / "questions.jsonl",), root / "table", models="random,length,tfidf"))
 
@@ -290,6 +298,7 @@ CASES = {
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),
     "prune": Case("questions.jsonl", prune_by_command, most=12),
+    "refine": Case("questions.jsonl", refine_by_vote, most=10),
     "baselines": Case("questions.jsonl", fit_baselines, most=14),
     "export-csv": Case(RUN, lambda root: export(ExportOptions(root / "run", "csv", root / "tasks.csv"))),
     "export-studio": Case(RUN, lambda root: export(ExportOptions(root / "run", "label-studio", root / "tasks.json"))),

@@ -6,13 +6,13 @@ No example is shown, and no answer is asked for twice: requests that are equal a
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.endpoints.contract import Abilities, Answer, Asker, Request
+from swag_af.endpoints.likelihood import tokens_of_prompt
 from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally
 from swag_af.filters.judge.orders import orders_of
 
@@ -126,7 +126,7 @@ class Asking:
         return f"{prompt}\n\n{PROMPTS['yes or no']}".format(before=before, ending=ending)
 
     def _request(self, prompt: str, max_tokens: int) -> Request:
-        body: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+        body: dict[str, Any] = {"temperature": 0, self.abilities.limit: max_tokens}
         if self.chat:
             tops = {"logprobs": True, "top_logprobs": _TOP} if self.abilities.answer_logprobs else {}
             return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body, **tops})
@@ -164,27 +164,9 @@ def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:
 
     A token across the border belongs to what comes behind it.
     """
-    spans = _spans(answer, text)
-    covered = [(end, value) for end, value in spans if begin < end <= len(text)]
-    if not covered or any(value is None for _, value in covered) or covered[-1][0] < len(text):
+    tokens = tokens_of_prompt(answer.body, text) or []
+    nats = [token.nats for token in tokens if token.end > begin]
+    if not nats or None in nats:
         why = answer.error or "it gives none, or not of every token"
         raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). Take by=yes.")
-    return float(sum(value for _, value in covered if value is not None))
-
-
-def _spans(answer: Answer, text: str) -> list[tuple[int, float | None]]:
-    """`(character behind it, log-probability)` of each token of the prompt `text`, and of what was generated."""
-    choice = next(iter(answer.body.get("choices") or []), None) or {}
-    tokens = choice.get("prompt_logprobs")
-    if isinstance(tokens, list):  # vLLM: nothing for the first, then {id: {"logprob", "decoded_token"}}
-        found: list[Mapping[str, Any]] = [next(iter(one.values()), {}) if one else {} for one in tokens]
-        words, values = [one.get("decoded_token") or "" for one in found], [one.get("logprob") for one in found]
-        words[:1] = [" " * (len(text) - sum(map(len, words[1:])))]  # that of the first token is not told
-    else:
-        echoed = choice.get("logprobs") or {}
-        words, values = echoed.get("tokens") or [], echoed.get("token_logprobs") or []
-    ends = list(accumulate(map(len, words)))
-    offsets = (choice.get("logprobs") or {}).get("text_offset")
-    if offsets and len(offsets) == len(words):
-        ends = [*offsets[1:], ends[-1]]
-    return list(zip(ends, values, strict=False))
+    return -sum(value for value in nats if value is not None)

@@ -19,8 +19,8 @@ from swag_af.data.context import phrase
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.files import sha256_json
 from swag_af.data.pool.pool import View
-from swag_af.endpoints.contract import Abilities, Asker
-from swag_af.endpoints.options import EndpointOptions
+from swag_af.endpoints.contract import Abilities
+from swag_af.endpoints.settings import ServerSettings
 from swag_af.filters.judge.answers import LETTERS, Tally
 from swag_af.filters.judge.asking import PROMPTS, Asking, Question, Verdict
 
@@ -28,11 +28,9 @@ Way = Literal["auto", "likelihood", "yes", "letter"]
 
 
 @dataclass(kw_only=True)
-class JudgeFilter:
+class JudgeFilter(ServerSettings):
     """Zero-shot judgements of a language model: how likely an ending is, whether it is right, or which one is."""
 
-    url: str
-    """Where the server is: http://localhost:8000/v1."""
     see: Literal["full", "options"] = "full"
     """What is shown: context and candidates, or candidates alone."""
     by: Way = "auto"
@@ -43,20 +41,8 @@ class JudgeFilter:
     """Of letter: orders in which the candidates are shown, over which answers are averaged."""
     seed: int = 0
     """Draws the orders."""
-    model: str = ""
-    """The model's name, as the server calls it; not needed where it has one only."""
-    api: Literal["auto", "completions", "chat"] = "auto"
-    """As `EndpointOptions` says, like all that follow."""
     max_tokens: int = 16
     """The longest answer, in tokens; a model that thinks before it answers needs more."""
-    concurrency: int = 8
-    timeout: float = 120.0
-    max_requests: int | None = None
-    max_total_tokens: int | None = None
-    prices: str = ""
-    key_variable: str = "OPENAI_API_KEY"
-    asker: Asker | None = field(default=None, repr=False, compare=False)
-    """Who answers, where it is not the server at `url`."""
 
     _tally: Tally = field(default_factory=Tally, init=False, repr=False, compare=False)
 
@@ -140,7 +126,7 @@ class JudgeFilter:
 
     def asking(self) -> Asking:
         """The server, ready to be asked; raises InputError where it cannot do what is wanted."""
-        asker = self._opened()
+        asker = self.opened()
         abilities = asker.abilities()
         if self.by == "likelihood" and not abilities.reads_prompts:
             raise InputError(
@@ -151,33 +137,14 @@ class JudgeFilter:
         chat = abilities.chat if self.api == "auto" else self.api == "chat"
         return Asking(asker, abilities, chat, self.max_tokens)
 
-    def endpoint_options(self) -> EndpointOptions:
-        """How the server is asked."""
-        return EndpointOptions(
-            model=self.model,
-            api=self.api,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            max_requests=self.max_requests,
-            max_total_tokens=self.max_total_tokens,
-            prices=Path(self.prices) if self.prices else None,
-            key_variable=self.key_variable,
-        )
-
-    def _opened(self) -> Asker:
-        if self.asker is None:
-            from swag_af.endpoints.client import Endpoint
-
-            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal_of(self.url))
-        return self.asker
+    def default_journal(self) -> Path | None:
+        """Beside those of other servers in `$SWAG_AF_CACHE`, else `~/.cache/swag-af`, so that no question is asked
+        twice; None with `SWAG_AF_CACHE=none`."""
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swag-af"
+        place = os.environ.get("SWAG_AF_CACHE") or home
+        return None if place == "none" else Path(place) / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
 
 
 def mean_shares(verdicts: Sequence[Verdict]) -> np.ndarray:
     """(m,) the shares of each option, averaged over orders; rounded, so that what is equal is a tie."""
     return np.array([verdict.shares for verdict in verdicts]).mean(axis=0).round(12)
-
-
-def journal_of(url: str) -> Path | None:
-    """Where the answers of a server are kept, so that no question is asked twice; None with `SWAG_AF_CACHE=none`."""
-    place = os.environ.get("SWAG_AF_CACHE") or str(Path.home() / ".cache" / "swag-af")
-    return None if place == "none" else Path(place) / "judges" / f"{sha256_json(url)[:16]}.jsonl"

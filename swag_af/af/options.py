@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.errors import InputError, check_faults, check_numbers
+from swag_af.data.registry import split_names
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 Schedule = tuple[tuple[str, int], ...]
@@ -88,7 +89,7 @@ def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
 def parse_schedule(text: str) -> Schedule:
     """`"mlp:100,ensemble:40"` to `(("mlp", 100), ("ensemble", 40))`; InputError for anything else."""
     phases = []
-    for part in text.split(","):
+    for part in split_names(text):
         name, _, count = part.strip().rpartition(":")
         if not name or not count.isdecimal() or int(count) < 1:
             raise InputError(

@@ -8,9 +8,10 @@ Reading order (each file imports only those named before it):
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
-    guarding   what the verb `guard` prints
+    guarding    what the verb `guard` prints
     diagnosing  the verb `diagnose` of a run
-    found      what `show` says of the folders of `audit`, `prune` and `diagnose`
+    refining   what the verb `refine` prints
+    found      what `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints
     results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave

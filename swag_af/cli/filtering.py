@@ -47,6 +47,8 @@ def run_filter(options: FilterOptions) -> Run:
         is_enough=rule.is_enough if rule else lambda run: False,
         made_by=made_by,
     )
+    for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
+        note(line)
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
     with progress("audit", n_audits, "audits") as advance:
         audit_what_is_due(run, ended=True, advance=advance)

@@ -1,4 +1,4 @@
-"""What `show` says of the folders of `audit`, `prune` and `diagnose`: what was found, the worst, what to run next."""
+"""What `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`: findings, the worst, what comes next."""
 
 from pathlib import Path
 
@@ -11,20 +11,27 @@ from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
 from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
+from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
+from swag_af.refining.folder import ABOUT as REFINED
+from swag_af.refining.folder import QUESTIONS, Version, open_refined
+from swag_af.refining.folder import WORK as REFINING
 from swag_af.reporting.text import audited_lines
 
 PAGE = "audit.html"
 
 
 def kind_of_found(path: Path) -> str | None:
-    """Whether the folder is an `audit`, a `prune`, finished or not, or a finished `diagnose`; None where it is none."""
+    """Whether the folder is an `audit`, a `prune` or a `refine`, finished or not, or a finished `diagnose`; None where
+    it is none of them."""
     if (path / AUDIT).is_file():
         return "audit"
     if (path / DIAGNOSED).is_file():
         return "diagnosis"
+    if (path / REFINED).is_file() or (path / REFINING / "begun.json").is_file():
+        return "refine"
     return "prune" if (path / PRUNED).is_file() or (path / WORK / "begun.json").is_file() else None
 
 
@@ -60,6 +67,22 @@ def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
     fewest = [f"  {row['id']}: {row['n_harder']:g} harder candidates" for row in rows[: options.n]]
     shown = ["", "The contexts with the fewest harder candidates left:", *fewest] if fewest else []
     return [*diagnosed_lines(open_diagnosis(path), path), *shown]
+
+
+def show_refined(path: Path, options: ShowOptions) -> list[str]:
+    """What was flagged beside luck, rounds, control and audits, and the first questions that were rewritten."""
+    if not (path / REFINED).is_file():
+        return ["not finished", "", "Next: the command that began it goes on from here"]
+    refined = open_refined(path)
+    first = [line for one in [one for one in refined.versions if one.round][: options.n] for line in _version(one)]
+    written = ["The first that were rewritten:", *first, ""] if first else []
+    return [*refined_summary(refined), "", *written, f"Next: swag-af audit {path / QUESTIONS}"]
+
+
+def _version(one: Version) -> list[str]:
+    said = " ".join(one.reason.split())
+    head = f"  {one.id}, round {one.round}, {'still' if one.flagged else 'not'} flagged; the judge had said: {said}"
+    return [head, *(f"    {'*' if i == one.answer else ' '} {text}" for i, text in enumerate(one.options))]
 
 
 def _example(one: Example) -> list[str]:

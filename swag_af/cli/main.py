@@ -36,6 +36,7 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
 from swag_af.pruning.options import PruneOptions
+from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
@@ -59,6 +60,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "describe": (DescribeOptions, "swag_af.cli.verbs:describe"),
     "diagnose": (DiagnoseOptions, "swag_af.cli.verbs:diagnose"),
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
+    "refine": (RefineOptions, "swag_af.cli.verbs:refine"),
     "score": (ScoreOptions, "swag_af.cli.verbs:score"),
     "count-check": (CountCheckOptions, "swag_af.cli.verbs:count_check"),
     "baselines": (BaselinesOptions, "swag_af.cli.verbs:baselines"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
-from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned
+from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
@@ -58,7 +58,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     found = kind_of_found(path)
     if found:
-        return found, {"audit": show_audit, "prune": show_pruned, "diagnosis": show_diagnosis}[found]
+        showers = {"audit": show_audit, "prune": show_pruned, "diagnosis": show_diagnosis, "refine": show_refined}
+        return found, showers[found]
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
         if (path / "answers.db").exists():
@@ -74,8 +75,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 _KNOWN = (
     "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit, "
-    "prune, diagnose, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, "
-    "and the folder `verification` of a run."
+    "prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of "
+    "verdicts, and the folder `verification` of a run."
 )
 
 

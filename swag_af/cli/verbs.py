@@ -24,6 +24,7 @@ from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
 from swag_af.pruning.options import PruneOptions
+from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.text import (
@@ -336,6 +337,13 @@ def diagnose(options: DiagnoseOptions) -> None:
     from swag_af.cli.diagnosing import diagnosed_lines, folder_of
 
     _say(*diagnosed_lines(make(options), folder_of(options)))
+
+
+def refine(options: RefineOptions) -> None:
+    """Print what was flagged beside luck, each round, the control, and audits before and after."""
+    from swag_af.cli.refining import refined_lines
+
+    _say(*refined_lines(options))
 
 
 def score(options: ScoreOptions) -> None:

@@ -17,6 +17,7 @@ Reading order (each file imports only those named before it):
     likelihood  the log-probabilities of a given text
     probing   what a server can do, by trying
     client    `Endpoint`, which does all of this
+    settings  a server as a name in brackets has it
     forecast  what many requests would take
     verb      the verb `probe-endpoint`
 

@@ -1,6 +1,6 @@
 """The guard `judge[URL]`: a language model behind an address says whether an ending is as plausible as gold."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from swag_af.endpoints.contract import Asker
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.judge.answers import Tally
 from swag_af.filters.judge.asking import Asking
-from swag_af.filters.judge.judge import JudgeFilter, journal_of
+from swag_af.filters.judge.judge import JudgeFilter
 
 PROMPT = (
     "{before}\n\nThis is how it goes on or, where it is a question, the right answer:\n\n{gold}\n\nIs what follows as "
@@ -75,9 +75,8 @@ class JudgeGuard:
         return [f"judge[{self.url}]: {line}" for line in lines]
 
     def _asking(self) -> Asking:
-        if self.asker is None:
-            from swag_af.endpoints.client import Endpoint
-
-            self.asker = Endpoint(self.url, self.options, journal=journal_of(self.url))
-        judge = JudgeFilter(url=self.url, api=self.options.api, max_tokens=self.max_tokens, asker=self.asker)
-        return judge.asking()
+        known: dict[str, Any] = {one.name: getattr(self.options, one.name) for one in fields(self.options)}
+        known |= {"prices": str(self.options.prices or ""), "asker": self.asker}
+        judge = JudgeFilter(url=self.url, max_tokens=self.max_tokens, **known)
+        asking, self.asker = judge.asking(), judge.asker
+        return asking

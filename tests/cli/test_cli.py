@@ -45,6 +45,7 @@ from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
 from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
+from swag_af.refining.options import RefineOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.options import ReportOptions
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
@@ -457,6 +458,19 @@ THREE_FORMS = {
         "pool = 'p'\nby = 'words,likelihood'\nthresholds = 'words=0.7'\nout = 'g'\nmin-negatives = 9",
         "guard p --by words,likelihood --thresholds words=0.7 --out g --min-negatives 9",
         GuardOptions(Path("p"), "words,likelihood", "words=0.7", out=Path("g"), min_negatives=9),
+    ),
+    "refine": (
+        "data = ['q.jsonl']\njudge = 'ngrams,chars'\nrecipe = 'mmmu-pro'\nmore_than = 4\nvotes = 2\n"
+        "[reading]\nkind = 'choices'",
+        "refine q.jsonl --judge ngrams,chars --recipe mmmu-pro --more-than 4 --votes 2 --kind choices",
+        RefineOptions(
+            (Path("q.jsonl"),),
+            judge="ngrams,chars",
+            recipe="mmmu-pro",
+            more_than=4,
+            votes=2,
+            reading=ReadingOptions(kind="choices"),
+        ),
     ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),

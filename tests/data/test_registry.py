@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swag_af.data import registry as module
 from swag_af.data.errors import InputError
-from swag_af.data.registry import Registry
+from swag_af.data.registry import Registry, split_names
 
 
 @dataclass
@@ -32,6 +34,9 @@ class Required:
     """Must have something in brackets."""
 
     model: str
+    inputs: Literal["little", "more"] = "little"
+    rates: tuple[float, ...] = (1.0,)
+    seen: bool = False
 
     argument: ClassVar[str] = "model"
 
@@ -56,6 +61,13 @@ KNOWN = Registry(
         ("required:one/two", Required("one/two")),
         (f"{HERE}:Plain", Plain()),
         (f"{HERE}:Required[here]", Required("here")),
+        ("plain[width=5]", Plain(5)),
+        ("required[one,two]", Required("one,two")),
+        ("required[one,two,rates=1e-3,2,seen=true]", Required("one,two", rates=(1e-3, 2.0), seen=True)),
+        ("required[one[a,seen=true],inputs=more]", Required("one[a,seen=true]", inputs="more")),
+        ("required[./seen=/two]", Required("./seen=/two")),
+        ("required[model=one]", Required("one")),
+        (f"{HERE}:Plain[width=5]", Plain(5)),
     ],
 )
 def test_a_name_is_made_with_what_stands_in_its_brackets(name: str, made: object) -> None:
@@ -100,3 +112,26 @@ def test_installed_packages_announce_theirs(monkeypatch: pytest.MonkeyPatch) -> 
     assert KNOWN.make("plain") == Plain()  # ours come first
     assert KNOWN.names() == ["plain", "optional", "required", "theirs"]
     assert set(asked) == {"swag_af.readers"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("plain[widht=5]", "has no setting 'widht'. Did you mean width\\? There are width."),
+        ("plain[width=wide]", "width=wide cannot be"),
+        ("plain[width=5,width=5]", "width is given twice"),
+        ("required[one,inputs=all]", "inputs=all cannot be .*; there are little, more"),
+        ("required[one,rates=1e-3,nan]", "rates=1e-3,nan is infinite or no number"),
+        ("required[inputs=more]", "needs its model in brackets"),
+        ("required[one,model=two]", "model is given twice"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_one_line(name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as raised:
+        KNOWN.make(name)
+    assert "\n" not in str(raised.value)
+
+
+@given(names=st.lists(st.from_regex(r"[a-z]+(\[[a-z/]+(,[a-z]+=[a-z0-9]+(,[0-9])?)?\])?", fullmatch=True), min_size=1))
+def test_names_are_parted_where_no_bracket_is_open(names: list[str]) -> None:
+    assert split_names(",".join(names)) == names

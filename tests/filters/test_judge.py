@@ -17,8 +17,10 @@ from judges import (
 
 from swag_af.af.loop import filter_pool
 from swag_af.auditing.audit import audit_pool
+from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.findings import Finding
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
@@ -276,6 +278,37 @@ def test_a_reason_is_kept_with_the_letter() -> None:
     )
     assert {verdict.text.splitlines()[1] for verdict in verdicts} == {"It has the mark."}
     assert all(verdict.shares.tolist() == [0, 1] for verdict in verdicts)
+
+
+def questions_of_different_sizes() -> Instances:
+    """Every right option has a mark."""
+    rows = []
+    for i in range(30):
+        options = [f"walks {k + i} miles" for k in range(2 + i % 3)]
+        options[i % len(options)] += " zip"
+        rows.append(Instance(f"q{i}", f"Scene {i * 31}.", tuple(options), i % len(options)))
+    return Instances(tuple(rows), "choices")
+
+
+def test_a_judge_is_a_probe_of_any_dataset(capsys: pytest.CaptureFixture[str]) -> None:
+    server = FakeServer(knows_style("zip"))
+    data = questions_of_different_sizes()
+    assert probe(data, "options", judge(server, by="letter")).hits.mean() == 1
+    assert not any("Scene" in prompt for prompt in server.prompts)
+    assert "places named, of 4 options" in capsys.readouterr().err
+    full = FakeServer(knows_style("zip"))
+    probe(data, "full", judge(full, by="letter"))
+    assert all("Scene" in prompt for prompt in full.prompts)
+    refused = probe(data, "options", judge(FakeServer(refuses), by="letter"))
+    np.testing.assert_allclose(refused.hits, data.chance)
+
+
+def test_settings_stand_in_brackets() -> None:
+    made = make_filter("judge[http://localhost:8000/v1,see=options,by=letter,orders=5,max_requests=100]")
+    assert isinstance(made, JudgeFilter)
+    assert (made.see, made.by, made.orders, made.max_requests) == ("options", "letter", 5, 100)
+    assert made.endpoint_options().max_requests == 100
+    assert "max_requests" not in made.settings()
 
 
 def test_the_filter_has_a_name_and_its_address_in_brackets() -> None:

@@ -37,7 +37,7 @@ from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.progress import Advance
+from swag_af.data.progress import Advance, note
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import LABELS, REGISTRY
 
@@ -244,6 +244,8 @@ class _Bench:
             if instances.kind == "classes" and task.folds != "split":
                 found = with_all_shares(found, instances.answers[fitted], instances.answers, len(instances.classes))
             scores[answers_of(scored, instances.offsets)] = found
+        for line in getattr(getattr(scorer, "filter", None), "said", list)():
+            note(f"{line}; it read {task.input}")
         given = self.sorted.rows[rows]  # (n,) in the order that was given
         order = np.argsort(given)
         as_given = np.empty_like(scores)

@@ -1,0 +1,59 @@
+"""A server as a name in brackets has it: `judge[http://localhost:8000,model=mine,max_requests=500]`.
+
+A component that asks a server is a dataclass of these settings and of its own.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from swag_af.endpoints.contract import Asker
+from swag_af.endpoints.options import EndpointOptions
+
+
+@dataclass(kw_only=True)
+class ServerSettings:
+    """Where a server is and how it is asked; all but the address as `EndpointOptions` says."""
+
+    url: str
+    """Where the server is: http://localhost:8000/v1."""
+    model: str = ""
+    api: Literal["auto", "completions", "chat"] = "auto"
+    concurrency: int = 8
+    timeout: float = 120.0
+    retries: int = 8
+    max_requests: int | None = None
+    max_total_tokens: int | None = None
+    prices: str = ""
+    key_variable: str = "OPENAI_API_KEY"
+    journal: str = ""
+    """The file in which answers are kept."""
+    asker: Asker | None = field(default=None, repr=False, compare=False)
+    """Who answers, where it is not the server at `url`."""
+
+    def endpoint_options(self) -> EndpointOptions:
+        """How the server is asked."""
+        return EndpointOptions(
+            model=self.model,
+            api=self.api,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            retries=self.retries,
+            max_requests=self.max_requests,
+            max_total_tokens=self.max_total_tokens,
+            prices=Path(self.prices) if self.prices else None,
+            key_variable=self.key_variable,
+        )
+
+    def opened(self) -> Asker:
+        """The server, or who answers in its place; asked nothing yet."""
+        if self.asker is None:
+            from swag_af.endpoints.client import Endpoint
+
+            journal = self.default_journal() if not self.journal else Path(self.journal)
+            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal)
+        return self.asker
+
+    def default_journal(self) -> Path | None:
+        """Where answers are kept when nothing is said; None: in memory only."""
+        return None

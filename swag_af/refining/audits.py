@@ -1,0 +1,81 @@
+"""What probes that took no part find before and after, paired over the questions that both have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.auditing.interval import Difference, interval, paired_difference
+from swag_af.auditing.outcome import Probe
+from swag_af.auditing.probes.probe import probe
+from swag_af.data.errors import InputError
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+from swag_af.data.progress import progress
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The accuracy of a probe with its 95 % interval."""
+
+    accuracy: float
+    low: float
+    high: float
+    chance: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """What a probe that reads options alone finds in the questions as they were, and as they are."""
+
+    model: str
+    before: Finding
+    after: Finding
+    difference: Difference
+    """Paired by question."""
+    n_paired: int
+
+
+def before_and_after(
+    before: Instances, after: Instances, groups: Groups, models: Sequence[str], *, n_folds: int, seed: int
+) -> tuple[tuple[BeforeAfter, ...], tuple[str, ...]]:
+    """Each model's findings, and why others have none, a line each.
+
+    `after` is some of the questions of `before`, which are in `groups`, perhaps with other options; they stay in those
+    groups.
+    """
+    row_of = {one.id: row for row, one in enumerate(before.instances)}
+    rows = np.array([row_of[one.id] for one in after.instances])
+    kept = Groups(np.unique(groups.numbers[rows], return_inverse=True)[1], groups.said)
+    found, left_out = [], []
+    with progress("audit", 2 * len(models), "audits") as advance:
+        for model in models:
+            try:
+                was = probe(before, "options", model, groups=groups, n_folds=n_folds, seed=seed)
+                advance(1, note=f"{model} before")
+                now = probe(after, "options", model, groups=kept, n_folds=n_folds, seed=seed)
+                advance(1, note=f"{model} after")
+            except InputError as fault:
+                left_out.append(f"{model}: {fault}")
+                continue
+            found.append(_paired(model, (was, before, groups), (now, after, kept), rows))
+    return tuple(found), tuple(left_out)
+
+
+def _paired(
+    model: str,
+    was: tuple[Probe, Instances, Groups],
+    now: tuple[Probe, Instances, Groups],
+    rows: np.ndarray,
+) -> BeforeAfter:
+    """`rows` are those of the questions of `now` among those of `was`."""
+    difference = paired_difference(was[0].hits[rows], now[0].hits, now[2].numbers)
+    return BeforeAfter(model, _finding(*was), _finding(*now), difference, len(rows))
+
+
+def _finding(probe: Probe, instances: Instances, groups: Groups) -> Finding:
+    low, high = interval(probe.hits, groups.numbers)
+    chance = float(instances.chance.mean())
+    accuracy = round(float(probe.hits.mean()), 6)
+    return Finding(accuracy, round(low, 6), round(high, 6), round(chance, 6), len(probe.hits))

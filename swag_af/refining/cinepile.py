@@ -1,0 +1,85 @@
+"""CinePile 2.0's refinement (Rawal et al. 2024, "CinePile 2.0: making stronger datasets with adversarial refinement").
+
+A model that neither sees nor hears the film answers each question in five orders of its five options; right in three,
+the question is degenerate, and a model rewrites it, given the first one's reason, up to five times. There, question and
+options are rewritten, by GPT-4; of the test set 90 % were mended, the others mended by hand or left out, and those of
+the training set kept. Here only wrong options are, so that the right one stays right without anybody checking. There,
+a version that is judged fewer than three times right is mended, though a question that was not touched may be judged so
+as well the second time: see `Control`.
+"""
+
+import numpy as np
+
+from swag_af.data.instances.instances import Instances
+from swag_af.refining.chance import luck_of_orders
+from swag_af.refining.recipe import Bench, Outcome, RoundCount, Share, Version, replaced, with_wrong
+from swag_af.refining.rewriting import Wanted
+from swag_af.refining.voting import JudgeVoter
+
+_ALIKE = 1e-9
+"""Sums of shares of ties are equal within this."""
+
+
+def cinepile(bench: Bench) -> Outcome:
+    """The questions, those that the judge answers blind rewritten round by round."""
+    options, every = bench.options, np.arange(len(bench.instances))
+    now, right, flagged = bench.instances, *_judged(bench, "round-0", bench.instances, every)
+    first = flagged.copy()
+    versions, rounds = bench.versions(0, now, every, right, flagged), list[RoundCount]()
+    for number in range(1, 1 + options.rounds):
+        rows = np.flatnonzero(flagged)
+        if not len(rows):
+            break
+        now, done, reasons = _rewritten(bench, number, now, rows)
+        right, flags = _judged(bench, f"round-{number}", now, done)
+        flagged[done] = flags
+        versions += bench.versions(number, now, done, right, flags, reasons)
+        rounds.append(RoundCount(number, len(rows), len(done), int((~flags).sum())))
+    return _outcome(bench, now, flagged, first, (tuple(versions), tuple(rounds)))
+
+
+def _outcome(
+    bench: Bench,
+    now: Instances,
+    flagged: np.ndarray,
+    first: np.ndarray,
+    told: tuple[tuple[Version, ...], tuple[RoundCount, ...]],
+) -> Outcome:
+    rows, options = np.flatnonzero(first), bench.options
+    control = None
+    if len(rows):
+        _, was = _judged(bench, "control as-it-was", bench.instances, rows)
+        _, is_now = _judged(bench, "control as-it-is", now, rows)
+        control = bench.control(was, is_now, rows)
+    return Outcome(
+        instances=now,
+        flagged=flagged,
+        first=Share.of_flags(first, bench.groups.numbers),
+        luck=luck_of_orders(bench.instances.chance, options.orders, options.degenerate_at),
+        versions=told[0],
+        rounds=told[1],
+        control=control,
+    )
+
+
+def _judged(bench: Bench, stage: str, instances: Instances, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(r, 1) how often the judge is right about `rows`, and (r,) whether that flags them."""
+    right = bench.hits(0, stage, instances, rows, bench.options.orders).sum(axis=1, keepdims=True)
+    return right, right[:, 0] >= bench.options.degenerate_at - _ALIKE
+
+
+def _rewritten(bench: Bench, number: int, now: Instances, rows: np.ndarray) -> tuple[Instances, np.ndarray, list[str]]:
+    """The set with new wrong options for those of `rows` that got some, which these are, and why they were wanted."""
+    judge = bench.voters[0]
+    assert isinstance(judge, JudgeVoter)  # the verb sees to it
+    asked = [now.instances[row] for row in rows.tolist()]
+    reasons = judge.reasons(asked, f"reason-{number}")
+    wanted = [
+        Wanted(one, len(one.options) - 1, number, reason or "(nothing)")
+        for one, reason in zip(asked, reasons, strict=True)
+    ]
+    written = bench.written(wanted)
+    got = [i for i, wrong in enumerate(written) if wrong]
+    new = [with_wrong(asked[i], written[i]) for i in got]
+    done = rows[np.array(got, np.int64)]
+    return replaced(now, done.tolist(), new), done, [reasons[i] for i in got]

@@ -1,0 +1,213 @@
+"""The verb `refine`: data read, judges asked, a recipe followed, audits before and after, the folder.
+
+Nothing is taken from the data's own files. A killed run goes on: every answer of a server stands in the folder before
+it is used, and fits of filters as soon as they are done.
+"""
+
+import shutil
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_output, check_same, read_json, remove_leftovers, sha256_json
+from swag_af.data.instances.grouping import Groups, group
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.progress import progress
+from swag_af.filters.contract import settings_of
+from swag_af.filters.registry import make_filter, parse_names
+from swag_af.refining.audits import before_and_after
+from swag_af.refining.cinepile import cinepile
+from swag_af.refining.estimate import Cost, estimate
+from swag_af.refining.folder import ABOUT, ANSWERS, WORK, About, Refined, open_refined, write_refined
+from swag_af.refining.mmmu_pro import mmmu_pro
+from swag_af.refining.options import RefineOptions
+from swag_af.refining.recipe import Bench, Outcome
+from swag_af.refining.rewriting import REWRITERS, Rewriter
+from swag_af.refining.voting import JudgeVoter, Voter, voter_of
+from swag_af.refining.work import Work
+
+RECIPES = {"cinepile": cinepile, "mmmu-pro": mmmu_pro}
+
+
+def refine(options: RefineOptions) -> Refined:
+    """The verb `refine`: the folder, made or, where it stands finished, read.
+
+    Goes on from what a killed run left in it. Raises InputError, before anything is asked, for what cannot be read or
+    used; ExhaustedError when a budget is used up, with all answers kept.
+    """
+    _check_out(options.out)
+    plan = _Plan(options, read_instances(options.data, options.reading))
+    plan.check()
+    if (options.out / ABOUT).exists():
+        check_same(read_json(options.out / ABOUT).get("identity") or {}, plan.identity, options.out / ABOUT, "--out")
+    else:
+        plan.make()
+    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    return open_refined(options.out)
+
+
+def costs(options: RefineOptions) -> list[Cost]:
+    """What `refine` would ask at most; reads the data, and asks nothing."""
+    plan = _Plan(options, read_instances(options.data, options.reading))
+    plan.check_kind()
+    return estimate(options, plan.instances, plan.voters, plan.rewriter)
+
+
+def _check_out(out: Path) -> None:
+    check_output(out, force=True, folder=True)
+    ours = any((out / name).exists() for name in (ABOUT, WORK))
+    if out.exists() and any(out.iterdir()) and not ours:
+        raise InputError(f"{out}: this is there, and was not made by refine. Choose another --out.")
+
+
+@dataclass
+class _Plan:
+    """What is to be refined, and by whom."""
+
+    options: RefineOptions
+    instances: Instances
+
+    @cached_property
+    def groups(self) -> Groups:
+        """What no fold may part, and what intervals are over."""
+        return group(self.instances)
+
+    @cached_property
+    def voters(self) -> list[Voter]:
+        """The judges; their answers are kept in the folder."""
+        made = [voter_of(name, self.groups, n_folds=self.options.folds, seed=self.options.seed) for name in self._names]
+        for i, one in enumerate(made):
+            if isinstance(one, JudgeVoter):
+                one.judge.journal = one.judge.journal or str(self.options.out / ANSWERS / f"judge-{i}.jsonl")
+        return made
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.options.judges
+
+    @cached_property
+    def rewriter(self) -> Rewriter | None:
+        """Who writes, where anybody does."""
+        if not self.options.rewriter:
+            return None
+        made: Rewriter = REWRITERS.make(self.options.rewriter)
+        made.journal = made.journal or str(self.options.out / ANSWERS / "rewriter.jsonl")
+        return made
+
+    def check(self) -> None:
+        """Raise InputError for what would fail later: kinds, names, servers that are not there."""
+        self.check_kind()
+        for one in self.voters:
+            if isinstance(one, JudgeVoter):
+                one.judge.check()
+        if self.rewriter is not None:
+            self.rewriter.check()
+
+    def check_kind(self) -> None:
+        """Raise InputError unless there are questions with options, and judges that can answer them."""
+        if self.instances.kind != "choices":
+            raise InputError(f"{self.instances.name}: texts with classes, and refining is of questions with options.")
+        if self.options.recipe == "cinepile" and not isinstance(self.voters[0], JudgeVoter):
+            raise InputError(f"--judge {self._names[0]}: cinepile needs a judge that gives reasons. Take judge[URL].")
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What decides the bytes beside the answers, so that no folder is gone on with for other options."""
+        data = sha256_json([asdict(one) for one in self.instances.instances])
+        return {
+            **self._settings(),
+            "judges": self._judges(),
+            "rewriter": self.rewriter.settings() if self.rewriter else {},
+            "instances": data,
+            "swag_af": version("swag-af"),
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        """The options, without what only says where things are and how much may be used."""
+        apart = ("data", "out", "reading", "judge", "rewriter", "dry_run")
+        return {one.name: getattr(self.options, one.name) for one in fields(self.options) if one.name not in apart}
+
+    def _judges(self) -> dict[str, dict[str, Any]]:
+        return {
+            one.name: one.judge.settings() if isinstance(one, JudgeVoter) else settings_of(make_filter(one.name))
+            for one in self.voters
+        }
+
+    def make(self) -> None:
+        """Write the folder, the record last."""
+        remove_leftovers(self.options.out)
+        work = Work(self.options.out / WORK, self.identity)
+        with progress("refine", self._n_stages(), "stages at most") as advance:
+            voters = self.voters
+            outcome = RECIPES[self.options.recipe](
+                Bench(self.instances, self.groups, self.options, voters, self.rewriter, work, advance)
+            )
+        kept = outcome.instances.take(self._kept(outcome))
+        write_refined(self.options.out, self._about(outcome, kept), outcome, kept, self.identity)
+
+    def _n_stages(self) -> int:
+        if self.options.recipe == "cinepile":
+            return 3 + 2 * self.options.rounds
+        return 2 * len(self.voters) + bool(self.options.to_options)
+
+    def _kept(self, outcome: Outcome) -> np.ndarray:
+        """The rows that stay; InputError where none does."""
+        keeps_all = self.options.recipe == "cinepile" and self.options.unmended == "flag"
+        rows = np.arange(len(self.instances)) if keeps_all else np.flatnonzero(~outcome.flagged)
+        if not len(rows):
+            raise InputError(
+                f"{self.instances.name}: every question is flagged, so none would be left. Take another judge, or "
+                "--unmended flag."
+            )
+        return rows
+
+    def _about(self, outcome: Outcome, kept: Instances) -> About:
+        options, before = self.options, {one.id: one for one in self.instances.instances}
+        audits, left_out = before_and_after(
+            self.instances,
+            kept,
+            self.groups,
+            parse_names("--audit-models", options.audit_models),
+            n_folds=options.folds,
+            seed=options.seed,
+        )
+        return About(
+            name=self.instances.name,
+            recipe=options.recipe,
+            n=len(self.instances),
+            n_kept=len(kept),
+            n_flagged=int(outcome.flagged.sum()),
+            n_rewritten=sum(one.options != before[one.id].options for one in kept.instances),
+            n_short=outcome.n_short,
+            chance=round(float(self.instances.chance.mean()), 6),
+            n_groups=self.groups.n,
+            groups=self.groups.said,
+            files=dict(self.instances.files),
+            notes=self.instances.notes,
+            options=self._settings(),
+            judges=self._judges(),
+            rewriter=self.rewriter.settings() if self.rewriter else {},
+            first=outcome.first,
+            luck=outcome.luck,
+            rounds=outcome.rounds,
+            control=outcome.control,
+            audits=audits,
+            said=(*self._blindness(), *(line for one in self.voters for line in one.said()), *left_out),
+            versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
+        )
+
+    def _blindness(self) -> list[str]:
+        """A warning where a judge is shown all that there is, so that nothing is wrong with being right."""
+        sees_all = [one.name for one in self.voters if isinstance(one, JudgeVoter) and one.judge.see == "full"]
+        if not sees_all or self.instances.texts.has_media:
+            return []
+        return [
+            f"{', '.join(sees_all)} was shown every text of the questions, and they name no video or image: if nothing "
+            "was hidden, to be right is no fault of the question. With see=options the options alone are shown."
+        ]

@@ -1,0 +1,447 @@
+"""Refining: what a planted judge answers is flagged and nothing else, mended or taken out, beside luck and control."""
+
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judges import FakeServer, has_opinions, knows_nothing, knows_style, prefers_a, refuses
+
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.refining import refined_lines
+from swag_af.cli.show import show
+from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
+from swag_af.data.instances.instances import Instance
+from swag_af.data.instances.reading import read_instances
+from swag_af.filters.judge.asking import Verdict
+from swag_af.filters.judge.judge import JudgeFilter
+from swag_af.refining.chance import luck_of_orders, luck_of_votes, tail
+from swag_af.refining.estimate import estimate
+from swag_af.refining.folder import Refined, open_refined
+from swag_af.refining.options import RefineOptions
+from swag_af.refining.rewriting import Wanted, sifted
+from swag_af.refining.verb import costs, refine
+from swag_af.refining.voting import JudgeVoter, hit
+
+N, M = 24, 4
+MARK = "zip"
+PLACES = ("park", "yard", "hall", "shop", "barn", "pool", "gym", "attic")
+
+
+def question(i: int) -> dict[str, object]:
+    """Every other question has a mark in its right option."""
+    place = PLACES[i % len(PLACES)]
+    options = [f"walks to the {place} with {k + i * M} birds" for k in range(M)]
+    answer = (i * 7) % M
+    options[answer] += f" {MARK}" if i % 2 else " too"
+    return {"id": f"q{i}", "context": f"Scene {i}: a person in room {i * 31}.", "options": options, "answer": answer}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(question(i)) + "\n" for i in range(N)))
+    return path
+
+
+def marks_all(prompt: str) -> str:
+    """Three wrong options that have the mark, too; of another question others."""
+    said = prompt.split("Right: ")[1].split("\n")[0]
+    wanted = int(prompt.split("a JSON list of ")[1].split()[0])
+    return json.dumps([f"runs {k} times round {said.split(' with ')[1]} {MARK}" for k in range(wanted)])
+
+
+Meet = Callable[..., dict[str, FakeServer]]
+
+
+@pytest.fixture
+def meet(monkeypatch: pytest.MonkeyPatch) -> Meet:
+    """Let servers by these addresses stand where they are asked for."""
+
+    def known(**servers: FakeServer) -> dict[str, FakeServer]:
+        monkeypatch.setattr("swag_af.endpoints.client.Endpoint", lambda url, options, journal: servers[url])
+        return servers
+
+    return known
+
+
+@pytest.fixture
+def options(data: Path, tmp_path: Path) -> RefineOptions:
+    out = tmp_path / "refined"
+    return RefineOptions((data,), judge="judge[blind]", rewriter="endpoint[writer]", out=out, audit_models="none")
+
+
+def flagged_first(refined: Refined) -> set[str]:
+    return {one.id for one in refined.versions if one.round == 0 and one.flagged}
+
+
+def lines_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+MARKED = {f"q{i}" for i in range(N) if i % 2}
+
+
+# ------------------------------------------------------------------------------------------------------- cinepile
+
+
+def test_what_the_judge_answers_is_rewritten_and_nothing_else(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refined = refine(options)
+    assert flagged_first(refined) == MARKED
+    assert (refined.about.n_kept, refined.about.n_rewritten, refined.about.n_flagged) == (N, N // 2, 0)
+    (only,) = refined.about.rounds
+    assert (only.n_flagged, only.n_written, only.n_mended) == (12, 12, 12)
+    for i, row in enumerate(lines_of(options.out / "questions.jsonl")):
+        given = question(i)
+        answer = int(str(given["answer"]))
+        assert row["label"] == answer
+        assert row["options"][answer] == given["options"][answer]
+        assert (row["options"] == given["options"]) == (row["id"] not in MARKED)
+
+
+def test_the_questions_are_read_again_as_they_are(options: RefineOptions, meet: Meet, data: Path) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    before, after = read_instances([data]), read_instances([options.out / "questions.jsonl"])
+    assert [one.id for one in after.instances] == [one.id for one in before.instances]
+    assert [one.context for one in after.instances] == [one.context for one in before.instances]
+    golds = [[one.options[one.answer] for one in data.instances] for data in (before, after)]
+    assert golds[0] == golds[1]
+
+
+def test_every_version_is_kept_with_its_reason(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    versions = refine(options).versions
+    assert [one.round for one in versions] == [0] * N + [1] * (N // 2)
+    assert all(one.right == (5.0,) for one in versions if one.round == 0 and one.flagged)
+    assert all("It has the mark." in one.reason for one in versions if one.round)
+
+
+def test_what_is_not_mended_is_dropped_or_kept_and_marked(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer())
+    refined = refine(options)
+    assert {row["id"] for row in lines_of(options.out / "questions.jsonl")} == {f"q{i}" for i in range(N)} - MARKED
+    assert [(one.n_flagged, one.n_written) for one in refined.about.rounds] == [(12, 0)] * 5
+    kept = replace(options, out=tmp_path / "kept", unmended="flag")
+    refine(kept)
+    rows = lines_of(kept.out / "questions.jsonl")
+    assert len(rows) == N
+    assert {row["id"] for row in rows if row.get("flagged")} == MARKED
+
+
+@pytest.mark.parametrize("chooses", [prefers_a, refuses])
+def test_places_and_refusals_flag_nothing(options: RefineOptions, meet: Meet, chooses: Callable[..., None]) -> None:
+    meet(blind=FakeServer(chooses), writer=FakeServer())
+    refined = refine(options)
+    assert not flagged_first(refined)
+    assert refined.about.control is None
+    told = " ".join(refined.about.said)
+    assert ("A 100.0 %" in told) == (chooses is prefers_a)
+    assert (f"{5 * N} of {5 * N} answers could not be read" in told) == (chooses is refuses)
+
+
+def test_the_control_tells_luck_from_mending(options: RefineOptions, meet: Meet) -> None:
+    """A judge that guesses anew: flagged questions are hardly flagged again, whoever writes."""
+    meet(blind=FakeServer(knows_nothing), writer=FakeServer(writes=marks_all))
+    refined = refine(replace(options, degenerate_at=2))
+    control = refined.about.control
+    assert control is not None
+    assert control.was.of == refined.about.first.n > 3
+    assert control.was.n < control.was.of
+    assert control.difference is not None
+    assert not control.difference.is_significant
+
+
+def test_an_opinion_is_held_in_every_order_and_when_judged_again(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(has_opinions), writer=FakeServer())
+    refined = refine(options)
+    assert {one.right for one in refined.versions if one.round == 0} == {(0.0,), (5.0,)}
+    assert refined.about.luck.steady == 0.25
+    assert refined.about.control is not None
+    assert refined.about.control.was.n == refined.about.first.n
+
+
+def test_the_order_of_the_rows_decides_nothing(options: RefineOptions, meet: Meet, data: Path, tmp_path: Path) -> None:
+    meet(blind=FakeServer(knows_nothing), writer=FakeServer(writes=marks_all))
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(reversed(data.read_text().splitlines(keepends=True))))
+    one = refine(options)
+    two = refine(replace(options, data=(other,), out=tmp_path / "two"))
+    assert sorted(map(repr, one.versions)) == sorted(map(repr, two.versions))
+    assert (one.about.first, one.about.control, one.about.rounds) == (
+        two.about.first,
+        two.about.control,
+        two.about.rounds,
+    )
+
+
+def test_the_judge_sees_what_it_may(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    server = meet(blind=FakeServer(refuses), writer=FakeServer())["blind"]
+    refine(options)
+    assert all("Scene" in prompt for prompt in server.prompts)
+    told = open_refined(options.out).about.said
+    assert any("was shown every text" in line for line in told)
+
+
+# ------------------------------------------------------------------------------------------------------ going on
+
+
+def content_of(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(out.glob("*.json*"))}
+
+
+@pytest.mark.parametrize("most", [0, 1, 60, 119, 125, 140, 200, 240])
+def test_a_run_that_was_stopped_gives_the_same_bytes(
+    options: RefineOptions, meet: Meet, tmp_path: Path, most: int
+) -> None:
+    straight = replace(options, out=tmp_path / "straight")
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(straight)
+    meet(blind=FakeServer(knows_style(MARK), most=most), writer=FakeServer(writes=marks_all))
+    with pytest.raises(ExhaustedError):
+        refine(options)
+    assert not (options.out / "refine.json").exists()
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    assert content_of(options.out) == content_of(straight.out)
+    assert not (options.out / "refining").exists()
+
+
+def test_a_finished_folder_is_read_and_nobody_asked(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    first = refine(options)
+    silent = meet(blind=FakeServer(), writer=FakeServer())
+    assert refine(options) == first
+    assert not silent["blind"].prompts
+
+
+def test_a_folder_of_other_options_is_not_gone_on_with(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(refuses), writer=FakeServer())
+    refine(options)
+    with pytest.raises(InputError, match="rounds"):
+        refine(replace(options, rounds=2))
+
+
+def test_a_folder_of_others_is_left_alone(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(refuses), writer=FakeServer())
+    options.out.mkdir()
+    (options.out / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="not made by refine"):
+        refine(options)
+
+
+# ------------------------------------------------------------------------------------------------------- mmmu-pro
+
+
+@pytest.fixture
+def vote(options: RefineOptions) -> RefineOptions:
+    judges = "judge[one],judge[two],judge[three],judge[four]"
+    return replace(options, recipe="mmmu-pro", judge=judges, tries=4, more_than=2, rewriter="")
+
+
+def panel(*chooses: Callable[..., int | None]) -> dict[str, FakeServer]:
+    return dict(zip(("one", "two", "three", "four"), map(FakeServer, chooses), strict=True))
+
+
+@pytest.mark.parametrize(("n", "is_out"), [(2, False), (3, True)])
+def test_three_of_four_take_a_question_out(vote: RefineOptions, meet: Meet, n: int, is_out: bool) -> None:
+    meet(**panel(*[knows_style(MARK)] * n, *[prefers_a] * (4 - n)))
+    refined = refine(vote)
+    assert flagged_first(refined) == (MARKED if is_out else set())
+    kept = {row["id"] for row in lines_of(vote.out / "questions.jsonl")}
+    assert kept == {f"q{i}" for i in range(N)} - flagged_first(refined)
+    assert refined.about.n_rewritten == 0
+
+
+def test_options_are_added_where_they_are_wanted(vote: RefineOptions, meet: Meet) -> None:
+    meet(**panel(*[prefers_a] * 4), writer=FakeServer(writes=marks_all))
+    refine(replace(vote, rewriter="endpoint[writer]", to_options=6))
+    for i, row in enumerate(lines_of(vote.out / "questions.jsonl")):
+        given, options = question(i), row["options"]
+        assert isinstance(options, list)
+        assert len(set(options)) == 6
+        assert options[int(str(row["label"]))] == given["options"][int(str(given["answer"]))]
+        assert set(given["options"]) < set(options)
+
+
+def test_questions_without_new_options_are_counted(vote: RefineOptions, meet: Meet) -> None:
+    meet(**panel(*[prefers_a] * 4), writer=FakeServer())
+    refined = refine(replace(vote, rewriter="endpoint[writer]", to_options=6))
+    assert refined.about.n_short == N
+
+
+def test_filters_vote_by_fits_that_are_kept(vote: RefineOptions, meet: Meet, monkeypatch: pytest.MonkeyPatch) -> None:
+    meet(one=FakeServer(knows_style(MARK)))
+    small = replace(vote, judge="judge[one],ngrams", tries=2, more_than=0, folds=2)
+    with monkeypatch.context() as patched:
+        patched.setattr("swag_af.refining.verb.write_refined", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            refine(small)
+    monkeypatch.setattr("swag_af.refining.voting.probe", lambda *given, **named: 1 / 0)
+    refined = refine(small)
+    assert flagged_first(refined)
+    assert all(len(one.right) == 2 for one in refined.versions)
+
+
+# ------------------------------------------------------------------------------------------------------------ luck
+
+
+@given(st.integers(1, 6), st.floats(0.05, 0.95), st.integers(0, 7))
+def test_the_tail_is_the_sum_over_all_outcomes(n: int, p: float, at_least: int) -> None:
+    outcomes = itertools.product((0, 1), repeat=n)
+    slow = sum(p ** sum(one) * (1 - p) ** (n - sum(one)) for one in outcomes if sum(one) >= at_least)
+    assert float(tail(n, p, at_least)) == pytest.approx(slow, abs=1e-12)
+
+
+def test_luck_of_published_recipes() -> None:
+    assert luck_of_orders(np.full(3, 1 / 4), 5, 3).anew == pytest.approx(0.103515625)
+    assert luck_of_orders(np.full(3, 1 / 5), 5, 3).anew == pytest.approx(0.05792)
+    four = luck_of_votes(np.full(3, 1 / 4), 10, 6, (3, 4))
+    assert four.anew == pytest.approx(4 * 0.0197277069**3 * (1 - 0.0197277069) + 0.0197277069**4)
+    assert four.steady == pytest.approx(4 * 0.25**3 * 0.75 + 0.25**4)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"), [([0, 1, 0], 1), ([1, 0, 0], 0), ([0.5, 0.5, 0], 0.5), ([1 / 3] * 3, 1 / 3)]
+)
+def test_ties_are_shared(shares: list[float], expected: float) -> None:
+    assert hit(Verdict(np.arange(3), np.array(shares), ""), 1) == pytest.approx(expected)
+
+
+# ------------------------------------------------------------------------------------------------------- rewriting
+
+
+def wanted(n: int = 2, reason: str = "It is longest.") -> Wanted:
+    return Wanted(Instance("q", "What is it?", ("a red barn", "a cat", "a dog"), 0), n, 1, reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('["a cow", "a pig"]', ("a cow", "a pig")),
+        ('["a cow", "a pig", "a hen"]', ("a cow", "a pig")),
+        ("1. a cow\n2. a pig", ("a cow", "a pig")),
+        ('["a red barn", "a cow", "a pig"]', ("a cow", "a pig")),
+        ('["a cow", "A cow."]', ()),
+        ("I'm sorry, I can't.", ()),
+        ("", ()),
+    ],
+)
+def test_what_can_be_used_is_kept(text: str, expected: tuple[str, ...]) -> None:
+    assert sifted(text, wanted()) == expected
+
+
+def test_added_options_are_others_than_those_there() -> None:
+    assert sifted('["a cat", "a cow", "a pig"]', wanted(reason="")) == ("a cow", "a pig")
+
+
+def test_the_rewriter_is_told_all_it_needs() -> None:
+    for part in ("What is it?", "Right: a red barn", "Wrong: a cat", "Wrong: a dog", "It is longest.", "Write 2"):
+        assert part in wanted().prompt
+
+
+# --------------------------------------------------------------------------------------------- cost, faults, words
+
+
+def test_a_dry_run_asks_nobody_and_writes_nothing(options: RefineOptions, meet: Meet) -> None:
+    servers = meet(blind=FakeServer(), writer=FakeServer())
+    found = costs(options)
+    assert found[0].n_requests == 5 * N
+    lines = refined_lines(replace(options, dry_run=True))
+    assert any(f"{5 * N:,}" in line for line in lines)
+    assert not servers["blind"].prompts
+    assert not options.out.exists()
+
+
+def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    meet(blind=FakeServer(), writer=FakeServer())
+    (tmp_path / "p.toml").write_text('["m"]\nprompt = 1.0\nanswer = 2.0\n')
+    judge = JudgeFilter(url="blind", model="m", prices=str(tmp_path / "p.toml"))
+    (first, *_) = estimate(options, read_instances(options.data), [JudgeVoter(judge, "judge[blind]")], None)
+    answers = 5 * N * judge.max_tokens
+    assert first.money == pytest.approx(((first.tokens - answers) + 2 * answers) / 1e6, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"judge": "ngrams"}, "gives reasons"),
+        ({"judge": ""}, "--judge: none given"),
+        ({"judge": "judge[blind,by=yes]"}, "Leave by and orders out"),
+        ({"judge": "judge[blind,orders=3]"}, "Leave by and orders out"),
+        ({"judge": "judge[blind],ngrams"}, "one, for cinepile"),
+        ({"degenerate_at": 6}, "--degenerate-at 6"),
+        ({"rewriter": ""}, "--rewriter: none given"),
+        ({"rewriter": "endpiont[writer]"}, "Did you mean endpoint"),
+        ({"recipe": "mmmu-pro"}, "two to four"),
+        ({"to_options": 10}, "of mmmu-pro alone"),
+        ({"rounds": 0, "orders": 0}, "--orders 0: at least 1; .*--rounds 0"),
+    ],
+)
+def test_faults_are_told_in_one_line(options: RefineOptions, meet: Meet, given: dict[str, object], said: str) -> None:
+    meet(blind=FakeServer(refuses), writer=FakeServer())
+    with pytest.raises(InputError, match=said) as caught:
+        refine(replace(options, **given))
+    assert "\n" not in str(caught.value)
+    assert not options.out.exists()
+
+
+def test_texts_with_classes_are_refused(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    meet(blind=FakeServer(refuses), writer=FakeServer())
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"premise": f"p {i}", "hypothesis": f"h {i}", "label": ("yes", "no")[i % 2]} for i in range(8)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match="questions with options"):
+        refine(replace(options, data=(path,)))
+
+
+def test_nothing_is_left_where_every_question_is_flagged(options: RefineOptions, meet: Meet, data: Path) -> None:
+    rows = [row for i, row in enumerate(map(json.loads, data.read_text().splitlines())) if i % 2]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer())
+    with pytest.raises(InputError, match="none would be left"):
+        refine(options)
+
+
+def test_what_is_printed_has_luck_control_and_audits(options: RefineOptions, meet: Meet) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    said = "\n".join(refined_lines(replace(options, audit_models="ngrams", folds=2)))
+    assert "Flagged as they were: 12 of 24, 50.0 %" in said.replace("50.0%", "50.0 %")
+    assert "By luck alone: 10.4%" in said
+    assert "Round 1: 12 flagged, 12 written anew, 12 not flagged any more" in said
+    assert "as they were: 12 of 12" in said
+    assert "as they are now: 0 of 12" in said
+    assert "ngrams, 24 questions that both have: difference" in said
+
+
+def test_a_folder_is_shown(options: RefineOptions, meet: Meet, tmp_path: Path) -> None:
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    shown = show(ShowOptions(options.out, n=1))
+    assert shown.startswith(f"{options.out}: refine\n\nquestions: 24 questions")
+    assert "q1, round 1, not flagged; the judge had said:" in shown
+    (tmp_path / "begun" / "refining").mkdir(parents=True)
+    (tmp_path / "begun" / "refining" / "begun.json").write_text("{}")
+    assert "not finished" in show(ShowOptions(tmp_path / "begun"))
+
+
+@pytest.mark.parametrize(("content", "said"), [("{", "refine.json"), ('{"format": 1, "kind": "refine"}', "name")])
+def test_a_damaged_record_is_a_line(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "refine.json").write_text(content)
+    with pytest.raises(SwagAfError, match=said):
+        open_refined(tmp_path)
+
+
+def test_what_voted_falls_by_construction_and_is_told(vote: RefineOptions, meet: Meet) -> None:
+    meet(one=FakeServer(knows_style(MARK)))
+    small = replace(vote, judge="judge[one],ngrams", tries=1, more_than=0, folds=2, audit_models="ngrams,chars")
+    said = "\n".join(refined_lines(small))
+    assert "ngrams (voted)," in said
+    assert "chars," in said
+    assert "What voted falls by construction" in said
