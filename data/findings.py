@@ -45,6 +45,9 @@ class Finding:
     hits: tuple[float, ...] = field(default=(), repr=False)
     """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
     files."""
+    fits: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    """What the fit of each fold says of itself, such as the learning rate that it chose; in the file where there is
+    something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ def read_audits(path: Path | None) -> Audits:
 
 def record_of(finding: Finding) -> dict[str, Any]:
     """A finding for JSON; hits that are whole numbers are written without a decimal point."""
-    return asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}
+    record = asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}
+    return record if finding.fits else {name: value for name, value in record.items() if name != "fits"}
 
 
 def key_of(finding: Finding) -> tuple[Any, ...]:
