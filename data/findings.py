@@ -49,6 +49,9 @@ class Finding:
     files."""
     said: tuple[str, ...] = ()
     """What the filter had to tell of its scores, a line each: answers of a judge that could not be read, say."""
+    fits: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    """What the fit of each fold says of itself, such as the learning rate that it chose; in the file where there is
+    something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,10 @@ def read_audits(path: Path | None) -> Audits:
 
 
 def record_of(finding: Finding) -> dict[str, Any]:
-    """A finding for JSON; hits that are whole numbers are written without a decimal point, and nothing said is left
-    out."""
+    """A finding for JSON; hits that are whole numbers are written without a decimal point, and what is not said, or not
+    known of fits, is left out."""
     hits = [int(hit) if hit in (0, 1) else hit for hit in finding.hits]
-    return {k: v for k, v in asdict(finding).items() if v or k != "said"} | {"hits": hits}
+    return {k: v for k, v in asdict(finding).items() if v or k not in ("said", "fits")} | {"hits": hits}
 
 
 def key_of(finding: Finding) -> tuple[Any, ...]:

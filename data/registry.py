@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from math import isfinite
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -98,9 +98,10 @@ class Registry:
         """Name, argument, and named settings as they are written; InputError for one that is given twice."""
         found = re.fullmatch(r"([^\[\]]+)\[(.+)\]", name)
         if not found:
-            head, colon, argument = name.partition(":")
-            return (head, argument, {}) if colon and argument and head in self.ours else (name, None, {})
-        argument, written = None, dict[str, str]()
+            head, colon, after = name.partition(":")
+            return (head, after, {}) if colon and after and head in self.ours else (name, None, {})
+        argument: str | None = None
+        written: dict[str, str] = {}
         for piece in _named_pieces(found[2]):
             key, equals, value = piece.partition("=")
             if not re.fullmatch(_SETTING, key + equals):
@@ -113,12 +114,13 @@ class Registry:
 
     def _typed(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
         """A setting as the type that the class gives it; InputError where it has none of that name or type."""
-        known = [one for one in inspect.signature(factory).parameters if not one.startswith("_")]
+        parameters = inspect.signature(factory, eval_str=True).parameters
+        known = [one for one in parameters if not one.startswith("_")]
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]}? " if near else ""
             raise InputError(f"{self.kind} {base!r} has no setting {key!r}. {hint}There are {', '.join(known)}.")
-        kind = get_type_hints(factory.__init__ if isinstance(factory, type) else factory).get(key, str)
+        kind = str if parameters[key].annotation is inspect.Parameter.empty else parameters[key].annotation
         raw = value.split(",") if get_origin(kind) is tuple else value
         try:
             made = msgspec.convert(raw, kind, strict=False)

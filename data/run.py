@@ -57,6 +57,10 @@ class Iteration:
     n_unassigned: int
     """... of so many."""
     scored_share: float
+    fit: dict[str, Any] = field(default_factory=dict)
+    """What the fit says of itself, such as the learning rate that it chose; in the file where there is something."""
+    skipped: bool = False
+    """Whether the fit learned nothing, so that nothing was replaced; in the file where it is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ class Run:
         if self.path is not None:
             write_array(_replacements_path(self.path, len(self.log)), changes)
             write_jsonl(self.path / "timing.jsonl", map(asdict, self.timing))
-            write_jsonl(self.path / "log.jsonl", map(asdict, self.log))
+            write_jsonl(self.path / "log.jsonl", map(_line, self.log))
 
     def plan(self, n_planned: int) -> None:
         """Record in the manifest how many iterations are planned in all."""
@@ -281,6 +285,11 @@ def _records(path: Path, kind: type[_Record]) -> list[_Record]:
         if isinstance(record, Iteration) and record.filter not in record.accuracy:
             raise FormatError(f"{path}, line {i}: accuracy: none for the filter {record.filter!r}. {_ANEW}")
     return records
+
+
+def _line(record: Iteration) -> dict[str, Any]:
+    """A line of the log; what is empty in most filters' is left out."""
+    return {name: value for name, value in asdict(record).items() if value or name not in ("fit", "skipped")}
 
 
 _ANEW = "Filter anew into another --out."

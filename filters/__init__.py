@@ -2,24 +2,26 @@
 
 Reading order (each file imports only those named before it):
 
-    contract     what a filter is, in four sentences
-    checking     `check_filter`, which tests them on anyone's class
-    registry     names to classes: `make_filter("mlp")`
-    prepare      filters made ready for a pool, every fault found at once
-    sequences    a view as padded tensors
-    networks     the five networks
-    neural       fitting and scoring, shared by the five
-    members      MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
-    strings      a view as strings
-    characters   texts as counts of their characters
-    estimators   SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
-    fast_text    FastTextFilter
-    pretrained   networks of Hugging Face: loading, tokens, a step of fine-tuning
-    transformer  TransformerFilter, a pretrained encoder that is fine-tuned
-    pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
-    nli          a model of natural language inference: train-nli, NLIFilter, entailment
-    encoder      EncoderFilter, a regression on a pretrained encoder that stays as it is
-    judge        JudgeFilter, a language model behind an address, without training
+    contract      what a filter is, in four sentences
+    checking      `check_filter`, which tests them on anyone's class
+    registry      names to classes: `make_filter("mlp")`
+    prepare       filters made ready for a pool, every fault found at once
+    sequences     a view as padded tensors
+    networks      the five networks
+    neural        fitting and scoring, shared by the five
+    members       MLPFilter, BagOfWordsFilter, CNNFilter, PosLSTMFilter, EnsembleFilter
+    strings       a view as strings
+    characters    texts as counts of their characters
+    estimators    SklearnFilter, around any scikit-learn estimator, NgramFilter and CharFilter
+    fast_text     FastTextFilter
+    pretrained    networks of Hugging Face: loading, tokens, a step of fine-tuning
+    vector_cache  vectors of texts on disk
+    frozen        a pretrained encoder that stays as it is: vectors of texts
+    transformer   TransformerFilter, a pretrained encoder that is fine-tuned
+    pairs         filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
+    nli           a model of natural language inference: train-nli, NLIFilter, entailment
+    encoder       EncoderFilter, a regression on a pretrained encoder that stays as it is
+    judge         JudgeFilter, a language model behind an address, without training
 
 Importing this package loads no torch; the names below are loaded when first used.
 """

@@ -22,7 +22,7 @@ from swag_af.data.pool.pool import View
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Eight attributes are optional:
+    Nine attributes are optional:
 
     * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
     * `check()`, called before any work, which raises InputError for what would fail later;
@@ -30,6 +30,8 @@ class Filter(Protocol):
     * `device`, set to `auto`, `cpu` or `cuda` before the first fit, as the command line says;
     * `argument`, a class attribute: the name of the setting that stands in brackets where the filter is named,
       `transformer[path/to/model]`;
+    * `fit_record() -> dict[str, Any]`, after a fit what it chose and reached, which is logged; where its `converged` is
+      false, the fit learned nothing, and no candidate is replaced by its scores;
     * `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are logged and
       decide nothing;
     * `reads_rows`, true where the candidates of a row are read together, so that their scores depend on each other: it
@@ -91,6 +93,11 @@ def settings_of(filter: Filter | ClassFilter) -> dict[str, Any]:
     if not is_dataclass(filter):
         return {}
     return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}
+
+
+def record_of_fit(filter: Filter) -> dict[str, Any]:
+    """What the last fit of a filter says of itself; empty for one that says nothing."""
+    return dict(filter.fit_record()) if hasattr(filter, "fit_record") else {}
 
 
 SCORED_AT_ONCE = 200_000

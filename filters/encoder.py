@@ -15,8 +15,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
-from swag_af.filters.strings import second_sentences
-from swag_af.filters.transformer import FrozenEncoder
+from swag_af.filters.frozen import FrozenEncoder
+from swag_af.filters.strings import Inputs, check_inputs, sides_of
 
 
 @dataclass(kw_only=True)
@@ -25,8 +25,9 @@ class EncoderFilter:
 
     model: str
     """A folder that holds model and tokenizer, or a name on the Hugging Face hub."""
-    see_context: bool = True
-    """Read the context's first sentence too, where there is one; without it, the second sentence alone."""
+    inputs: Inputs = "full"
+    """What it reads: `ending`; `second`, start and ending; or `full`, the context's first sentence too, where there is
+    one."""
     strength: float = 1.0
     """Inverse of the L2 penalty (scikit-learn's `C`), on standardised features."""
     max_length: int = 128
@@ -48,6 +49,7 @@ class EncoderFilter:
         """Raise InputError when the package or the model is missing, or a setting is out of range."""
         if self.strength <= 0 or self.max_length < 8 or self.most_kept < 0:
             raise InputError("filter encoder: strength above 0, max_length 8 or more, most_kept not below 0.")
+        check_inputs(self.name, self.inputs)
         self._encoder = self._encoder or FrozenEncoder(self.model, max_length=self.max_length, device=self.device)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
@@ -59,11 +61,11 @@ class EncoderFilter:
         if n < 1 or m < 2:
             raise InputError(f"filter encoder needs rows of 2 candidates or more to fit; this view is {n} x {m}.")
         labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
-        self.fit_classes(*_sides(view), labels, 2, np.repeat(view.groups, m), rng=rng)
+        self.fit_classes(*sides_of(view, self.inputs), labels, 2, np.repeat(view.groups, m), rng=rng)
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) log-odds of gold."""
-        scores = self.score_classes(*_sides(view))  # (q, 2)
+        scores = self.score_classes(*sides_of(view, self.inputs))  # (q, 2)
         return (scores[:, 1] - scores[:, 0]).reshape(view.shape)
 
     def fit_classes(
@@ -80,7 +82,7 @@ class EncoderFilter:
         decide nothing. First texts that are all empty are not read."""
         from sklearn.linear_model import LogisticRegression
 
-        has_first = self.see_context and any(firsts)
+        has_first = self.inputs == "full" and any(firsts)
         features = self._features(firsts, seconds, has_first)  # (q, F)
         mean, deviation = features.mean(axis=0), features.std(axis=0)
         deviation[deviation < _SMALLEST] = 1.0
@@ -146,9 +148,3 @@ class _Fitted:
         logits = np.repeat(known.min(axis=1, keepdims=True) - _NEVER, self.n_labels, axis=1)
         logits[:, self.found] = known
         return logits
-
-
-def _sides(view: View) -> tuple[list[str], list[str]]:
-    """First sentences and second ones, q of each."""
-    firsts = [context.sent1 for context in view.contexts for _ in range(view.shape[1])]
-    return firsts, second_sentences(view)

@@ -3,12 +3,17 @@
 All functions return `q` = n * m strings, row by row. Nothing is learned here.
 """
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
 
+from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
 
 Reading = Literal["second_sentence", "ending", "tokens"]
+Inputs = Literal["ending", "second", "full"]
+"""What a pretrained reader sees of a candidate: the ending; start and ending, the second sentence; or the context's
+first sentence too, as a text of its own."""
+INPUTS: tuple[Inputs, ...] = get_args(Inputs)
 
 
 def endings(view: View) -> list[str]:
@@ -20,6 +25,19 @@ def second_sentences(view: View) -> list[str]:
     """Start and ending as a person reads them, one blank between."""
     starts = [context.start for context in view.contexts]
     return [f"{start} {ending}".strip() for start, row in zip(starts, view.texts, strict=True) for ending in row]
+
+
+def sides_of(view: View, inputs: Inputs) -> tuple[list[str], list[str]]:
+    """First texts and second ones, q of each; the first are empty where `inputs` has no context."""
+    n_each = view.shape[1]
+    firsts = [context.sent1 if inputs == "full" else "" for context in view.contexts for _ in range(n_each)]
+    return firsts, endings(view) if inputs == "ending" else second_sentences(view)
+
+
+def check_inputs(name: str, inputs: str, known: Sequence[str] = INPUTS) -> None:
+    """Raise InputError unless filter `name` may read `inputs`."""
+    if inputs not in known:
+        raise InputError(f"filter {name}: inputs {inputs!r} is none of {', '.join(known)}.")
 
 
 def second_sentence_tokens(view: View) -> list[str]:

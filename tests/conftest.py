@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 
 def pytest_configure() -> None:
-    """Every test runs with the shapes of arrays checked."""
+    """Every test runs with the shapes of arrays checked, and leaves no vectors where the user keeps theirs."""
+    os.environ["SWAG_AF_CACHE"] = "none"
     shapes.check_signatures()
 
 
@@ -184,7 +185,7 @@ class ContextFilter:
     """A fake that reads first sentences: an ending is as good as its words stand in what comes before it."""
 
     name = "context"
-    see_context = True
+    inputs = "full"
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
         self.n = len(view)

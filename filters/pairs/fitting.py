@@ -14,7 +14,7 @@ Letters: `q` pairs of `t` distinct texts, `n` rows of `A` pairs, `O` outputs of 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ from swag_af.filters.neural import FitSettings, stopping_size
 from swag_af.filters.pairs.batch import N_SPECIAL, Encoded, PairBatch, PairNetwork, WordTable
 from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pairs_of_view, texts_of, words_of
 from swag_af.filters.pairs.vectors import open_vectors
+from swag_af.filters.strings import check_inputs
 from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.threads import ALIKE, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
@@ -49,8 +50,9 @@ class PairFilter(FitSettings, ABC):
     """Train the vectors of the file too."""
     min_count: int = 2
     """Words in fewer places of the fitted texts, and not in the file, count as unknown."""
-    see_context: bool = True
-    """First sentence against second, where there is a first; otherwise start against ending."""
+    inputs: Literal["second", "full"] = "full"
+    """`full`: first sentence against second, where there is a first; otherwise, and with `second`, start against
+    ending."""
     dropout: float = 0.3
     """Share of units that are set to zero while training."""
     batch_contexts: int = 64
@@ -84,6 +86,7 @@ class PairFilter(FitSettings, ABC):
                 f"filter {self.name}: max_epochs, batch_contexts, word_size and min_count must be 1 or more, "
                 "learning_rate above 0, dropout from 0 to below 1."
             )
+        check_inputs(self.name, self.inputs, ("second", "full"))
         if self.vectors:
             open_vectors(self.vectors)
         elif not self.tune_vectors:
@@ -157,7 +160,7 @@ class PairFilter(FitSettings, ABC):
         return self._fitted
 
     def _read(self, view: View) -> Pairs:
-        return pairs_of_view(view, see_context=self.see_context, as_one=self.reads_one)
+        return pairs_of_view(view, see_context=self.inputs == "full", as_one=self.reads_one)
 
     def _fit(self, pairs: Pairs, task: "Task", groups: np.ndarray, rng: np.random.Generator) -> None:
         self.check()

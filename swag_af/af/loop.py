@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Iteration, Run, Timing, begin_run
 from swag_af.data.splits import check_split
-from swag_af.filters.contract import Filter, score_in_parts, settings_of
+from swag_af.filters.contract import Filter, record_of_fit, score_in_parts, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import make_filter
 
@@ -155,7 +156,7 @@ class _Loop:
         changes[:, 0] = test[changes[:, 0]]
         timing = Timing(iteration, round(fitted - started, 4), round(seconds, 4), round(peak_memory_gb(), 3))
         fitting.keep(iteration)
-        run.append(_logged(iteration, filter.name, heads, result), timing, changes)
+        run.append(_logged(iteration, filter, heads, result), timing, changes)
         fitting.tidy(iteration)
         assignment = assignment.copy()
         assignment[test] = result.assignment
@@ -177,16 +178,18 @@ class _Loop:
             return score_in_parts(filter, pool.view(test[rows], columns))
 
         options = self.options
-        policy = Policy(n_swaps(scores, options), options.rule, options.pick, lazy=options.scan == "lazy")
+        n = n_swaps(scores, options) if has_learned(record_of_fit(filter)) else 0
+        policy = Policy(n, options.rule, options.pick, lazy=options.scan == "lazy")
         keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
         flagged = None if self.flagged is None else self.flagged[test]
         return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
 
 
-def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
+def _logged(iteration: int, filter: Filter, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
+    fit = record_of_fit(filter)
     return Iteration(
         iteration=iteration,
-        filter=name,
+        filter=filter.name,
         accuracy={head: round(accuracy(scores), 6) for head, scores in heads.items()},
         n_test=len(result.assignment),
         n_easy=result.n_easy,
@@ -194,7 +197,14 @@ def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: 
         n_scored=result.n_scored,
         n_unassigned=result.n_unassigned,
         scored_share=round(result.n_scored / max(1, result.n_unassigned), 6),
+        fit=fit,
+        skipped=not has_learned(fit),
     )
+
+
+def has_learned(fit: Mapping[str, Any]) -> bool:
+    """Whether a fit that says `fit` of itself learned anything; one that says nothing did."""
+    return bool(fit.get("converged", True))
 
 
 def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
@@ -230,8 +240,6 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
 def _has_converged(run: Run, phases: list[tuple[str, Filter, int]], options: AFOptions) -> bool:
     if options.until is None:
         return False
-    first_of_last = sum(n for *_, n in phases[:-1])
-    if run.n_finished - first_of_last < options.window:
-        return False
-    recent = [run.accuracy(i) for i in range(run.n_finished - options.window + 1, run.n_finished + 1)]
-    return float(np.mean(recent)) <= run.chance + options.until
+    last = run.log[sum(n for *_, n in phases[:-1]) :]
+    recent = [run.accuracy(one.iteration) for one in last if not one.skipped][-options.window :]
+    return len(recent) == options.window and float(np.mean(recent)) <= run.chance + options.until

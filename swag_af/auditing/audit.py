@@ -15,7 +15,7 @@ about audits are in `swag_af.auditing.summary`.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.splits import deal
-from swag_af.filters.contract import Filter, settings_of
+from swag_af.filters.contract import Filter, record_of_fit, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter
 
@@ -102,12 +102,19 @@ def audit_columns(
     for entry, one in zip(filters, usable_filters(pool, filters, groups), strict=True):
         n_parts = min(n_folds, _n_groups(groups))
         folds = deal(groups, n_parts, rng=audit_rng(seed), largest_first=False)
-        scores = out_of_fold_scores(one, pool, columns, folds, rows=rows, seed=seed)  # (n, m)
+        fits: list[dict[str, Any]] = []
+
+        def note_fit(fitted: Filter, fits: list[dict[str, Any]] = fits) -> None:
+            fits.append(record_of_fit(fitted))
+
+        scores = out_of_fold_scores(one, pool, columns, folds, rows=rows, seed=seed, after_fit=note_fit)  # (n, m)
         if not np.isfinite(scores).all():
             raise InputError(f"audit filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
         finding = _finding(scores, groups, n_folds=n_parts, seed=seed)
         said = tuple(getattr(one, "said", list)())
-        found.append(replace(finding, filter=_name_of(entry, one), settings=fingerprint(one), said=said))
+        told = tuple(fit for fit in fits if fit)
+        name, settings = _name_of(entry, one), fingerprint(one)
+        found.append(replace(finding, filter=name, settings=settings, said=said, fits=told))
     return found
 
 

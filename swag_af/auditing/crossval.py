@@ -1,5 +1,7 @@
 """Cross-validation over whole groups: every question is scored once, by a filter that never saw its group."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
@@ -25,10 +27,11 @@ def out_of_fold_scores(
     *,
     seed: int,
     rows: np.ndarray | None = None,
+    after_fit: Callable[[Filter], None] = lambda filter: None,
 ) -> np.ndarray:
     """(n, m) scores of the candidates `columns` (n, m), each row's by a filter fitted on the other `folds` (n,).
 
-    `rows` (n,) are their rows in the pool; all rows in order when not given.
+    `rows` (n,) are their rows in the pool; all rows in order when not given. `after_fit` is called behind each fit.
     """
     rows = np.arange(len(columns)) if rows is None else rows
     scores = np.empty(columns.shape)
@@ -36,6 +39,7 @@ def out_of_fold_scores(
     for fold, fit_rng in enumerate(fit_rngs):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         filter.fit(pool.view(rows[train], columns[train]), rng=fit_rng)
+        after_fit(filter)
         scores[test] = score_in_parts(filter, pool.view(rows[test], columns[test]))
     return scores
 

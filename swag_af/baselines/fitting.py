@@ -125,8 +125,8 @@ class Bench:
 
 
 def reads_no_context(model: Any) -> bool:
-    """Whether it is a filter that reads second sentences alone: it has no `see_context`."""
-    return isinstance(model, Filter) and not reads_texts(model) and not hasattr(model, "see_context")
+    """Whether it is a filter that reads no first sentence: its `inputs` are not `full`, or it has none to choose."""
+    return isinstance(model, Filter) and not reads_texts(model) and getattr(model, "inputs", "") != "full"
 
 
 def fused(reading: Reading) -> Reading:

@@ -1,4 +1,4 @@
-"""What `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`: findings, the worst, what comes next."""
+"""What `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`: findings, the worst, what is next."""
 
 from pathlib import Path
 

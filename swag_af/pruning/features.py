@@ -94,7 +94,7 @@ class Encoder:
 
     def vectors(self, reading: Reading, *, seed: int) -> np.ndarray:
         """As `Representation` says; draws nothing."""
-        from swag_af.filters.transformer import mean_vectors
+        from swag_af.filters.frozen import mean_vectors
 
         texts, of_entry = np.unique(np.array(reading.whole(), dtype=object), return_inverse=True)
         made: Any = mean_vectors(self.model, texts.tolist(), max_length=self.max_length, device=self.device)

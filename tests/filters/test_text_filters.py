@@ -20,14 +20,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tiny_bert import LETTERS, save_tiny_bert
 
-from swag_af.af.options import parse_schedule
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
 from swag_af.filters import EncoderFilter, SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
 from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
+from swag_af.filters.transformer import Trial
 
 N_TRAIN, N_TEST, N_COLUMNS = 160, 160, 4
 CHANCE = 1 / N_COLUMNS
@@ -95,7 +100,7 @@ def tiny_bert(tmp_path_factory):
 
 
 def tiny_transformer(folder, **settings):
-    quick = {"device": "cpu", "learning_rate": 3e-3, "max_length": 48}
+    quick = {"device": "cpu", "learning_rates": (3e-3,), "max_length": 48}
     return TransformerFilter(model=folder, **(quick | settings))
 
 
@@ -352,13 +357,13 @@ def test_only_a_filter_that_sees_the_context_finds_what_stands_there(tiny_bert):
     pool = CandidatePool.from_texts(contexts, negatives, tagger="rules")
     train, test = np.arange(2 * N_TRAIN), np.arange(2 * N_TRAIN, len(pool))
     right = {}
-    for sees in (False, True):
-        filter = tiny_transformer(tiny_bert, see_context=sees, max_epochs=12, patience=12)
+    for inputs in ("ending", "second", "full"):
+        filter = tiny_transformer(tiny_bert, inputs=inputs, max_epochs=12, patience=12)
         filter.fit(view_of(pool, train), rng=np.random.default_rng(0))
         scores = filter.score(view_of(pool, test))
-        right[sees] = (scores[:, 0] > scores[:, 1:].max(1)).mean()
-    assert right[False] < 0.6
-    assert right[True] > 0.9
+        right[inputs] = (scores[:, 0] > scores[:, 1:].max(1)).mean()
+    assert max(right["ending"], right["second"]) < 0.6
+    assert right["full"] > 0.9
 
 
 def test_the_transformer_keeps_its_best_epoch_and_leaves_torch_as_it_was(tiny_bert, no_signal):
@@ -368,7 +373,7 @@ def test_the_transformer_keeps_its_best_epoch_and_leaves_torch_as_it_was(tiny_be
     stop = np.random.default_rng(1).permutation(60)[:8]
     scores = torch.from_numpy(filter.score(view_of(no_signal, stop)))
     kept = float(torch.nn.functional.cross_entropy(scores, torch.zeros(8, dtype=torch.long)))
-    assert kept == pytest.approx(min(filter.held_out_losses), abs=1e-5)
+    assert kept == pytest.approx(min(filter.chosen.held_out_losses), abs=1e-5)
     assert not filter._fitted[0].training
 
 
@@ -380,7 +385,9 @@ def test_a_candidate_longer_than_the_model_is_cut(tiny_bert):
 
 def test_the_transformer_stops_on_videos_that_it_does_not_train_on(tiny_bert, no_signal, monkeypatch):
     seen = []
-    monkeypatch.setattr(TransformerFilter, "_train", lambda self, *given: seen.append(given[4:6]))
+    monkeypatch.setattr(
+        TransformerFilter, "_train", lambda self, *given: seen.append(given[2:4]) or Trial(1e-3, 0.1, [0.1], True)
+    )
     rows = np.arange(len(no_signal))
     view = no_signal.view(rows, np.tile([0, 1], (len(rows), 1)))
     view.groups = rows // 3
@@ -388,6 +395,79 @@ def test_the_transformer_stops_on_videos_that_it_does_not_train_on(tiny_bert, no
     ((trained, stopped),) = seen
     assert not set(view.groups[trained]) & set(view.groups[stopped])
     assert len(stopped)
+
+
+# -------------------------------------------------------------- learning rates, and fits that learn nothing
+
+
+def test_of_several_learning_rates_the_one_with_the_lowest_loss_on_the_stopping_rows_is_kept(tiny_bert, tell_tale):
+    rates = (1e-7, 3e-3)
+    both = fitted(tiny_transformer(tiny_bert, learning_rates=rates, max_epochs=2), tell_tale, n=64)
+    alone = [fitted(tiny_transformer(tiny_bert, learning_rates=(one,), max_epochs=2), tell_tale, n=64) for one in rates]
+    assert both.trials == [one.chosen for one in alone]
+    assert both.chosen.learning_rate == 3e-3
+    assert both.fit_record()["learning_rate"] == 3e-3
+    assert np.array_equal(both.score(view_of(tell_tale)), alone[1].score(view_of(tell_tale)))
+
+
+def test_a_rate_that_converged_goes_before_one_that_did_not():
+    made = TransformerFilter(model="x", learning_rates=(1.0, 2.0, 3.0))
+    made.trials = [Trial(1.0, 1.4, [0.1], False), Trial(2.0, 1.0, [0.9, 0.5], True), Trial(3.0, 1.0, [0.5], True)]
+    assert made.chosen.learning_rate == 2.0
+    made.trials = made.trials[:1]
+    assert made.chosen.learning_rate == 1.0
+
+
+@pytest.fixture(scope="module")
+def unreadable():
+    """Endings of words that the tokenizer does not know, all as long: to the model they are one text."""
+    letters = "αβγδεζηθικλμ"
+
+    def ending(i, j):
+        return f"{letters[i % 12]}{letters[j]} {letters[i // 12]}{letters[j]}"
+
+    contexts = [Context("", "", ending(i, 0), video=str(i)) for i in range(48)]
+    return CandidatePool.from_texts(contexts, [[ending(i, j) for j in range(1, 6)] for i in range(48)], tagger="none")
+
+
+def test_a_fit_that_learns_nothing_is_told_and_logged_and_nothing_is_replaced(tiny_bert, unreadable, tmp_path, capsys):
+    made = tiny_transformer(tiny_bert, max_epochs=1)
+    options = AFOptions(n_negatives=3, iterations=2, until=1.0, window=1)
+    run = filter_pool(unreadable, made, options, out=tmp_path / "run")
+    assert [one.skipped for one in run.log] == [True, True]  # and `until` did not take chance for success
+    assert [(one.n_replaced, one.n_scored) for one in run.log] == [(0, 0), (0, 0)]
+    assert np.array_equal(run.assignment(), run.start)
+    said = [line for line in capsys.readouterr().err.splitlines() if "this fit learned nothing" in line]
+    assert len(said) == 2
+    line = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
+    assert line["skipped"] is True
+    assert line["fit"]["converged"] is False
+    assert open_run(tmp_path / "run").log == run.log
+
+
+def test_a_fit_that_learns_is_logged_with_its_learning_rate_and_goes_on(tiny_bert, tell_tale, tmp_path):
+    made = tiny_transformer(tiny_bert, learning_rates=(1e-7, 3e-3), max_epochs=2)
+    run = filter_pool(tell_tale, made, AFOptions(n_negatives=2, iterations=1, test_share=0.5), out=tmp_path / "run")
+    (line,) = map(json.loads, (tmp_path / "run" / "log.jsonl").read_text().splitlines())
+    assert line["fit"]["learning_rate"] == 3e-3
+    assert "skipped" not in line
+    assert run.log[0].n_easy > 0
+
+
+def test_a_filter_that_says_nothing_of_its_fits_leaves_the_log_as_it_was(tell_tale, tmp_path):
+    filter_pool(tell_tale, "ngrams", AFOptions(n_negatives=2, iterations=1), out=tmp_path / "run")
+    assert not {"fit", "skipped"} & set(json.loads((tmp_path / "run" / "log.jsonl").read_text()))
+
+
+def test_an_audit_keeps_the_learning_rate_of_every_fold(tiny_bert, tell_tale, tmp_path):
+    run = filter_pool(tell_tale, "ngrams", AFOptions(n_negatives=2, iterations=1), out=tmp_path / "run")
+    made = tiny_transformer(tiny_bert, learning_rates=(1e-7, 3e-3), max_epochs=1)
+    audit_run(run, AuditPlan([1], [made, "ngrams"], n_folds=2))
+    of_model, of_ngrams = sorted(read_audits(tmp_path / "run").findings, key=lambda one: one.filter, reverse=True)
+    assert [fit["learning_rate"] for fit in of_model.fits] == [3e-3, 3e-3]
+    assert of_ngrams.fits == ()
+    lines = map(json.loads, (tmp_path / "run" / "audits.jsonl").read_text().splitlines())
+    assert sorted("fits" in line for line in lines) == [False, True]
 
 
 def test_one_fit_of_the_transformer_reads_its_configuration_once(tiny_bert, no_signal, monkeypatch):

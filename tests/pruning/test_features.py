@@ -13,8 +13,8 @@ from swag_af.auditing.probes.inputs import Reading, Source, find_input, read
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.filters.frozen import mean_vectors
 from swag_af.filters.registry import make_filter
-from swag_af.filters.transformer import mean_vectors
 from swag_af.pruning.features import REPRESENTATIONS, Encoder, FastTextVectors, TfidfSvd, features_of
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.verb import prune
