@@ -4,15 +4,13 @@ A model is a folder, or a name that is fetched. Letters: `b` texts, or pairs of 
 longest.
 """
 
-import contextlib
-import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
 
 from swag_af.data.errors import InputError
+from swag_af.nn.pretrained import import_transformers, read_config, readable
 from swag_af.nn.training import Adam
 
 Head = Literal["AutoModelForMultipleChoice", "AutoModelForSequenceClassification"]
@@ -21,15 +19,6 @@ _TASKS: dict[Head, str] = {
     "AutoModelForMultipleChoice": "multiple-choice",
     "AutoModelForSequenceClassification": "classification",
 }
-
-
-def read_config(model: str) -> Any:
-    """The model's configuration; InputError when it cannot be had."""
-    transformers = import_transformers()
-    with readable(model):
-        if Path(model).is_dir() and not (Path(model) / "config.json").exists():
-            raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
-        return transformers.AutoConfig.from_pretrained(model)
 
 
 def load_config(model: str, head: Head) -> Any:
@@ -60,33 +49,6 @@ def load_network(model: str, config: Any, head: Head) -> Any:
     """The pretrained weights in float32, with a new head drawn from torch's generator."""
     with readable(model):
         return getattr(import_transformers(), head).from_pretrained(model, config=config, torch_dtype=torch.float32)
-
-
-@contextlib.contextmanager
-def readable(model: str) -> Iterator[None]:
-    """Loading without transformers' remarks about the new head, and its failures as one line."""
-    logging = import_transformers().utils.logging
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
-        why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")
-        raise InputError(
-            f"{model}: no model that can be read ({why}). Give a folder with a model and its tokenizer, or a name on "
-            "the Hugging Face hub."
-        ) from error
-    finally:
-        logging.set_verbosity(before)
-
-
-def import_transformers() -> Any:
-    """The package; InputError where it is missing."""
-    try:
-        import transformers
-    except ImportError as error:
-        raise InputError("transformers is not installed. Install it with: pip install 'swag-af[hf]'") from error
-    return transformers
 
 
 def tokenized(tokenizer: Any, *sides: Sequence[str]) -> list[dict[str, list[int]]]:

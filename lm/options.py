@@ -231,25 +231,35 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class FeaturesOptions:
-    """Compute the language models' features for every candidate of a pool that lacks them.
+    """Compute likelihoods and lengths for every candidate of a pool that lacks them.
 
     For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;
-    this makes them complete, so that they no longer need their models. A pool of texts, as `swag-af pool` makes it,
-    gets its features from the models in --lms, trained on its own contexts or others.
+    this makes them complete, so that they no longer need their models. Any other pool gets its features from the
+    models in --lms, trained on its own contexts or others, or from another --scorer. What a scorer cannot give is said,
+    and the table has the columns that are there. Killed and run again, it goes on at the next shard.
 
     Try:
       swag-af features pool
       swag-af features mine --lms lms
+      swag-af features mine --scorer hf[path/to/gpt2]
     """
 
     pool: Path
     """The pool folder."""
     lms: Path | None = None
     """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""
+    scorer: str = "lstm"
+    """Who scores: lstm, the models in --lms, each row by one that has not learnt it; hf[PATH], any causal model on disk
+    or on the hub; or your own, package.module:Class. Others than lstm may have read the texts, and the pool says so."""
     workers: int | None = None
     """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
-    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the values."""
+    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")])
+        check_faults(
+            [
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.lms is not None and self.scorer != "lstm", f"--lms {self.lms}: goes with --scorer lstm alone"),
+            ]
+        )
         check_numbers(self)

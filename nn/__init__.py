@@ -3,6 +3,7 @@
 Reading order (each file imports only those named before it):
 
     device         where networks compute, in which precision, from which seed
+    pretrained     models of Hugging Face: package, configuration, failures
     threads        how many threads share a product
     training       epochs until the held-out loss stops falling
     products       matrix products at the speed of the processor

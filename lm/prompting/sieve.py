@@ -25,6 +25,7 @@ REASONS: dict[str, str] = {
     "too_long": "more tokens than --max-tokens",
     "equal_to_gold": "the words of gold",
     "repeated": "the words of an earlier ending of the context",
+    "mid_word": "goes on within the last word of the context",
 }
 """Every reason for leaving out a text that could have been an ending, in the order in which they are tested."""
 

@@ -36,8 +36,10 @@ from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
-from swag_af.endpoints.options import EndpointOptions
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
@@ -451,6 +453,11 @@ THREE_FORMS = {
             (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
         ),
     ),
+    "guard": (
+        "pool = 'p'\nby = 'words,likelihood'\nthresholds = 'words=0.7'\nout = 'g'\nmin-negatives = 9",
+        "guard p --by words,likelihood --thresholds words=0.7 --out g --min-negatives 9",
+        GuardOptions(Path("p"), "words,likelihood", "words=0.7", out=Path("g"), min_negatives=9),
+    ),
     "explain": ("codes = ['AF101', 'AF505']", "explain AF101 AF505", ExplainOptions(("AF101", "AF505"))),
     "features": ("pool = 'p'\nlms = 'l'", "features p --lms l", FeaturesOptions(Path("p"), Path("l"))),
     "pool": (
@@ -516,6 +523,11 @@ THREE_FORMS = {
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
     ),
+    "probe-endpoint": (
+        "url = 'http://h:1'\njournal = 'j'\n[endpoint]\nmodel = 'm'\nmax_requests = 9",
+        "probe-endpoint http://h:1 --journal j --model m --max-requests 9",
+        ProbeEndpointOptions("http://h:1", Path("j"), endpoint=EndpointOptions(model="m", max_requests=9)),
+    ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
         "prune a.jsonl --by probes --target 900 --label-column gold",
@@ -525,6 +537,11 @@ THREE_FORMS = {
             target=900,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
+    ),
+    "diagnose": (
+        "run = 'r'\nfilters = 'bow,ngrams'\nlimit = 900\njson = 'd.json'",
+        "diagnose r --filters bow,ngrams --limit 900 --json d.json",
+        DiagnoseOptions(Path("r"), filters="bow,ngrams", limit=900, json=Path("d.json")),
     ),
     "baselines": (
         "data = ['a.jsonl']\nmodels = 'random,tfidf'\nseeds = 2\n[columns]\nlabel_column = 'gold'",

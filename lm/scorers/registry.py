@@ -1,0 +1,27 @@
+"""Scorers by name: ours, those that packages announce in `swag_af.scorers`, or `package.module:Class`.
+
+How names are read says `swag_af.data.registry`. Imports no scorer by itself.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from swag_af.data.registry import Registry
+
+if TYPE_CHECKING:
+    from swag_af.lm.scorers.contract import Scorer
+
+SCORERS = Registry(
+    "scorer",
+    {
+        "lstm": "swag_af.lm.lstm.scorer:LSTMScorer",
+        "hf": "swag_af.lm.causal.scorer:CausalScorer",
+        "endpoint": "swag_af.lm.endpoint.scorer:EndpointScorer",
+    },
+    {"lstm": "path/to/lms", "hf": "path/to/model", "endpoint": "URL"},
+)
+
+
+def make_scorer(name: str, **settings: Any) -> "Scorer":
+    """A new scorer; raises InputError for an unknown name or a setting that it does not take."""
+    made: Scorer = SCORERS.make(name, **settings)
+    return made

@@ -1,0 +1,65 @@
+"""Models of Hugging Face: the package, a model's configuration, failures as one line. Loads no weights by itself.
+
+A model is a folder, or a name that is fetched.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import sha256_file
+
+
+def read_config(model: str) -> Any:
+    """The model's configuration; InputError when it cannot be had."""
+    transformers = import_transformers()
+    with readable(model):
+        if Path(model).is_dir() and not (Path(model) / "config.json").exists():
+            raise OSError("no config.json in it")  # transformers would guess the kind from the folder's name
+        return transformers.AutoConfig.from_pretrained(model)
+
+
+@contextlib.contextmanager
+def readable(model: str) -> Iterator[None]:
+    """Loading without transformers' remarks about the new head, and its failures as one line."""
+    logging = import_transformers().utils.logging
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
+        why = re.split(r"\.\s|\n", str(error).strip())[0].rstrip(".")
+        raise InputError(
+            f"{model}: no model that can be read ({why}). Give a folder with a model and its tokenizer, or a name on "
+            "the Hugging Face hub."
+        ) from error
+    finally:
+        logging.set_verbosity(before)
+
+
+def import_transformers() -> Any:
+    """The package; InputError where it is missing."""
+    try:
+        import transformers
+    except ImportError as error:
+        raise InputError("transformers is not installed. Install it with: pip install 'swag-af[hf]'") from error
+    return transformers
+
+
+HASHED = (".safetensors", ".bin", ".json", ".model", ".txt", ".jinja")
+"""The kinds of files that decide what a model says: weights, configuration, tokenizer."""
+
+
+def told_by(model: str, config: Any) -> dict[str, Any]:
+    """What tells a model from others, for records: `model`, and `files`, the hashes of its folder, or `revision`."""
+    if not Path(model).is_dir():
+        return {"model": model, "revision": getattr(config, "_commit_hash", None)}
+    return {"model": model, "files": hashes_of(Path(model))}
+
+
+def hashes_of(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file, by name, that decides what the model in a folder says."""
+    return {path.name: sha256_file(path) for path in sorted(folder.iterdir()) if path.suffix in HASHED}
