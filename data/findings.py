@@ -1,6 +1,7 @@
 """What audits found, stored with the run that was audited.
 
     run/audits.jsonl    a line for each audit, by iteration, then filter; same seed, same bytes
+    run/unseen.jsonl    a line for each check of the filter that may end the run, where there is one
 
 Several seeds are several audits; `over_seeds` averages them. Auditing itself happens in `swag_af.auditing`.
 """
@@ -16,6 +17,7 @@ from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
+UNSEEN = "unseen.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Finding:
     hits: tuple[float, ...] = field(default=(), repr=False)
     """(N,) for every context, in order, 1 where its gold scores highest, 1/t at a tie of t, else 0; empty in older
     files."""
+    said: tuple[str, ...] = ()
+    """What the filter had to tell of its scores, a line each: answers of a judge that could not be read, say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,10 @@ def read_audits(path: Path | None) -> Audits:
 
 
 def record_of(finding: Finding) -> dict[str, Any]:
-    """A finding for JSON; hits that are whole numbers are written without a decimal point."""
-    return asdict(finding) | {"hits": [int(hit) if hit in (0, 1) else hit for hit in finding.hits]}
+    """A finding for JSON; hits that are whole numbers are written without a decimal point, and nothing said is left
+    out."""
+    hits = [int(hit) if hit in (0, 1) else hit for hit in finding.hits]
+    return {k: v for k, v in asdict(finding).items() if v or k != "said"} | {"hits": hits}
 
 
 def key_of(finding: Finding) -> tuple[Any, ...]:
@@ -132,3 +138,37 @@ def keep(
         lines += [{"filter": name, "left_out": reason} for name, reason in new.left_out]
         write_jsonl(path / AUDITS, lines)
     return new
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenCheck:
+    """Whether a filter of a kind that the run does not use was near enough to chance after an iteration."""
+
+    filter: str
+    iteration: int
+    accuracy: float
+    high: float
+    """The end of the 95 % interval of `accuracy`, which is what counts."""
+    chance: float
+    within: float
+    """How far from chance it may be, at most."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether even the end of the interval is near enough."""
+        return self.high <= self.chance + self.within
+
+
+def read_unseen(path: Path | None) -> tuple[UnseenCheck, ...]:
+    """The checks stored in the run folder `path`, by iteration; none where there is no file."""
+    if path is None or not (path / UNSEEN).exists():
+        return ()
+    where, advice = path / UNSEEN, "Delete the file and run the same command again."
+    return tuple(
+        parse_record(record, UnseenCheck, f"{where}, line {n}", advice) for n, record in read_jsonl(path / UNSEEN)
+    )
+
+
+def write_unseen(path: Path, checks: Sequence[UnseenCheck]) -> None:
+    """Store the checks in the run folder `path`."""
+    write_jsonl(path / UNSEEN, map(asdict, checks))

@@ -19,6 +19,7 @@ Reading order (each file imports only those named before it):
     pairs        filters that read two texts: DualBoW, InferSent, DecompAttn, ESIM; and LSTMFilter, which reads one
     nli          a model of natural language inference: train-nli, NLIFilter, entailment
     encoder      EncoderFilter, a regression on a pretrained encoder that stays as it is
+    judge        JudgeFilter, a language model behind an address, without training
 
 Importing this package loads no torch; the names below are loaded when first used.
 """
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from swag_af.filters.encoder import EncoderFilter
     from swag_af.filters.estimators import CharFilter, NgramFilter, SklearnFilter
     from swag_af.filters.fast_text import FastTextFilter
+    from swag_af.filters.judge.judge import JudgeFilter
     from swag_af.filters.members import BagOfWordsFilter, CNNFilter, EnsembleFilter, MLPFilter, PosLSTMFilter
     from swag_af.filters.pairs.members import DualBowFilter, InferSentBilinearFilter, InferSentMLPFilter, LSTMFilter
     from swag_af.filters.registry import filter_class, filter_names, make_filter
@@ -50,6 +52,7 @@ _MODULE_OF = {
     "Filter": "contract",
     "InferSentBilinearFilter": "pairs.members",
     "InferSentMLPFilter": "pairs.members",
+    "JudgeFilter": "judge.judge",
     "LSTMFilter": "pairs.members",
     "MLPFilter": "members",
     "NgramFilter": "estimators",
@@ -74,6 +77,7 @@ __all__ = [
     "Filter",
     "InferSentBilinearFilter",
     "InferSentMLPFilter",
+    "JudgeFilter",
     "LSTMFilter",
     "MLPFilter",
     "NgramFilter",

@@ -22,7 +22,7 @@ from swag_af.data.pool.pool import View
 class Filter(Protocol):
     """A classifier that scores how gold-like a candidate is.
 
-    Six attributes are optional:
+    Eight attributes are optional:
 
     * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
     * `check()`, called before any work, which raises InputError for what would fail later;
@@ -31,7 +31,10 @@ class Filter(Protocol):
     * `argument`, a class attribute: the name of the setting that stands in brackets where the filter is named,
       `transformer[path/to/model]`;
     * `member_scores(view) -> dict[str, np.ndarray]`, the scores (n, m) of each of its heads, which are logged and
-      decide nothing.
+      decide nothing;
+    * `reads_rows`, true where the candidates of a row are read together, so that their scores depend on each other: it
+      can audit, and take part in no loop;
+    * `said() -> list[str]`, what is to be told of the scores since this was last asked, a line each.
     """
 
     name: str
@@ -41,6 +44,22 @@ class Filter(Protocol):
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) floats, higher = more gold-like."""
+
+
+@runtime_checkable
+class LastingFilter(Protocol):
+    """A filter that can learn on from where an earlier fit on the same rows ended. Not every filter can."""
+
+    name: str
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        """As `fit` where there is no `state`; otherwise from it, on the same rows under another assignment."""
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) floats, higher = more gold-like."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the last fit learnt, as tables by name."""
 
 
 @runtime_checkable

@@ -83,6 +83,8 @@ class EnsembleFilter(NeuralFilter):
     """Hidden units of the MLP among the members."""
 
     name: ClassVar[str] = "ensemble"
+    heads: ClassVar[tuple[str, ...]] = ("mlp", "bow", "cnn", "poslstm")
+    """The filters that its members are, by name."""
     requires: ClassVar[tuple[str, ...]] = ("features", "tags")
 
     @property

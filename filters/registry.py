@@ -30,11 +30,12 @@ FILTERS: dict[str, str] = {
     "esim": "swag_af.filters.pairs.members:ESIMFilter",
     "nli": "swag_af.filters.nli.member:NLIFilter",
     "encoder": "swag_af.filters.encoder:EncoderFilter",
+    "judge": "swag_af.filters.judge.judge:JudgeFilter",
 }
 REGISTRY = Registry(
     "filter",
     FILTERS,
-    {"transformer": "path/to/model", "encoder": "path/to/model", "nli": "folder of train-nli"},
+    {"transformer": "path/to/model", "encoder": "path/to/model", "nli": "folder of train-nli", "judge": "URL"},
 )
 
 LABELS = {
@@ -53,6 +54,7 @@ LABELS = {
     "decomp": "decomposable attention",
     "esim": "ESIM",
     "nli": "NLI probabilities",
+    "judge": "zero-shot judge",
 }
 """How filters are called where there is room for words."""
 

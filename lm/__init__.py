@@ -12,6 +12,7 @@ Reading order (each file or folder imports only those named before it):
     ngram     the quick generator, for tests and teaching
     scorers   what a scorer is, and scorers by name
     causal    any causal model of Hugging Face, as generator and as scorer
+    endpoint  language models behind an address, as generator and as scorer
     lstm      the paper's generator: forward and backward LSTMs
     texts     pools of what any generator of text writes
     rows      the rows of a pool, made in blocks wherever the work runs

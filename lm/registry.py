@@ -17,10 +17,12 @@ GENERATORS = Registry(
         "lstm": "swag_af.lm.lstm.generator:LSTMGenerator",
         "ngram": "swag_af.lm.ngram:NgramGenerator",
         "hf": "swag_af.lm.causal.generator:CausalGenerator",
+        "endpoint": "swag_af.lm.endpoint.generator:EndpointGenerator",
     },
     {
         "lstm": "path/to/lms",
         "hf": "path/to/model",
+        "endpoint": "URL",
     },
 )
 

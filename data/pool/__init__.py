@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     assembly     texts in memory to the parts of a pool
     spool        rows that wait in files until the vocabulary is known
     pool         `CandidatePool`, and the views that filters read
+    guarded      what guards say of a pool's candidates: marks and rates
     drafts       an unfinished shard, one file per row
     columns      what the columns of a row mean: SWAG's, HellaSwag's, your own
     in_context   every candidate tagged in its sentence

@@ -17,9 +17,9 @@ from swag_af.data.pool.folder import NO_TAGGER, finish_pool
 from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Spool, write_shards
 from swag_af.data.progress import progress
-from swag_af.lm.contract import DRAWN_OUT
+from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
 from swag_af.lm.texts.journal import Journal, Kept
-from swag_af.lm.texts.plan import Job
+from swag_af.lm.texts.plan import JOURNAL, Job
 
 _BLOCKS = ".blocks"
 DROPPED = "dropped.jsonl"
@@ -95,7 +95,11 @@ def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Itera
 
 
 def _made(maker: RowMaker, job: Job, kept: Kept) -> Row | str:
-    """The row of an answer, or why there is none."""
+    """The row of an answer, or why there is none; InputError for an answer that nobody gave."""
+    answer = Generated(kept.row, kept.endings, kept.reason)
+    if fault := answer_fault(answer, len(job.contexts), job.options.n_negatives):
+        where, advice = job.options.out / JOURNAL, "Remove the line of that context, and run the same command again."
+        raise InputError(f"{where}: damaged ({fault}). {advice}")
     if kept.reason:
         return kept.reason
     context = job.contexts[kept.row]

@@ -18,19 +18,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, SwagAfError, told
 from swag_af.data.files import parse_json
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
 from swag_af.lm.contract import Generated
 
 _ROW = re.compile(rb'\{"row": (\d{1,9})[,}]')
-_AGAIN = "Remove that line, and run the same command again."
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of one context."""
+    """What is kept of one context: a `Generated` for its row."""
 
     row: Count
     """Which of the contexts, from 0."""
@@ -61,9 +60,6 @@ class Journal:
 
     def __contains__(self, row: int) -> bool:
         return row in self._places
-
-    def __len__(self) -> int:
-        return len(self._places)
 
     def answers(self, rows: Iterator[int] | range) -> Iterator[Kept | None]:
         """What is kept of each of `rows`, in that order; None for those that are not answered."""
@@ -138,9 +134,12 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _kept(line: bytes, path: Path) -> Kept:
+    """The answer in a line of `path`; InputError for one that is damaged."""
     try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: a line is not UTF-8. {_AGAIN}") from None
-    where = f"{path}, {text[:40]!r}"
-    return parse_record(parse_json(text, where), Kept, where, _AGAIN, error=InputError)
+        text = line.decode("utf-8").rstrip("\n")
+        return parse_record(parse_json(text, path), Kept, path)
+    except (UnicodeDecodeError, SwagAfError):
+        shown = line[:40].decode("utf-8", "replace")
+        raise InputError(
+            f"{path}: a line is damaged, {told(shown)}. Remove it, and run the same command again."
+        ) from None

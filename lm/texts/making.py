@@ -54,7 +54,7 @@ def _joined(job: Job) -> int:
         if begin(job):  # another run was faster
             journal.remove()
             return len(job.contexts)
-        n = len(job.unfit) + len(journal)
+        n = sum(row in job.unfit or row in journal for row in range(len(job.contexts)))
         if n == len(job.contexts):
             join(job, journal)
             journal.remove()

@@ -31,6 +31,10 @@ class AFOptions:
     """Share of the contexts held out, measured and re-assigned in each iteration."""
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
+    splits: Literal["fresh", "fixed"] = "fresh"
+    """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
+    1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
+    time, and other questions (docs/PERFORMANCE.md)."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None
@@ -39,6 +43,8 @@ class AFOptions:
     """Iterations over which --until averages."""
     seed: int = 0
     """The same seed, pool and filter give the same run."""
+    ignore_guard: bool = False
+    """Let candidates enter that `swag-af guard` has flagged."""
 
     def __post_init__(self) -> None:
         check_faults(
@@ -110,6 +116,7 @@ class FilterOptions:
       swag-af filter pool --out quick --schedule mlp:20,ensemble:5
       swag-af filter pool --out released --policy released --seed 1
       swag-af filter pool --out watched --audit-every 10
+      swag-af filter pool --out ended --until-unseen ngrams --within 0.05
     """
 
     pool: Path
@@ -128,10 +135,24 @@ class FilterOptions:
     NAME,NAME, or none."""
     audit_every: int = 0
     """Audit after every so many iterations too; 0, at the end only."""
+    until_unseen: str = ""
+    """End the run once this filter, of a kind that the schedule does not use, is near chance: it is fitted and scored
+    across folds of whole videos every --unseen-every iterations, and the end of its 95 % interval must be within
+    --within of chance twice in a row. It then says less than filters that decided nothing."""
+    within: float = 0.05
+    """Of --until-unseen: how far above chance the interval may reach."""
+    unseen_every: int = 10
+    """Of --until-unseen: iterations between two checks."""
     af: AFOptions = field(default_factory=AFOptions)
     """Adversarial Filtering."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0")])
+        check_faults(
+            [
+                (self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0"),
+                (self.within < 0, f"--within {self.within:g}: not below 0"),
+                (self.unseen_every < 1, f"--unseen-every {self.unseen_every}: at least 1"),
+            ]
+        )
         parse_names("--audit", self.audit)
         check_numbers(self)

@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     interval     95 % intervals of an accuracy and of a paired difference
     crossval     cross-validation over whole groups
     audit        audits of pools, questions and runs by filters
+    unseen       a filter that takes no part ends a run
     summary      audits as rows and sentences, before against after
     ranking      scores of answers against labels
     diagnostics  what a check found, under a code

@@ -106,7 +106,8 @@ def audit_columns(
         if not np.isfinite(scores).all():
             raise InputError(f"audit filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
         finding = _finding(scores, groups, n_folds=n_parts, seed=seed)
-        found.append(replace(finding, filter=_name_of(entry, one), settings=fingerprint(one)))
+        said = tuple(getattr(one, "said", list)())
+        found.append(replace(finding, filter=_name_of(entry, one), settings=fingerprint(one), said=said))
     return found
 
 

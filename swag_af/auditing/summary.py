@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.interval import Difference, paired_difference
-from swag_af.data.findings import Finding, over_seeds
+from swag_af.data.findings import Finding, over_seeds, read_unseen
 from swag_af.data.run import Run
 from swag_af.filters.registry import LABELS
 
@@ -184,9 +184,36 @@ def _likely_cause(manifest: Mapping[str, Any]) -> str:
 
 
 def marked(run: Run, name: str, words: bool = False) -> str:
-    """A filter's name, marked if it took part in the filtering."""
+    """A filter's name, marked if it took part in the filtering, or could end it."""
     shown = LABELS.get(name, name) if words else name
+    if any(check.filter == name for check in read_unseen(run.path)):
+        return f"{shown} (decided when to end)"
     return f"{shown} (took part)" if took_part(run, name) else shown
+
+
+def unseen_lines(run: Run, *, words: bool = False) -> list[str]:
+    """Which filter could end the run, how its last check went, and that its figure was selected upon; empty where none
+    could."""
+    checks = read_unseen(run.path)
+    if not checks:
+        return []
+    last, shown = checks[-1], LABELS.get(checks[-1].filter, checks[-1].filter) if words else checks[-1].filter
+    figures = f"{share(last.accuracy, words)}, interval up to {share(last.high, words)}"
+    return [
+        f"{shown} takes no part and could end the run: within {share(last.within, words)} of chance "
+        f"({share(last.chance, words)}), by the end of its interval, at two checks in a row. After iteration "
+        f"{last.iteration:,}, the last of {len(checks):,} checks: {figures}. What it finds at the end was selected "
+        "upon, so it says less than filters that decided nothing."
+    ]
+
+
+def said_lines(findings: Sequence[Finding]) -> list[str]:
+    """What filters had to tell of their scores, by iteration."""
+    return [
+        f"{line}{'' if f.iteration is None else f', after iteration {f.iteration:,}'}"
+        for f in findings
+        for line in f.said
+    ]
 
 
 def share(value: float, words: bool = False) -> str:

@@ -1,13 +1,16 @@
 """The verb `filter`: the loop of `af`, with audits, curve and report made by its `after_iteration` callback."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import FilterOptions, parse_schedule, with_policy
+from swag_af.af.options import AFOptions, FilterOptions, parse_schedule, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
+from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
+from swag_af.filters.contract import Filter
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
 from swag_af.reporting.verb import REPORT, write_report
@@ -18,14 +21,11 @@ def run_filter(options: FilterOptions) -> Run:
     pool = CandidatePool.open(options.pool)
     pool.check_tables()
     af = with_policy(options.af, options.policy)
-    _warn_of_rows_without_spares(pool, af.n_negatives)
+    _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
-    audit_names = parse_names("--audit", options.audit)
-    if audit_names != DEFAULT_AUDIT:
-        usable_filters(pool, audit_names, pool.groups)  # filters that the user named must be usable before any work
-    made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
-    prepare(made.values(), pool, device=options.device)
-    phases = [(made[name], n) for name, n in parse_schedule(options.schedule)]
+    audit_names = _audit_names(options, pool)
+    phases = _phases(options, pool)
+    rule = _unseen_rule(options, af, pool, [one for one, _ in phases])
 
     def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
         due = due_iterations(run, options.audit_every, ended=ended)
@@ -38,7 +38,15 @@ def run_filter(options: FilterOptions) -> Run:
         _draw_now_and_then(run)
 
     made_by = {"verb": "filter", "options": asdict(options)}
-    run = filter_pool(pool, phases, af, out=options.out, after_iteration=after_iteration, made_by=made_by)
+    run = filter_pool(
+        pool,
+        phases,
+        af,
+        out=options.out,
+        after_iteration=after_iteration,
+        is_enough=rule.is_enough if rule else lambda run: False,
+        made_by=made_by,
+    )
     n_audits = len(audit_names) * len(due_iterations(run, options.audit_every, ended=True))
     with progress("audit", n_audits, "audits") as advance:
         audit_what_is_due(run, ended=True, advance=advance)
@@ -46,9 +54,40 @@ def run_filter(options: FilterOptions) -> Run:
     return run
 
 
-def _warn_of_rows_without_spares(pool: CandidatePool, n_negatives: int) -> None:
+def _phases(options: FilterOptions, pool: CandidatePool) -> list[tuple[Filter, int]]:
+    """The schedule, its filters ready for `pool`."""
+    made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
+    prepare(made.values(), pool, device=options.device)
+    return [(made[name], n) for name, n in parse_schedule(options.schedule)]
+
+
+def _audit_names(options: FilterOptions, pool: CandidatePool) -> tuple[str, ...]:
+    """The filters of the audits; the one that may end the run among them, so that its end has one too.
+
+    Raises InputError, before any work, for one that was named and cannot be used.
+    """
+    names = parse_names("--audit", options.audit)
+    unseen = tuple({options.until_unseen} - {"", *names})
+    usable_filters(pool, (*(names if names != DEFAULT_AUDIT else ()), *unseen), pool.groups)
+    return (*names, *unseen)
+
+
+def _unseen_rule(
+    options: FilterOptions, af: AFOptions, pool: CandidatePool, schedule: Sequence[Filter]
+) -> UnseenRule | None:
+    """What may end the run, and is told before it begins; InputError where it is not unseen."""
+    if not options.until_unseen:
+        return None
+    rule = UnseenRule(options.until_unseen, options.within, options.unseen_every, af.seed, options.device)
+    rule.check(schedule)
+    rule.warn(pool.groups, 1 / (1 + af.n_negatives))
+    return rule
+
+
+def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
     """One line on standard error when rows have no negative left that could replace an assigned one."""
-    n = int((pool.counts == 1 + n_negatives).sum())  # fewer is an error, raised before any work
+    n_negatives, available = af.n_negatives, pool.counts if af.ignore_guard else pool.n_eligible
+    n = int((available == 1 + n_negatives).sum())  # fewer is an error, raised before any work
     if n:
         which = "no row of the pool has" if n == len(pool) else f"{n:,} of {len(pool):,} rows have no"
         what = "a negative beyond" if n == len(pool) else "negative beyond"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
-from swag_af.cli.found import kind_of_found, show_audit, show_pruned
+from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
@@ -16,6 +16,7 @@ from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
 from swag_af.data.findings import read_audits
+from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run, verb_manifest
@@ -57,7 +58,7 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     found = kind_of_found(path)
     if found:
-        return found, {"audit": show_audit, "prune": show_pruned}[found]
+        return found, {"audit": show_audit, "prune": show_pruned, "diagnosis": show_diagnosis}[found]
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
         if (path / "answers.db").exists():
@@ -73,8 +74,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 _KNOWN = (
     "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit, "
-    "prune, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, and the "
-    "folder `verification` of a run."
+    "prune, diagnose, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, "
+    "and the folder `verification` of a run."
 )
 
 
@@ -187,6 +188,8 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     lines += [pool.features_told] if pool.features_told else []
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
+    if counts := guard_counts(pool):
+        lines += ["", *table(guard_rows({"of the pool": counts}))]
     rows = _some(range(len(pool)), options)
     examples = [
         (phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
@@ -245,6 +248,7 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
     chosen = _some(rows, options)
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        *([f"{manifest['rationales']['n_questions']:,} ask for a rationale too"] if "rationales" in manifest else []),
         *_people_lines(manifest),
         *([manifest["audits"]["summary"]] if "audits" in manifest else []),
         *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),

@@ -16,7 +16,10 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -108,8 +111,8 @@ def generate(options: GenerateOptions) -> None:
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
     _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
-    if is_text(options):
-        _say(*_text_lines(pool.manifest, normalised=options.text.normalise))
+    if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
+        _say(*lines)
     _say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
 
 
@@ -188,12 +191,13 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 def match(options: MatchOptions) -> None:
     """Print how the data was read, what was matched with what, what came of it, and three questions."""
     from swag_af.cli.matching import dry_run_lines, matched_lines, sweep_lines
+    from swag_af.matching.sweep import dry_run as dry_run_of_sweep
     from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import dry_run
     from swag_af.matching.verb import match as make
 
     if options.dry_run:
-        _say(*dry_run_lines(dry_run(options)))
+        _say(*dry_run_lines((dry_run_of_sweep if options.sweeping.sweep else dry_run)(options)))
     elif options.sweeping.sweep:
         _say(*sweep_lines(sweep(options), options))
     else:
@@ -297,6 +301,26 @@ def baselines(options: BaselinesOptions) -> None:
     _say(*baselines_lines(options))
 
 
+def guard(options: GuardOptions) -> None:
+    """Print what each guard marks, examples of it, and how many rows have few negatives left."""
+    from swag_af.cli.guarding import dry_run_lines, guarded_lines
+    from swag_af.guarding.verb import guard as keep_out
+    from swag_af.guarding.verb import guard_estimate
+
+    if options.dry_run:
+        _say(*dry_run_lines(guard_estimate(options)))
+        return
+    _say(*guarded_lines(keep_out(options), options))
+
+
+def probe_endpoint(options: ProbeEndpointOptions) -> None:
+    """Print what the server can do, and what that is good for."""
+    from swag_af.cli.probing import probed_lines
+    from swag_af.endpoints.verb import probe_endpoint as probe
+
+    _say(*probed_lines(probe(options), options))
+
+
 def prune(options: PruneOptions) -> None:
     """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
     from swag_af.cli.pruning import pruned_lines
@@ -304,6 +328,14 @@ def prune(options: PruneOptions) -> None:
 
     pruned = remove(options)
     _say(*pruned_lines(pruned, options))
+
+
+def diagnose(options: DiagnoseOptions) -> None:
+    """Print why the curve of a run is not lower, every figure behind that, and what would help."""
+    from swag_af.cli.diagnosing import diagnose as make
+    from swag_af.cli.diagnosing import diagnosed_lines, folder_of
+
+    _say(*diagnosed_lines(make(options), folder_of(options)))
 
 
 def score(options: ScoreOptions) -> None:
@@ -358,7 +390,8 @@ def release(options: ReleaseOptions) -> None:
         dropped = len(dataset.opinions.dropped)
         _say(
             f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
-            f"{dropped:,} of them dropped; {dataset.n_generated:,} questions have a generated answer",
+            f"{dropped:,} of them dropped"
+            + ("" if dataset.run.matching else f"; {dataset.n_generated:,} questions have a generated answer"),
             "",
             *table(
                 [
@@ -368,6 +401,8 @@ def release(options: ReleaseOptions) -> None:
             ),
         )
     _say("", *style_lines(dataset.run, dataset.style))
+    if why := dataset.rationales:
+        _say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():

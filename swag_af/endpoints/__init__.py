@@ -4,6 +4,21 @@ Reading order (each file imports only those named before it):
 
     options   how a server is asked, and how much of it
     contract  requests, answers, what a server can do
+    address   `http://host:port` and what else people write
+    prices    what tokens cost
+    usage     requests, tokens and money that were used
+    journal   every answer on disk, before it is used
+    clock     time and chance
+    budget    limits of what may be used
+    streams   answers that come in pieces
+    replies   what one reply means
+    sending   one request until it is answered
+    asking    many requests at a time
+    likelihood  the log-probabilities of a given text
+    probing   what a server can do, by trying
+    client    `Endpoint`, which does all of this
+    forecast  what many requests would take
+    verb      the verb `probe-endpoint`
 
 Knows requests and answers only; prompts, endings and questions are made of them elsewhere. Importing this package loads
 nothing else.

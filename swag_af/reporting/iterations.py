@@ -5,7 +5,14 @@ Fits nothing and reads no table of the pool.
 
 import numpy as np
 
-from swag_af.auditing.summary import NOT_ASKED, audit_rows, below_lines, comparison_lines
+from swag_af.auditing.summary import (
+    NOT_ASKED,
+    audit_rows,
+    below_lines,
+    comparison_lines,
+    said_lines,
+    unseen_lines,
+)
 from swag_af.data.findings import Finding
 from swag_af.data.run import Iteration, Run
 from swag_af.reporting.charts import (
@@ -131,6 +138,7 @@ def audits(subject: Subject) -> str:
         rows=audit_rows(run, findings, words=True),
         compared=comparison_lines(run, findings, words=True),
         below=below_lines(run, findings, words=True),
+        told=[*unseen_lines(run, words=True), *said_lines(findings)],
         not_asked=NOT_ASKED,
         left_out=[(label(name), reason) for name, reason in subject.left_out],
         charts=[_rank_chart(name, found, _whens(run, found)) for name, found in subject.audits.items()],

@@ -7,7 +7,15 @@ from swag_af.auditing.comparison import Comparison
 from swag_af.auditing.comparison import comparison_lines as repair_lines
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
-from swag_af.auditing.summary import NOT_ASKED, Rows, audit_rows, below_lines, comparison_lines
+from swag_af.auditing.summary import (
+    NOT_ASKED,
+    Rows,
+    audit_rows,
+    below_lines,
+    comparison_lines,
+    said_lines,
+    unseen_lines,
+)
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
 from swag_af.data.errors import told
@@ -129,6 +137,7 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
     if not findings:
         return []
     compared, below = comparison_lines(run, findings), below_lines(run, findings)
+    told = [*unseen_lines(run), *said_lines(findings)]
     return [
         *table(audit_rows(run, findings)),
         "",
@@ -136,6 +145,7 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
         f"{run.chance:.3f})",
         *(["", *compared] if compared else []),
         *(["", *below] if below else []),
+        *(["", *told] if told else []),
         "",
         NOT_ASKED,
     ]

@@ -1,0 +1,139 @@
+"""What the answer of a judge says: which letter, or Yes or No; and a count of the answers that say nothing.
+
+An answer is read where its text begins with one of the names that were asked for, or says that the answer is one of
+them. Where the server gives log-probabilities of that token, their shares are the answer; else it is the name alone.
+What cannot be read, or was refused, counts as a tie among all, never as right or wrong, and is counted.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+
+from swag_af.endpoints.contract import Answer
+
+LETTERS = ascii_uppercase
+"""The names of options, as many as a question may have."""
+YES_NO = ("Yes", "No")
+
+
+def shares_of(answer: Answer, names: Sequence[str]) -> np.ndarray | None:
+    """(len(names),) how far the answer names each, with sum 1; None where it cannot be read."""
+    text = next(iter(answer.texts), "")
+    named = named_in(text, names)
+    if answer.error or named is None:
+        return None
+    shares = _token_shares(answer, names, named)
+    return np.eye(len(names))[named] if shares is None else shares
+
+
+def named_in(text: str, names: Sequence[str]) -> int | None:
+    """Which of `names` a text says, by its number; None where it says none, or more than one.
+
+    It is said at the beginning, alone or before a mark or the end of the line, or behind `answer` or `option`, or as a
+    JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` says nothing.
+    """
+    either = "|".join(map(re.escape, names))
+    plain = _from_json(text)
+    folded = 0 if len(names[0]) == 1 else re.IGNORECASE  # "a" is an article
+    begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*[).:,;!\]\"'\n]|\s+[-–—(]|[*_]+\s)", plain, folded)
+    said = re.findall(rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])", plain, folded)
+    found = {begins[1]} if begins else set(said)
+    index = {name.casefold(): i for i, name in enumerate(names)}
+    return index[found.pop().casefold()] if len({one.casefold() for one in found}) == 1 else None
+
+
+def _from_json(text: str) -> str:
+    """The first string of a JSON object, or the text as it is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, Mapping):
+        value = next((one for one in value.values() if isinstance(one, str)), "")
+    return value if isinstance(value, str) else text
+
+
+def _token_shares(answer: Answer, names: Sequence[str], named: int) -> np.ndarray | None:
+    """(len(names),) probabilities of the first token, among `names` alone; None where the server gives none, or the
+    first token is not what was read."""
+    first = _first_token(answer)
+    if first is None or _bare(first[0]) != names[named].casefold():
+        return None
+    found = np.zeros(len(names))
+    index = {name.casefold(): i for i, name in enumerate(names)}
+    for token, logprob in first[1]:
+        if _bare(token) in index:
+            found[index[_bare(token)]] += math.exp(min(0.0, logprob))
+    return found / found.sum() if found.sum() > 0 else None
+
+
+def _bare(token: str) -> str:
+    """A token without the blanks and marks that tokenizers keep with it."""
+    return token.strip().strip("().:*\"'ĠĊ▁").casefold()
+
+
+def _first_token(answer: Answer) -> tuple[str, list[tuple[str, float]]] | None:
+    """The first token and `(token, log-probability)` of what could have stood there, of either kind of answer."""
+    choice = next(iter(answer.body.get("choices") or []), None)
+    found = choice.get("logprobs") if isinstance(choice, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    content = found.get("content")
+    if isinstance(content, list) and content and isinstance(content[0], Mapping):
+        return str(content[0].get("token", "")), _pairs(content[0].get("top_logprobs") or [content[0]])
+    tokens, tops = found.get("tokens"), found.get("top_logprobs")
+    if not (isinstance(tokens, list) and isinstance(tops, list) and tokens and tops and isinstance(tops[0], Mapping)):
+        return None
+    return str(tokens[0]), _pairs({"token": token, "logprob": value} for token, value in tops[0].items())
+
+
+def _pairs(tops: Iterable[Any]) -> list[tuple[str, float]]:
+    known = [one for one in tops if isinstance(one, Mapping) and isinstance(one.get("logprob"), int | float)]
+    return [(str(one.get("token", "")), float(one["logprob"])) for one in known]
+
+
+@dataclass
+class Tally:
+    """How the answers of a judge could be read, and which places it prefers."""
+
+    n_read: int = 0
+    unreadable: Counter[str] = field(default_factory=Counter)
+    """By reason: `unreadable`, or the error that the server gave."""
+    places: dict[int, np.ndarray] = field(default_factory=dict)
+    """By number of options m: (m,) how often each place was named, shares added up."""
+
+    def read(self, answer: Answer, names: Sequence[str], *, has_places: bool) -> np.ndarray:
+        """(len(names),) the shares of an answer, a tie where it cannot be read; counted either way."""
+        shares = shares_of(answer, names)
+        if shares is None:
+            self.unreadable[answer.error or "unreadable"] += 1
+            return np.full(len(names), 1 / len(names))
+        self.n_read += 1
+        if has_places:
+            self.places[len(names)] = self.places.get(len(names), np.zeros(len(names))) + shares
+        return shares
+
+    @property
+    def n(self) -> int:
+        """Answers in all."""
+        return self.n_read + self.unreadable.total()
+
+    def lines(self) -> list[str]:
+        """What is to be told: how many answers could not be read, and how often each place was named."""
+        lines = []
+        if self.unreadable:
+            reasons = ", ".join(f"{name} {n:,}" for name, n in sorted(self.unreadable.items()))
+            lines.append(
+                f"{self.unreadable.total():,} of {self.n:,} answers could not be read and count as ties ({reasons})"
+            )
+        for m, named in sorted(self.places.items()):
+            shares = ", ".join(f"{LETTERS[i]} {100 * share:.1f} %" for i, share in enumerate(named / named.sum()))
+            lines.append(f"places named, of {m} options: {shares} (without a preference {100 / m:.1f} % each)")
+        return lines

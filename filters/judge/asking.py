@@ -1,0 +1,190 @@
+"""What a judge is asked: of one ending alone whether it is right, of a whole question which option is; or nothing but
+how likely a text is.
+
+No example is shown, and no answer is asked for twice: requests that are equal are one. Temperature is 0.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.endpoints.contract import Abilities, Answer, Asker, Request
+from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally
+from swag_af.filters.judge.orders import orders_of
+
+PROMPTS: Mapping[str, str] = {
+    "ending": "{before}\n\nIs this how it goes on or, where it is a question, the right answer?\n\n{ending}",
+    "ending alone": "What comes before this text is hidden. Is it the text that really stood there, and not one that "
+    "was made to look like it?\n\n{ending}",
+    "question": "{before}\n\nWhich of these is how it goes on or, where it is a question, the right answer?"
+    "\n\n{options}",
+    "options alone": "What comes before these texts is hidden. One of them really stood there; the others were made to "
+    "look like it. Which one is it?\n\n{options}",
+    "yes or no": "Say Yes or No, and nothing else.",
+    "letter": "Say the letter of one of them, and nothing else.",
+    "letter and reason": "Say the letter of one of them in the first line. In the second line say in one sentence how "
+    "you could tell.",
+    "nothing before": "Text:",
+}
+"""All that is ever said to a judge."""
+_TOP = 20
+"""How many tokens a server is asked to give log-probabilities of, the most that hosted services allow ..."""
+_TOP_OF_COMPLETIONS = 5
+"""... and the most that /v1/completions allows."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is shown to a judge of one row."""
+
+    before: str
+    """Context and start; empty where they are hidden."""
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge said of a question in one order of its options."""
+
+    order: np.ndarray
+    """(m,) the number of the option in each place."""
+    shares: np.ndarray
+    """(m,) how far it chose each option, by number; a tie where it could not be read."""
+    text: str
+    """Its words."""
+    readable: bool = True
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A server that is asked as it can be asked."""
+
+    asker: Asker
+    abilities: Abilities
+    chat: bool
+    """By /v1/chat/completions."""
+    max_tokens: int = 16
+    """The longest answer, in tokens; with a reason ten times as many."""
+
+    def yes_or_no(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
+        """Of each question (m,) log-odds of Yes for each option, asked about alone; 0 where no answer can be read."""
+        asked = [self._of_one(one.before, ending) for one in questions for ending in one.options]
+        answers = iter(self._answers(self._request(text, self.max_tokens) for text in asked))
+        found = []
+        for one in questions:
+            shares = np.array([tally.read(next(answers), YES_NO, has_places=False) for _ in one.options])  # (m, 2)
+            found.append(np.log(shares[:, 0] + _SMALLEST) - np.log(shares[:, 1] + _SMALLEST))
+        return found
+
+    def yes_to(self, prompts: Sequence[str], tally: Tally) -> np.ndarray:
+        """(q,) how far the answer to each of the prompts is Yes and not No, from 0 to 1; 0.5 where none can be read."""
+        asked = (self._request(f"{text}\n\n{PROMPTS['yes or no']}", self.max_tokens) for text in prompts)
+        return np.array([tally.read(answer, YES_NO, has_places=False)[0] for answer in self._answers(asked)], float)
+
+    def letters(
+        self, questions: Sequence[Question], tally: Tally, *, n: int, seed: int, draw: str = "", reason: bool = False
+    ) -> list[list[Verdict]]:
+        """Of each question a verdict for each of `n` orders of its options, with a `reason` in words or without."""
+        orders = [orders_of(one.options, n, seed=seed, draw=draw) for one in questions]  # each (n, m)
+        longest = self.max_tokens * (10 if reason else 1)
+        asked = (
+            self._request(_of_all(one, order, reason=reason), longest)
+            for one, drawn in zip(questions, orders, strict=True)
+            for order in drawn
+        )
+        answers = iter(self._answers(asked))
+        return [[_verdict(next(answers), order, tally) for order in drawn] for drawn in orders]
+
+    def likelihoods(self, questions: Sequence[Question]) -> list[np.ndarray]:
+        """Of each question (m,) log-probabilities of each option behind what comes before it, a character.
+
+        Divided by the length in UTF-8, so that tokenizers and short options decide nothing, as EleutherAI's harness
+        normalises. Raises InputError where the server does not give the log-probability of every token of a text.
+        """
+        texts = [(one.before or PROMPTS["nothing before"], ending) for one in questions for ending in one.options]
+        answers = self._answers(self._echo(f"{before} {ending}") for before, ending in texts)
+        values = iter(
+            _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
+            for answer, (before, ending) in zip(answers, texts, strict=True)
+        )
+        return [np.array([next(values) for _ in one.options]) for one in questions]
+
+    def _answers(self, requests: Iterable[Request]) -> list[Answer]:
+        """An answer to each request, in order."""
+        listed = list(requests)
+        number = {request.key: i for i, request in reversed(list(enumerate(listed)))}
+        first = sorted(number.values())
+        answers = {listed[first[position]].key: answer for position, answer in self.asker.ask(listed[i] for i in first)}
+        return [answers[request.key] for request in listed]
+
+    def _of_one(self, before: str, ending: str) -> str:
+        prompt = PROMPTS["ending" if before else "ending alone"]
+        return f"{prompt}\n\n{PROMPTS['yes or no']}".format(before=before, ending=ending)
+
+    def _request(self, prompt: str, max_tokens: int) -> Request:
+        body: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+        if self.chat:
+            tops = {"logprobs": True, "top_logprobs": _TOP} if self.abilities.answer_logprobs else {}
+            return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body, **tops})
+        tops = {"logprobs": _TOP_OF_COMPLETIONS} if self.abilities.answer_logprobs else {}
+        return Request("completions", {"prompt": f"{prompt}\n\nAnswer:", **body, **tops})
+
+    def _echo(self, text: str) -> Request:
+        """The log-probabilities of a text; one token more is generated, since servers refuse none."""
+        how = {"echo": True, "logprobs": 1} if self.abilities.echo_logprobs else {"prompt_logprobs": 0}
+        return Request("completions", {"prompt": text, "temperature": 0, "max_tokens": 1, **how})
+
+
+_SMALLEST = 1e-6
+"""Added to shares before they become odds: a plain Yes is log-odds of 13.8."""
+
+
+def _of_all(question: Question, order: np.ndarray, *, reason: bool) -> str:
+    lines = "\n".join(f"{LETTERS[place]}. {question.options[i]}" for place, i in enumerate(order))
+    prompt = PROMPTS["question" if question.before else "options alone"]
+    asked = f"{prompt}\n\n{PROMPTS['letter and reason' if reason else 'letter']}"
+    return asked.format(before=question.before, options=lines)
+
+
+def _verdict(answer: Answer, order: np.ndarray, tally: Tally) -> Verdict:
+    """The answer, by options and not by places."""
+    n_read = tally.n_read
+    by_place = tally.read(answer, LETTERS[: len(order)], has_places=True)  # (m,)
+    shares = np.empty(len(order))
+    shares[order] = by_place
+    return Verdict(order, shares, next(iter(answer.texts), "").strip(), tally.n_read > n_read)
+
+
+def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:
+    """The sum of log-probabilities of the tokens of `text` that end behind its character `begin`.
+
+    A token across the border belongs to what comes behind it.
+    """
+    spans = _spans(answer, text)
+    covered = [(end, value) for end, value in spans if begin < end <= len(text)]
+    if not covered or any(value is None for _, value in covered) or covered[-1][0] < len(text):
+        why = answer.error or "it gives none, or not of every token"
+        raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). Take by=yes.")
+    return float(sum(value for _, value in covered if value is not None))
+
+
+def _spans(answer: Answer, text: str) -> list[tuple[int, float | None]]:
+    """`(character behind it, log-probability)` of each token of the prompt `text`, and of what was generated."""
+    choice = next(iter(answer.body.get("choices") or []), None) or {}
+    tokens = choice.get("prompt_logprobs")
+    if isinstance(tokens, list):  # vLLM: nothing for the first, then {id: {"logprob", "decoded_token"}}
+        found: list[Mapping[str, Any]] = [next(iter(one.values()), {}) if one else {} for one in tokens]
+        words, values = [one.get("decoded_token") or "" for one in found], [one.get("logprob") for one in found]
+        words[:1] = [" " * (len(text) - sum(map(len, words[1:])))]  # that of the first token is not told
+    else:
+        echoed = choice.get("logprobs") or {}
+        words, values = echoed.get("tokens") or [], echoed.get("token_logprobs") or []
+    ends = list(accumulate(map(len, words)))
+    offsets = (choice.get("logprobs") or {}).get("text_offset")
+    if offsets and len(offsets) == len(words):
+        ends = [*offsets[1:], ends[-1]]
+    return list(zip(ends, values, strict=False))

@@ -1,0 +1,183 @@
+"""The filter `judge[URL]`: a language model behind an address that nobody trained for the task says which is right.
+
+In a loop it reads every candidate alone, as filters do. As an audit, or as what ends a run, it may read all options of
+a question together and name one by its letter (`by=letter`): then no score is that of a candidate alone, and a loop
+refuses it. Nothing is fitted, and no gold is ever shown as such.
+
+Letters: `n` rows, `m` candidates a row.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from swag_af.data.context import phrase
+from swag_af.data.errors import InputError, check_faults
+from swag_af.data.files import sha256_json
+from swag_af.data.pool.pool import View
+from swag_af.endpoints.contract import Abilities, Asker
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.filters.judge.answers import LETTERS, Tally
+from swag_af.filters.judge.asking import PROMPTS, Asking, Question, Verdict
+
+Way = Literal["auto", "likelihood", "yes", "letter"]
+
+
+@dataclass(kw_only=True)
+class JudgeFilter:
+    """Zero-shot judgements of a language model: how likely an ending is, whether it is right, or which one is."""
+
+    url: str
+    """Where the server is: http://localhost:8000/v1."""
+    see: Literal["full", "options"] = "full"
+    """What is shown: context and candidates, or candidates alone."""
+    by: Way = "auto"
+    """likelihood: of the ending behind what is shown, a character; yes: the log-odds of Yes when asked whether it is
+    right; letter: all candidates of a row are shown together and one is named, for audits alone. auto: likelihood where
+    the server reads texts, else yes."""
+    orders: int = 4
+    """Of letter: orders in which the candidates are shown, over which answers are averaged."""
+    seed: int = 0
+    """Draws the orders."""
+    model: str = ""
+    """The model's name, as the server calls it; not needed where it has one only."""
+    api: Literal["auto", "completions", "chat"] = "auto"
+    """As `EndpointOptions` says, like all that follow."""
+    max_tokens: int = 16
+    """The longest answer, in tokens; a model that thinks before it answers needs more."""
+    concurrency: int = 8
+    timeout: float = 120.0
+    max_requests: int | None = None
+    max_total_tokens: int | None = None
+    prices: str = ""
+    key_variable: str = "OPENAI_API_KEY"
+    asker: Asker | None = field(default=None, repr=False, compare=False)
+    """Who answers, where it is not the server at `url`."""
+
+    _tally: Tally = field(default_factory=Tally, init=False, repr=False, compare=False)
+
+    name: ClassVar[str] = "judge"
+    argument: ClassVar[str] = "url"
+    """What stands in the brackets of `judge[...]`."""
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether the candidates of a row are read together: such scores can audit, and cannot filter."""
+        return self.by == "letter"
+
+    @property
+    def reads_one(self) -> bool:
+        """Whether it reads candidates alone, without what comes before them."""
+        return self.see == "options"
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the scores, with a hash of what is said to the model."""
+        names = ("url", "model", "api", "see", "by", "orders", "seed", "max_tokens")
+        return {name: getattr(self, name) for name in names} | {"prompts": sha256_json(dict(PROMPTS))[:12]}
+
+    def check(self) -> None:
+        """Raise InputError when a setting is out of range, the server is not there, or cannot do what is asked."""
+        check_faults(
+            [
+                (self.orders < 1, f"filter judge: orders={self.orders}, at least 1"),
+                (self.max_tokens < 1, f"filter judge: max_tokens={self.max_tokens}, at least 1"),
+            ]
+        )
+        self.asking()
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        """Nothing is learnt, and no gold read."""
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) log-likelihoods a character, log-odds of Yes, or shares of the answers by letter.
+
+        Equal endings of a row are asked about once. Raises InputError as `check` does.
+        """
+        if not len(view):
+            return np.zeros(view.shape)
+        befores = [phrase(context) if self.see == "full" else "" for context in view.contexts]
+        distinct = [list(dict.fromkeys(row)) for row in view.texts]
+        questions = [Question(before, tuple(row)) for before, row in zip(befores, distinct, strict=True)]
+        scores = self.of_questions(questions)
+        rows = zip(view.texts, distinct, scores, strict=True)
+        return np.array([[float(found[known.index(text)]) for text in row] for row, known, found in rows])
+
+    def of_questions(self, questions: Sequence[Question]) -> list[np.ndarray]:
+        """The same scores, (m,) of each question."""
+        asking = self.asking()
+        by = self.way(asking.abilities)
+        if by == "likelihood":
+            return asking.likelihoods(questions)
+        if by == "yes":
+            return asking.yes_or_no(questions, self._tally)
+        return [mean_shares(verdicts) for verdicts in self.verdicts(questions)]
+
+    def verdicts(
+        self, questions: Sequence[Question], *, draw: str = "", reason: bool = False, n: int | None = None
+    ) -> list[list[Verdict]]:
+        """What is said of each question in each of `orders` orders, or `n`; `draw` tells apart orders drawn anew.
+
+        Of questions without a choice, a tie. Raises InputError where there are more options than letters.
+        """
+        most = max((len(one.options) for one in questions), default=0)
+        if most > len(LETTERS):
+            raise InputError(f"filter judge: by=letter shows {len(LETTERS)} options at most, and there are {most}.")
+        n = self.orders if n is None else n
+        return self.asking().letters(questions, self._tally, n=n, seed=self.seed, draw=draw, reason=reason)
+
+    def way(self, abilities: Abilities) -> Way:
+        """`by`, and in place of `auto` what the server is able to do."""
+        return self.by if self.by != "auto" else "likelihood" if abilities.reads_prompts else "yes"
+
+    def said(self) -> list[str]:
+        """What is to be told of the answers since this was last asked: those not read, and places preferred."""
+        lines, self._tally = self._tally.lines(), Tally()
+        return [f"judge[{self.url}]: {line}" for line in lines]
+
+    def asking(self) -> Asking:
+        """The server, ready to be asked; raises InputError where it cannot do what is wanted."""
+        asker = self._opened()
+        abilities = asker.abilities()
+        if self.by == "likelihood" and not abilities.reads_prompts:
+            raise InputError(
+                f"{self.url}: gives no log-probabilities of texts that it is sent. Take by=yes, or letter."
+            )
+        if not (abilities.chat or abilities.completions):
+            raise InputError(f"{self.url}: answers neither at /v1/chat/completions nor at /v1/completions.")
+        chat = abilities.chat if self.api == "auto" else self.api == "chat"
+        return Asking(asker, abilities, chat, self.max_tokens)
+
+    def endpoint_options(self) -> EndpointOptions:
+        """How the server is asked."""
+        return EndpointOptions(
+            model=self.model,
+            api=self.api,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            max_requests=self.max_requests,
+            max_total_tokens=self.max_total_tokens,
+            prices=Path(self.prices) if self.prices else None,
+            key_variable=self.key_variable,
+        )
+
+    def _opened(self) -> Asker:
+        if self.asker is None:
+            from swag_af.endpoints.client import Endpoint
+
+            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal_of(self.url))
+        return self.asker
+
+
+def mean_shares(verdicts: Sequence[Verdict]) -> np.ndarray:
+    """(m,) the shares of each option, averaged over orders; rounded, so that what is equal is a tie."""
+    return np.array([verdict.shares for verdict in verdicts]).mean(axis=0).round(12)
+
+
+def journal_of(url: str) -> Path | None:
+    """Where the answers of a server are kept, so that no question is asked twice; None with `SWAG_AF_CACHE=none`."""
+    place = os.environ.get("SWAG_AF_CACHE") or str(Path.home() / ".cache" / "swag-af")
+    return None if place == "none" else Path(place) / "judges" / f"{sha256_json(url)[:16]}.jsonl"

@@ -1,0 +1,157 @@
+"""`Endpoint`: a server that answers requests, many at a time, each of them once.
+
+    endpoint = Endpoint("http://localhost:8000", EndpointOptions(), journal=Path("answers.jsonl"))
+    for position, answer in endpoint.ask(requests):
+        ...
+
+Killed at any moment and run again, it asks only what has no answer yet. Nothing here knows what is asked about.
+"""
+
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from swag_af.data.errors import InputError
+from swag_af.data.progress import progress
+from swag_af.data.records import parse_record
+from swag_af.endpoints.address import base_of
+from swag_af.endpoints.asking import Asking, Line, exhausted
+from swag_af.endpoints.budget import SpentError
+from swag_af.endpoints.clock import Clock
+from swag_af.endpoints.contract import Abilities, Answer, Request
+from swag_af.endpoints.journal import Journal
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.endpoints.prices import Price, read_price
+from swag_af.endpoints.probing import probe
+from swag_af.endpoints.sending import Background, Sender, server_key
+from swag_af.endpoints.usage import Usage
+
+
+class Endpoint:
+    """A server that speaks OpenAI's `/v1/completions` or `/v1/chat/completions`, and its answers so far.
+
+    `journal` is the file of its answers, made where there is none; without one they are kept in memory only. The
+    constructor asks nothing; InputError for an address or a key that cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        options: EndpointOptions | None = None,
+        *,
+        journal: Path | None = None,
+        clock: Clock | None = None,
+    ):
+        self.url = base_of(url)
+        self.options = options or EndpointOptions()
+        self._journal = Journal(journal)
+        self._clock = clock or Clock()
+        self._model: str | None = self.options.model or None
+        self._abilities: Abilities | None = None
+        self._has_met = False
+        server_key(self.options)
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r}, {self.options}, journal={self._journal.path})"
+
+    @property
+    def model(self) -> str:
+        """The model's name, as the server calls it: from the options, the journal, or the server, which must have one
+        only; empty where it does not say."""
+        if self._model is None:
+            with self._journal.held():
+                self._model = self._journal.value(self._about_model)
+                if self._model is None:
+                    with self._line():
+                        pass
+        return self._model or ""
+
+    @property
+    def price(self) -> Price | None:
+        """What its tokens cost, where the options name prices."""
+        return None if self.options.prices is None else read_price(self.options.prices, self.model)
+
+    def usage(self) -> Usage:
+        """All that was used of the model, over all runs with this journal."""
+        with self._journal.held():
+            return self._journal.usage(self.model)
+
+    def abilities(self) -> Abilities:
+        """What the server can do: tried once, then known by the journal."""
+        if self._abilities is None:
+            with self._journal.held():
+                about = f"abilities of {self.model} at {self.url}"
+                kept = self._journal.value(about)
+                if kept is None:
+                    kept = asdict(self._probed())
+                    self._journal.add_value(about, kept)
+                self._abilities = parse_record(kept, Abilities, f"{self._journal.path}: {about}")
+        return self._abilities
+
+    def _probed(self) -> Abilities:
+        with self._line() as (background, sender):
+
+            def attempt(request: Request) -> Answer:
+                return background.submit(sender.answer(request, self.model, is_kept=False)).result()
+
+            try:
+                return probe(self.model, attempt)
+            except SpentError as error:
+                raise exhausted(str(error), self._journal.usage(self.model)) from None
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[tuple[int, Answer]]:
+        """The position and answer of every request, as it comes; each answer is on disk before it is given.
+
+        Requests are taken as there is room for them (`--concurrency`); equal ones are asked once. Raises InputError
+        where the server cannot be reached, or fails all requests; ExhaustedError when a limit of the options is
+        reached. What was answered until then is kept, and is not asked again.
+        """
+        with self._journal.held():
+            price = self.price
+            asking = Asking(self._line, self._journal, self.model, self.options.concurrency)
+            if not isinstance(requests, Sized):
+                yield from asking.run(requests)
+                return
+            with progress("ask", len(requests), "requests") as advance:
+                for position, answer in asking.run(requests):
+                    advance(1, note=self._journal.usage(self.model).told(price))
+                    yield position, answer
+
+    @contextmanager
+    def _line(self) -> Iterator[Line]:
+        """The way to the server; when it is first opened, the model is looked at."""
+        with Background() as background:
+            sender = Sender(self.url, self.options, self._journal, self._clock, has_met=self._has_met)
+            try:
+                if not self._has_met and not self.options.model:
+                    self._meet(background.submit(sender.models()).result())
+                yield background, sender
+            finally:
+                self._has_met = sender.has_met
+                background.submit(sender.close()).result()
+
+    def _meet(self, served: list[str]) -> None:
+        """Know the model by what the server says it serves; InputError where that is open, or another than before."""
+        known = self._journal.value(self._about_model)
+        if known is not None:
+            if served and known not in served:
+                raise InputError(
+                    f"{self.url}: serves {_some(served)}, and {self._journal.path} was begun with {known}. "
+                    "Start that model again, or choose another journal."
+                )
+            return
+        if len(served) > 1:
+            raise InputError(f"{self.url}: serves {_some(served)}. Choose one with --model.")
+        self._model = served[0] if served else ""
+        self._journal.add_value(self._about_model, self._model)
+
+    @property
+    def _about_model(self) -> str:
+        return f"model at {self.url}"
+
+
+def _some(names: list[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more

@@ -1,0 +1,209 @@
+"""The journal of a server's answers: JSON lines that are only ever added to, each on disk before it is used.
+
+    {"format": 1, "kind": "answers"}
+    {"key": "...", "model": "...", "request": {...}, "answer": {...}, "usage": {...}}
+    {"key": "...", "model": "...", "request": {...}, "error": "refused_400", "said": "...", "usage": {...}}
+    {"about": "...", "value": ...}
+
+The last form keeps what else is worth not asking again: what a server can do. A line that has only `usage` counts tries
+that came to nothing. A last line that a kill cut short is taken away when the file is next opened. One process at a
+time holds the file.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from threading import RLock
+from typing import Any, BinaryIO, NotRequired, TypedDict
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import FORMAT, parse_json
+from swag_af.data.records import parse_record
+from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.usage import Usage
+
+_HEADER = {"format": FORMAT, "kind": "answers"}
+
+
+class Journal:
+    """Answers by request and model; on disk, or in memory only where there is no path."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        self._lock = RLock()
+        self._file: BinaryIO | None = None
+        self._holders = 0
+        self._forget()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within it the file is ours alone, and what others added before is known; InputError while another process
+        holds it."""
+        with self._lock:
+            if self._holders == 0 and self.path is not None:
+                self._open(self.path)
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if self._holders == 0 and self._file is not None:
+                    self._file.close()
+                    self._file = None
+
+    def answer(self, request: Request, model: str) -> Answer | None:
+        """What was answered to this request by this model."""
+        with self._lock:
+            place = self._answers.get((request.key, model))
+            return None if place is None else _answer_in(self._record(place))
+
+    def value(self, about: str) -> Any:
+        """What was last noted under this name; None where there is nothing."""
+        with self._lock:
+            place = self._values.get(about)
+            return None if place is None else self._record(place)["value"]
+
+    def usage(self, model: str) -> Usage:
+        """All that was used of this model."""
+        with self._lock:
+            return self._usage.get(model, Usage())
+
+    def add_answer(self, request: Request, model: str, answer: Answer, usage: Usage) -> None:
+        """Keep an answer, or a refusal for good."""
+        came = {"error": answer.error, "said": answer.said} if answer.error else {"answer": dict(answer.body)}
+        asked = {"path": request.path, **request.body}
+        self._add({"key": request.key, "model": model, "request": asked, **came, "usage": asdict(usage)})
+
+    def add_usage(self, model: str, usage: Usage) -> None:
+        """Count tries that came to nothing."""
+        self._add({"model": model, "usage": asdict(usage)})
+
+    def add_value(self, about: str, value: Any) -> None:
+        """Note something under a name."""
+        self._add({"about": about, "value": value})
+
+    def _forget(self) -> None:
+        self._answers: dict[tuple[str, str], int] = {}
+        """Where the line of each answer begins."""
+        self._values: dict[str, int] = {}
+        self._usage: dict[str, Usage] = {}
+        self._lines: list[bytes] = []
+        """Those of a journal in memory, where a place is a number of a line."""
+        self._end = self._n_lines = 0
+        """How far the file is known."""
+
+    def _open(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise InputError(f"{path}: this is a folder, and a journal of answers is a file. Choose another.")
+        file = path.open("a+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._file = file
+            self._read_on(path)
+        except BlockingIOError:
+            file.close()
+            raise InputError(f"{path}: another process is writing it. Wait until it ends, or end it.") from None
+        except BaseException:
+            self._file = None
+            file.close()
+            raise
+
+    def _read_on(self, path: Path) -> None:
+        """Know what stands behind the part that is known; a last line that is cut short is taken away."""
+        file = self._opened
+        size = os.fstat(file.fileno()).st_size
+        if size < self._end:
+            self._forget()  # somebody began it anew
+        file.seek(self._end)
+        while line := file.readline():
+            is_last = self._end + len(line) == size
+            if not line.endswith(b"\n") or (is_last and not _is_json(line)):
+                file.truncate(self._end)
+                break
+            self._n_lines += 1
+            self._know(_record_of(line, path, self._n_lines), self._end)
+            self._end += len(line)
+        if self._end == 0:
+            self._add(_HEADER)
+
+    @property
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            raise RuntimeError("a journal is used within `held` only")
+        return self._file
+
+    def _add(self, record: Mapping[str, Any]) -> None:
+        """Write a line, and return when it is on disk."""
+        line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
+        with self._lock:
+            place = len(self._lines) if self.path is None else self._end
+            if self.path is None:
+                self._lines.append(line)
+            else:
+                self._opened.write(line)
+                self._opened.flush()
+                os.fsync(self._opened.fileno())
+                self._end += len(line)
+                self._n_lines += 1
+            self._know(record, place)
+
+    def _record(self, place: int) -> Any:
+        if self.path is None:
+            return json.loads(self._lines[place])
+        self._opened.seek(place)
+        return json.loads(self._opened.readline())
+
+    def _know(self, record: Mapping[str, Any], place: int) -> None:
+        if "about" in record:
+            self._values[record["about"]] = place
+        elif "model" in record:
+            model = record["model"]
+            self._usage[model] = self._usage.get(model, Usage()) + Usage(**record["usage"])
+            if "key" in record:
+                self._answers.setdefault((record["key"], model), place)
+
+
+class _Line(TypedDict):
+    """A line about requests to a model."""
+
+    model: str
+    usage: Usage
+    key: NotRequired[str]
+    answer: dict[str, None] | None
+    error: NotRequired[str]
+    said: NotRequired[str]
+
+
+def _top(answer: Any) -> Any:
+    """The names of an answer without what it says, which is large and nobody's business here."""
+    return dict.fromkeys(answer) if isinstance(answer, dict) else answer
+
+
+def _answer_in(record: Mapping[str, Any]) -> Answer:
+    if "error" in record:
+        return Answer({}, record["error"], record["said"])
+    return Answer(record["answer"])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _record_of(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """A line as a record of a journal; FormatError for one of something else."""
+    record = parse_json(line.decode("utf-8", "replace"), path, number)
+    where, advice = f"{path}: line {number}", "It is no journal of answers, or damaged. Choose another file."
+    if record != _HEADER and not (isinstance(record, dict) and "about" in record):
+        told = {name: value for name, value in record.items() if name != "request"} if isinstance(record, dict) else {}
+        parse_record(told | {"answer": _top(told.get("answer"))}, _Line, where, advice)
+    return dict(record)

@@ -1,0 +1,161 @@
+"""A run that a filter of a kind it does not use ends: when, told how, to the same bytes however often it is killed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import HashFilter, make_pool
+
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.auditing.summary import unseen_lines
+from swag_af.auditing.unseen import UnseenRule, has_ended
+from swag_af.cli.filtering import run_filter
+from swag_af.data.errors import InputError
+from swag_af.data.findings import UnseenCheck, read_unseen
+from swag_af.data.pool.pool import View
+from swag_af.data.run import open_run
+from swag_af.filters import registry
+from swag_af.reporting.text import run_lines
+
+
+class KnowsGold(HashFilter):
+    """Finds gold always."""
+
+    name = "oracle"
+
+    def score(self, view: View) -> np.ndarray:
+        return np.where(view.columns == 0, 1.0, 0.0)
+
+
+class AvoidsGold(KnowsGold):
+    """Never takes gold: below chance."""
+
+    name = "avoids"
+
+    def score(self, view: View) -> np.ndarray:
+        return -super().score(view)
+
+
+@pytest.fixture(autouse=True)
+def names(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = "test_until_unseen"
+    for name, of in {"oracle": "KnowsGold", "avoids": "AvoidsGold"}.items():
+        monkeypatch.setitem(registry.FILTERS, name, f"{here}:{of}")
+    monkeypatch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
+    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> FilterOptions:
+    make_pool().save(tmp_path / "pool")
+    af = AFOptions(n_negatives=3, iterations=9)
+    unseen = {"until_unseen": "avoids", "within": 0.1, "unseen_every": 2}
+    return replace(FilterOptions(tmp_path / "pool", tmp_path / "run", "hash:9", audit="none", af=af), **unseen)
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    kept = ("log.jsonl", "audits.jsonl", "unseen.jsonl", "manifest.json", "start.npy")
+    return {name: (folder / name).read_bytes() for name in kept}
+
+
+def test_a_run_ends_at_the_second_check_that_is_near_chance(options: FilterOptions) -> None:
+    run = run_filter(options)
+    assert run.n_finished == 4
+    assert [check.iteration for check in read_unseen(run.path)] == [2, 4]
+    assert all(check.is_near for check in read_unseen(run.path))
+
+
+def test_a_run_goes_on_where_the_filter_finds_gold(options: FilterOptions) -> None:
+    run = run_filter(replace(options, until_unseen="oracle"))
+    assert run.n_finished == 9
+    assert [check.accuracy for check in read_unseen(run.path)] == [1.0] * 4
+
+
+def check(accuracy: float, high: float, within: float = 0.05) -> UnseenCheck:
+    return UnseenCheck("avoids", 2, accuracy, high, 0.25, within)
+
+
+@pytest.mark.parametrize(
+    ("highs", "ended"),
+    [
+        ((0.29,), False),
+        ((0.29, 0.3), True),
+        ((0.29, 0.31), False),
+        ((0.29, 0.31, 0.29), False),
+        ((0.9, 0.1, 0.1), True),
+    ],
+)
+def test_the_end_of_the_interval_counts_and_twice_in_a_row(highs: tuple[float, ...], ended: int) -> None:
+    assert has_ended([check(0.2, high) for high in highs]) == bool(ended)
+
+
+@pytest.mark.parametrize("schedule", ["avoids:9", "hash:3,avoids:6"])
+def test_a_filter_of_the_schedule_is_not_unseen(options: FilterOptions, schedule: str) -> None:
+    with pytest.raises(InputError, match="--until-unseen avoids: avoids of the schedule is of that kind"):
+        run_filter(replace(options, schedule=schedule))
+    assert not options.out.exists()
+
+
+@pytest.mark.parametrize("head", ["mlp", "bow", "cnn", "poslstm"])
+def test_a_head_of_the_ensemble_is_not_unseen(head: str) -> None:
+    with pytest.raises(InputError, match="ensemble of the schedule"):
+        UnseenRule(head, 0.05, 2).check([registry.make_filter("ensemble")])
+    UnseenRule("ngrams", 0.05, 2).check([registry.make_filter("ensemble")])
+
+
+class Stopped(BaseException):
+    """As a kill, for those who may not catch it."""
+
+
+def killed_after(n: int, function: Callable[..., object]) -> Callable[..., object]:
+    calls = iter(range(n))
+
+    def counted(*args: object, **keywords: object) -> object:
+        if next(calls, None) is None:
+            raise Stopped
+        return function(*args, **keywords)
+
+    return counted
+
+
+@pytest.mark.parametrize("n", range(6))
+@pytest.mark.parametrize("place", ["swag_af.auditing.audit.keep", "swag_af.auditing.unseen.write_unseen"])
+def test_a_run_that_was_killed_ends_with_the_same_bytes(
+    options: FilterOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, n: int
+) -> None:
+    straight = bytes_of(run_filter(replace(options, out=tmp_path / "run")).path or tmp_path)
+    (tmp_path / "run").rename(tmp_path / "straight")
+    module, _, name = place.rpartition(".")
+    with monkeypatch.context() as patched:
+        found = __import__(module, fromlist=[name])
+        patched.setattr(place, killed_after(n, getattr(found, name)))
+        try:
+            run_filter(replace(options, out=tmp_path / "run"))
+        except Stopped:
+            assert (tmp_path / "run" / "manifest.json").exists()
+    run_filter(replace(options, out=tmp_path / "run"))
+    assert bytes_of(tmp_path / "run") == straight
+
+
+def test_what_ended_the_run_is_said_to_be_selected_upon(options: FilterOptions) -> None:
+    run_filter(options)
+    run = open_run(options.out)
+    (line,) = unseen_lines(run)
+    assert line.startswith("avoids takes no part and could end the run: within 0.100 of chance (0.250)")
+    assert line in run_lines(run)
+    page = (options.out / "report.html").read_text()
+    assert "selected upon" in page
+    assert "decided when to end" in page
+
+
+def test_few_contexts_are_warned_of_before_any_work(options: FilterOptions, capsys: pytest.CaptureFixture[str]) -> None:
+    run_filter(options)
+    assert "Warning: with 30 contexts the interval of a filter at chance ends" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("field", "value"), [("within", -0.1), ("unseen_every", 0)])
+def test_options_out_of_range_are_refused(options: FilterOptions, field: str, value: float) -> None:
+    with pytest.raises(InputError, match=field.replace("_", "-")):
+        replace(options, **{field: value})

@@ -1,0 +1,284 @@
+"""The judge: answers read or counted as ties, orders that places decide nothing in, likelihoods by a plain twin."""
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from hypothesis import given
+from hypothesis import strategies as st
+from judges import (
+    FakeServer,
+    has_opinions,
+    knows_nothing,
+    knows_style,
+    log_probability,
+    prefers_a,
+    refuses,
+)
+
+from swag_af.af.loop import filter_pool
+from swag_af.auditing.audit import audit_pool
+from swag_af.data.errors import InputError
+from swag_af.data.findings import Finding
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.endpoints.contract import Abilities, Answer
+from swag_af.filters.checking import check_filter
+from swag_af.filters.judge.answers import LETTERS, YES_NO, named_in, shares_of
+from swag_af.filters.judge.asking import Question
+from swag_af.filters.judge.judge import JudgeFilter
+from swag_af.filters.judge.orders import orders_of
+from swag_af.filters.registry import make_filter
+
+ABCD = LETTERS[:4]
+READS = Abilities("fake", completions=True, echo_logprobs=True)
+N_NEGATIVES = 3
+
+
+def judge(server: FakeServer, **settings: object) -> JudgeFilter:
+    return JudgeFilter(url=server.url, asker=server, **settings)
+
+
+def marked_pool(n: int = 40) -> CandidatePool:
+    """Golds have a word that no negative has."""
+    contexts = make_contexts_of(n, n_videos=10)
+    negatives = [[f"sees {k} birds and {i} trees." for k in range(N_NEGATIVES)] for i in range(n)]
+    return CandidatePool.from_texts(contexts, negatives, tagger="none")
+
+
+def all_of(pool: CandidatePool) -> View:
+    return pool.view(np.arange(len(pool)), np.tile(np.arange(1 + N_NEGATIVES), (len(pool), 1)))
+
+
+def audited(filter: JudgeFilter) -> Finding:
+    pool = marked_pool()
+    (found,) = audit_pool(pool, all_of(pool).columns, [filter], n_folds=2)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ reading answers
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("B", 1),
+        (" b.", None),
+        ("(B) because of the word", 1),
+        ("**C**", 2),
+        ("D) it falls.", 3),
+        ("The answer is B.", 1),
+        ("Answer: C\nIt has more words.", 2),
+        ("A\nIt has the mark.", 0),
+        ('{"answer": "C"}', 2),
+        ("A dog runs off.", None),
+        ("A or B.", None),
+        ("E.", None),
+        ("Option A is wrong, so the answer is B", None),
+        ("I'm sorry, I can't help with that.", None),
+        ("", None),
+    ],
+)
+def test_a_letter_is_read_where_one_is_said(text: str, place: int | None) -> None:
+    assert named_in(text, ABCD) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("yes", 0), ("No, it is not.", 1), ("**Yes**", 0), ("Nobody knows.", None)]
+)
+def test_yes_and_no_are_read_in_any_case(text: str, place: int | None) -> None:
+    assert named_in(text, YES_NO) == place
+
+
+def chat_answer(text: str, tops: dict[str, float]) -> Answer:
+    listed = [{"token": token, "logprob": float(np.log(p))} for token, p in tops.items()]
+    content = [{"token": next(iter(tops)), "logprob": listed[0]["logprob"], "top_logprobs": listed}]
+    return Answer({"choices": [{"message": {"content": text}, "logprobs": {"content": content}}]})
+
+
+def test_log_probabilities_give_shares_among_the_names_alone() -> None:
+    answer = chat_answer("B", {"B": 0.4, " A": 0.2, "The": 0.4})
+    np.testing.assert_allclose(shares_of(answer, ABCD), [1 / 3, 2 / 3, 0, 0])
+
+
+def test_completions_give_the_same_shares() -> None:
+    logprobs = {"tokens": [" B"], "top_logprobs": [{" B": np.log(0.4), " A": np.log(0.2), "The": np.log(0.4)}]}
+    answer = Answer({"choices": [{"text": " B", "logprobs": logprobs}]})
+    np.testing.assert_allclose(shares_of(answer, ABCD), [1 / 3, 2 / 3, 0, 0])
+
+
+def test_a_first_token_that_was_not_what_is_said_decides_nothing() -> None:
+    answer = chat_answer("The answer is C", {"The": 0.9, "A": 0.1})
+    np.testing.assert_array_equal(shares_of(answer, ABCD), [0, 0, 1, 0])
+
+
+def test_an_answer_that_was_refused_says_nothing() -> None:
+    assert shares_of(Answer({"choices": [{"text": "A"}]}, error="refused_400"), ABCD) is None
+
+
+# ---------------------------------------------------------------------------------------------------------- orders
+
+
+options = st.lists(st.text("abcdef ", min_size=1, max_size=6), min_size=2, max_size=6, unique=True)
+
+
+@given(options, st.integers(1, 13), st.integers(0, 99), st.randoms())
+def test_orders_follow_the_texts_and_not_their_places(texts: list[str], n: int, seed: int, random: object) -> None:
+    other = texts[:]
+    random.shuffle(other)
+    shown = [[texts[i] for i in order] for order in orders_of(texts, n, seed=seed)]
+    assert shown == [[other[i] for i in order] for order in orders_of(other, n, seed=seed)]
+
+
+@given(options, st.integers(1, 3), st.integers(0, 99))
+def test_every_option_stands_in_every_place_as_often(texts: list[str], blocks: int, seed: int) -> None:
+    m = len(texts)
+    orders = orders_of(texts, blocks * m, seed=seed)  # (blocks * m, m)
+    for place in range(m):
+        assert np.bincount(orders[:, place], minlength=m).tolist() == [blocks] * m
+
+
+def test_another_draw_is_another_order() -> None:
+    texts = [f"text {i}" for i in range(8)]
+    assert orders_of(texts, 3, seed=0).tolist() != orders_of(texts, 3, seed=0, draw="again").tolist()
+
+
+# -------------------------------------------------------------------------------------------------- the contract
+
+
+def by_words(text: str) -> bool:
+    return "x1x" in text
+
+
+@pytest.mark.parametrize("settings", [{"by": "yes"}, {"by": "yes", "see": "options"}])
+def test_judgements_of_single_candidates_keep_the_contract(settings: dict[str, object]) -> None:
+    check_filter(lambda: judge(FakeServer(is_right=by_words), **settings))
+
+
+@pytest.mark.parametrize("see", ["full", "options"])
+@pytest.mark.parametrize("way", ["echo_logprobs", "prompt_logprobs"])
+def test_likelihoods_keep_the_contract_and_are_those_of_a_plain_sum(see: str, way: str) -> None:
+    server = FakeServer(can=Abilities("fake", completions=True, **{way: True}))
+    check_filter(lambda: judge(server, see=see))
+    view = all_of(marked_pool(4))
+    before = "A woman stands in room 2 of the house. The tall man" if see == "full" else "Text:"
+    text = f"{before} {view.texts[2][1]}"
+    begin = len(before) // 3 * 3  # a token across the border belongs to the ending
+    plain = sum(log_probability(text[:j], text[j]) for j in range(begin, len(text)))
+    assert judge(server, see=see).score(view)[2, 1] == pytest.approx(plain / len(f" {view.texts[2][1]}"))
+
+
+def test_a_server_that_reads_texts_is_asked_for_likelihoods_unless_told_otherwise() -> None:
+    server = FakeServer(can=READS)
+    judge(server).score(all_of(marked_pool(2)))
+    assert not any("Say" in prompt for prompt in server.prompts)
+    server = FakeServer(is_right=by_words)
+    judge(server).score(all_of(marked_pool(2)))
+    assert all("Say Yes or No" in prompt for prompt in server.prompts)
+
+
+def test_a_server_without_log_probabilities_is_refused_for_likelihoods() -> None:
+    with pytest.raises(InputError, match="Take by=yes"):
+        judge(FakeServer(), by="likelihood").check()
+
+
+def test_gaps_in_log_probabilities_are_an_error_and_no_score() -> None:
+    class Gaps(FakeServer):
+        def _answer(self, body: object) -> Answer:
+            return Answer({"choices": [{"text": "x", "logprobs": None}]})
+
+    with pytest.raises(InputError, match="no log-probabilities"):
+        judge(Gaps(can=READS)).score(all_of(marked_pool(2)))
+
+
+def test_what_is_hidden_is_not_sent() -> None:
+    for by in ("yes", "letter"):
+        server = FakeServer(is_right=by_words)
+        judge(server, see="options", by=by).score(all_of(marked_pool(3)))
+        assert server.prompts
+        assert not any("room" in prompt or "tall man" in prompt for prompt in server.prompts)
+
+
+def test_a_candidate_that_cannot_be_judged_has_even_odds() -> None:
+    scores = judge(FakeServer(), by="yes").score(all_of(marked_pool(3)))
+    np.testing.assert_array_equal(scores, np.zeros((3, 4)))
+
+
+def test_no_request_is_sent_twice_in_a_call() -> None:
+    server = FakeServer(is_right=by_words)
+    view = all_of(marked_pool(3))
+    twice = View(view.pool, np.repeat(view.rows, 2), np.repeat(view.columns, 2, axis=0))
+    judge(server, by="yes").score(twice)
+    assert len(server.asked) == 12
+    assert set(server.asked.values()) == {1}
+
+
+# -------------------------------------------------------------------------------------------------- whole questions
+
+
+def test_a_loop_refuses_a_judge_that_reads_rows_together() -> None:
+    with pytest.raises(InputError, match="by=letter"):
+        filter_pool(marked_pool(), judge(FakeServer(), by="letter"))
+
+
+def test_who_knows_the_style_of_gold_finds_it_by_letter() -> None:
+    assert audited(judge(FakeServer(knows_style("horse")), by="letter")).accuracy == 1
+
+
+@pytest.mark.parametrize("chooses", [prefers_a, refuses])
+def test_who_prefers_a_place_or_refuses_is_at_chance_exactly(chooses: object) -> None:
+    assert audited(judge(FakeServer(chooses), by="letter")).accuracy == 0.25
+
+
+@pytest.mark.parametrize("chooses", [knows_nothing, has_opinions])
+def test_who_knows_nothing_is_not_told_from_chance(chooses: object) -> None:
+    found = audited(judge(FakeServer(chooses), by="letter"))
+    assert found.low <= 0.25 <= found.high
+
+
+def test_scores_by_letter_follow_the_candidates() -> None:
+    view = all_of(marked_pool(8))
+    order = np.random.default_rng(0).permuted(view.columns, axis=1)
+    scores = judge(FakeServer(knows_nothing), by="letter").score(view)
+    permuted = judge(FakeServer(knows_nothing), by="letter").score(view.permute(order))
+    np.testing.assert_array_equal(permuted, np.take_along_axis(scores, order, axis=1))
+
+
+def test_a_candidate_that_stands_twice_in_a_row_is_shown_once() -> None:
+    view = all_of(marked_pool(2))
+    server = FakeServer(knows_style("horse"))
+    doubled = View(view.pool, view.rows, view.columns[:, [0, 1, 0, 1]])
+    scores = judge(server, by="letter", orders=2).score(doubled)
+    assert not any("\nC. " in prompt for prompt in server.prompts)
+    np.testing.assert_array_equal(scores, [[1, 0, 1, 0]] * 2)
+
+
+def test_places_and_what_could_not_be_read_are_told_once() -> None:
+    made = judge(FakeServer(prefers_a), by="letter")
+    made.score(all_of(marked_pool(5)))
+    assert made.said() == [
+        "judge[http://fake]: places named, of 4 options: A 100.0 %, B 0.0 %, C 0.0 %, D 0.0 % (without a preference "
+        "25.0 % each)"
+    ]
+    assert made.said() == []
+    made = judge(FakeServer(refuses), by="letter")
+    made.score(all_of(marked_pool(5)))
+    assert made.said() == ["judge[http://fake]: 20 of 20 answers could not be read and count as ties (unreadable 20)"]
+
+
+def test_more_options_than_letters_are_refused() -> None:
+    made = judge(FakeServer(), by="letter")
+    with pytest.raises(InputError, match="26 options at most"):
+        made.of_questions([Question("", tuple(f"text {i}" for i in range(27)))])
+
+
+def test_a_reason_is_kept_with_the_letter() -> None:
+    (verdicts,) = judge(FakeServer(knows_style("horse")), by="letter").verdicts(
+        [Question("", ("a cow", "a horse"))], reason=True
+    )
+    assert {verdict.text.splitlines()[1] for verdict in verdicts} == {"It has the mark."}
+    assert all(verdict.shares.tolist() == [0, 1] for verdict in verdicts)
+
+
+def test_the_filter_has_a_name_and_its_address_in_brackets() -> None:
+    made = make_filter("judge[http://localhost:8000/v1]")
+    assert isinstance(made, JudgeFilter)
+    assert made.url == "http://localhost:8000/v1"
