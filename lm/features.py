@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
-from swag_af.lm.scorers.registry import SCORERS, make_scorer
+from swag_af.lm.scorers.registry import SCORERS, make_scorer, settings_of
+
+ANSWERS = "features.answers.jsonl"
+"""Beside a pool's manifest: what a server answered that was asked for likelihoods; nothing is asked twice."""
 
 
 def features(options: FeaturesOptions) -> CandidatePool:
@@ -24,17 +28,22 @@ def features(options: FeaturesOptions) -> CandidatePool:
         lms = options.lms or (Path(argument) if argument else None)
         return lstm_features(replace(options, lms=lms, scorer=name))
     pool = CandidatePool.open(options.pool)
+    settings = settings_of(options.scorer, endpoint=options.endpoint, journal=options.pool / ANSWERS)
+    if "journal" in settings and (options.workers or 1) > 1:
+        raise InputError(
+            f"--workers {options.workers}: one process writes the answers of {options.scorer}. Leave it out."
+        )
     if "features" not in pool.tables:
-        return table.score_pool(pool, options.scorer, workers=options.workers)
-    _check_same_scorer(pool, options)
+        return table.score_pool(pool, options.scorer, workers=options.workers, settings=settings)
+    _check_same_scorer(pool, options, settings)
     table.end(options.pool)
     return pool
 
 
-def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions) -> None:
+def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions, settings: dict[str, Any]) -> None:
     """Raise InputError unless the table that there is was made by this scorer."""
     made_by = pool.manifest.get("features_by") or {}
-    scorer = make_scorer(options.scorer)
+    scorer = make_scorer(options.scorer, **settings)
     now = {"scorer": scorer.name, **scorer.record()}
     if any(made_by.get(key) != value for key, value in now.items()):
         raise InputError(

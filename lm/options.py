@@ -251,6 +251,8 @@ class FeaturesOptions:
     scorer: str = "lstm"
     """Who scores: lstm, the models in --lms, each row by one that has not learnt it; hf[PATH], any causal model on disk
     or on the hub; or your own, package.module:Class. Others than lstm may have read the texts, and the pool says so."""
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    """How a server is asked, for --scorer endpoint[URL]."""
     workers: int | None = None
     """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""

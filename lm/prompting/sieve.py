@@ -134,7 +134,7 @@ class Sieve:
     def _without_context(self, text: str) -> str:
         """`text` without the context's start, where it begins with that: models often write the whole sentence."""
         for before in (phrase(self.context), self.context.start):
-            if before and text.casefold().startswith(f"{before} ".casefold()):
+            if before and text[: len(before) + 1].casefold() == f"{before} ".casefold():
                 return text[len(before) :]
         return text
 

@@ -3,6 +3,7 @@
 How names are read says `swag_af.data.registry`. Imports no scorer by itself.
 """
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.registry import Registry
@@ -25,3 +26,9 @@ def make_scorer(name: str, **settings: Any) -> "Scorer":
     """A new scorer; raises InputError for an unknown name or a setting that it does not take."""
     made: Scorer = SCORERS.make(name, **settings)
     return made
+
+
+def settings_of(name: str, **settings: Any) -> dict[str, Any]:
+    """Those of `settings` that the constructor of the scorer takes."""
+    taken = inspect.signature(SCORERS.find(name)).parameters
+    return {key: value for key, value in settings.items() if key in taken}

@@ -219,7 +219,7 @@ def test_a_context_is_given_up_after_so_many_draws(gpt2: str) -> None:
 
 
 def test_a_prompt_that_fills_the_model_is_a_reason(gpt2: str) -> None:
-    long, empty = replace(CONTEXTS[0], sent1="A man walks. " * 30), Context("", "", "x.")
+    long, empty = replace(CONTEXTS[0], sent1="A man walks. " * 60), Context("", "", "x.")
     reasons = [answer.reason for answer in generator(gpt2).generate([long, empty], 2, seed=0)]
     assert reasons == ["too_long_for_the_model", "empty_context"]
 

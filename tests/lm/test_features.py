@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize
-from swag_af.lm.features import features
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.lm.features import ANSWERS, features
 from swag_af.lm.lstm.scorer import LSTMScorer
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
@@ -176,6 +178,25 @@ def test_a_foreign_model_is_named_as_such_and_so_is_what_it_cannot_give(
     assert told in capsys.readouterr().out
     main(["show", str(tmp_path / "pool")])
     assert told in capsys.readouterr().out
+
+
+class Asking(HashScorer):
+    """Keeps what it is told, as a scorer that asks a server."""
+
+    told: ClassVar[list[Any]] = []
+
+    def __init__(self, endpoint: EndpointOptions, journal: Path) -> None:
+        super().__init__()
+        self.told.append((endpoint, journal))
+
+
+def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(tmp_path: Path) -> None:
+    texts_pool(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:Asking")
+    features(options)
+    assert Asking.told == [(options.endpoint, tmp_path / "pool" / ANSWERS)]
+    with pytest.raises(InputError, match=r"--workers 2: one process writes the answers"):
+        features(replace(options, workers=2))
 
 
 def test_lms_go_with_their_own_scorer_alone() -> None:

@@ -113,6 +113,13 @@ def test_the_sieve_keeps_what_can_be_an_ending(text: str, reason: str) -> None:
     assert len(sieve.endings) == 1 + (not reason)
 
 
+def test_a_start_in_another_spelling_is_not_cut_off_within_a_word() -> None:
+    sieve = Sieve(Context("A.", "Der Fu\u00df", "tut ihm weh."), 2, 1, 12)
+    sieve.add("der fu\u00df liegt auf dem Tisch.")
+    sieve.add("der fuss liegt am Boden.")
+    assert sieve.endings == ["liegt auf dem Tisch.", "der fuss liegt am Boden."]
+
+
 def test_a_full_sieve_takes_and_counts_nothing() -> None:
     sieve = Sieve(CONTEXT, 1, 1, 12)
     for text in ("plays it.", "sells it.", ""):
