@@ -1,6 +1,6 @@
 """What a `generate` of texts would take, before it starts: a few contexts are answered and timed, and nothing is kept.
 
-A generator that asks for money says itself what it would take, and is not tried.
+A generator that asks for money says itself what it would take, and is not tried here.
 """
 
 import json
@@ -44,7 +44,7 @@ class TextEstimate:
 
 
 def estimate_texts(options: GenerateOptions) -> TextEstimate:
-    """Estimate without writing anything; what can be checked is checked."""
+    """Estimate without beginning a pool; what can be checked is checked."""
     job = prepare(options)
     asked = [context for row, context in enumerate(job.contexts) if row not in job.unfit]
     unfit = dict(Counter(job.unfit.values()))

@@ -34,6 +34,8 @@ from swag_af.lm.texts.settings import settings_of
 
 JOURNAL = "journal"
 """The folder with the answers, within an unfinished pool."""
+PLACE = "server"
+"""What a record says of where a model is asked: that may change, as the port of a server that was started again."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _check_begun(job: Job) -> bool:
         return False
     manifest = read_manifest(out, "pool")
     begun = {"generator": manifest.get("generator", {"name": "lstm"}), **manifest.get("plan", {})}
-    own = {name: value for name, value in job.record.items() if name not in job.plan}
+    own = {name: value for name, value in job.record.items() if name not in (*job.plan, PLACE)}
     check_same(_flat(begun), _flat({"generator": own, **job.plan}), out, "--out")
     return bool(manifest["complete"])
 

@@ -82,7 +82,7 @@ def text_estimate_lines(estimate: "TextEstimate") -> list[str]:
     left_out = f"; left out: {drop_reasons(e.unfit)}" if e.unfit else ""
     lines = [f"{e.n_contexts:,} contexts to answer{left_out}"]
     if e.forecast or not e.n_tried:
-        return [*lines, *e.forecast, "", "Nothing was asked for and nothing was written."]
+        return [*lines, *e.forecast, "", "No pool was begun."]
     seconds = e.seconds_to_begin + e.seconds_a_context * e.n_contexts
     tried = f"{e.n_dropped} of {e.n_tried} contexts dropped, {100 * e.rejected_share:.0f} % of texts rejected"
     return [

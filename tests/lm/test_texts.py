@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from conftest import make_contexts_of
 from killed import KilledError
+from mock_server import ABLE, MockServer
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.cli.filtering import run_filter
@@ -431,6 +432,26 @@ def test_what_follows_works_on_such_a_pool(
     assert f"Candidate negatives are written by `{WRITER}`, a fake" in card
     assert "Sampled endings that did not count: 102 refusal" in card
     assert read_json(dataset.out / "manifest.json")["generator"]["prompt"]["task"] in card
+
+
+def test_a_pool_of_a_server_that_was_stopped_by_its_budget_goes_on_with_it_at_another_port(
+    path: Path, tmp_path: Path
+) -> None:
+    """Nothing that was answered is asked again: not by the rows that are done, nor by those under way."""
+    settings: dict[str, Any] = {"limit": 6, "min_tokens": 1, "text": TextOptions(prompt="continuation")}
+    with MockServer(able=ABLE - {"n"}) as server:
+        named = {"generator": f"endpoint[{server.url}]"} | settings
+        whole = generate(options_for(path, tmp_path / "one", **named))
+        n_whole, few = len(server.asked), EndpointOptions(max_requests=20, concurrency=1)
+        with pytest.raises(ExhaustedError, match="run the same command again"):
+            generate(options_for(path, tmp_path / "two", endpoint=few, **named))
+    with MockServer(able=ABLE - {"n"}) as server:
+        again = generate(options_for(path, tmp_path / "two", **{"generator": f"endpoint[{server.url}]"} | settings))
+        assert len(server.asked) <= n_whole - 8
+    assert again.identity == whole.identity
+    assert again.manifest["generator"]["model"] == "mock"
+    assert again.manifest["generator"]["prompt"]["name"] == "continuation"
+    assert (tmp_path / "two" / "answers.jsonl").exists(), "what was paid for stays"
 
 
 def test_the_ngrams_of_the_verb_are_those_of_the_class(path: Path, tmp_path: Path) -> None:
