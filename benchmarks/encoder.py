@@ -24,11 +24,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import torch
 
+from swag_af.data.cache import VARIABLE
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters import frozen
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.strings import second_sentences
-from swag_af.filters.vector_cache import VARIABLE
 
 
 def texts_of(pool: CandidatePool, n: int, seed: int) -> list[str]:

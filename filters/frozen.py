@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from swag_af.data.cache import cache_folder
 from swag_af.data.progress import progress
 from swag_af.filters.pretrained import import_transformers, load_tokenizer, read_config, readable
-from swag_af.filters.vector_cache import VectorCache, cache_folder
+from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device
 from swag_af.nn.threads import ALIKE
 

@@ -8,7 +8,6 @@ the same bits with it and without. `SWAG_AF_CACHE=none` keeps nothing. It may be
 """
 
 import hashlib
-import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.data.cache import VARIABLE
 from swag_af.data.progress import note
 
-VARIABLE = "SWAG_AF_CACHE"
 MOST_BYTES = 2 * 2**30
 """Of the file: 1.3 million vectors of 384 numbers."""
 
@@ -109,15 +108,6 @@ class VectorCache:
         note(
             f"{self._path}: vectors of texts cannot be kept there ({error}); {VARIABLE} names another folder, or none."
         )
-
-
-def cache_folder() -> Path | None:
-    """Where vectors are kept; None where `SWAG_AF_CACHE` is `none`."""
-    said = os.environ.get(VARIABLE, "")
-    if said.lower() == "none":
-        return None
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(said or Path(home) / "swag-af").expanduser()
 
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, key BLOB UNIQUE, crc INTEGER, vector BLOB)"

@@ -7,7 +7,6 @@ refuses it. Nothing is fitted, and no gold is ever shown as such.
 Letters: `n` rows, `m` candidates a row.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from swag_af.data.cache import cache_folder
 from swag_af.data.context import phrase
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.files import sha256_json
@@ -138,11 +138,9 @@ class JudgeFilter(ServerSettings):
         return Asking(asker, abilities, chat, self.max_tokens)
 
     def default_journal(self) -> Path | None:
-        """Beside those of other servers in `$SWAG_AF_CACHE`, else `~/.cache/swag-af`, so that no question is asked
-        twice; None with `SWAG_AF_CACHE=none`."""
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swag-af"
-        place = os.environ.get("SWAG_AF_CACHE") or home
-        return None if place == "none" else Path(place) / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
+        """In the cache, beside those of other servers, so that no question is asked twice."""
+        folder = cache_folder()
+        return None if folder is None else folder / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
 
 
 def mean_shares(verdicts: Sequence[Verdict]) -> np.ndarray:
