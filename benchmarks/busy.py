@@ -146,7 +146,7 @@ def _generating(folder: Path, n_contexts: int) -> dict[str, Work]:
             folder / "contexts.jsonl",
             folder / "lms",
             folder / "pool",
-            N_NEGATIVES,
+            n_negatives=N_NEGATIVES,
             limit=n_contexts,
             workers=workers,
             tagger="rules",
