@@ -19,6 +19,7 @@ lint: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check -q .
 	$(VENV)/bin/ruff check -q .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy benchmarks docs examples
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)

@@ -35,7 +35,7 @@ from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
+from swag_af.data.run import Iteration, Run
 from swag_af.data.tags import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
@@ -165,15 +165,15 @@ def _phase(run: Run, name: str, iterations: range, cpu: np.ndarray) -> dict[str,
     timing = [run.timing[i] for i in at]
     return {
         f"seconds_per_iteration_{name}": float(np.mean([t.seconds for t in timing])),
-        f"fit_seconds_per_iteration_{name}": float(np.mean([t["fit_seconds"] for t in timing])),
+        f"fit_seconds_per_iteration_{name}": float(np.mean([t.fit_seconds for t in timing])),
         f"cpu_seconds_per_iteration_{name}": float(cpu[at].mean()),
         f"scored_share_{name}": _share([run.log[i] for i in at]),
         f"first_accuracy_{name}": run.accuracy(iterations[0]),
     }
 
 
-def _share(records: list[dict[str, int]]) -> float:
-    return sum(r["n_scored"] for r in records) / sum(r["n_unassigned"] for r in records)
+def _share(records: list[Iteration]) -> float:
+    return sum(r.n_scored for r in records) / sum(r.n_unassigned for r in records)
 
 
 def _make_random_pool(folder: Path, n: int, k: int, *, shard_rows: int = 500) -> None:

@@ -33,7 +33,7 @@ from swag_af.nn.threads import team
 
 N_WORDS, EXPONENT = 20_000, 1.07
 WORDS_OF_QUERY, WORDS_OF_RESPONSE = 20, 10
-N_ROUNDS, N_NAIVE = 3, 300
+N_ROUNDS, N_NAIVE, N_REPEATS = 3, 300, 15
 VCR_ROWS, VCR_BUCKETS = 26_000, 9
 
 
@@ -60,15 +60,15 @@ def measured(data: Path | None, size: int) -> dict[str, float]:
         model.fit(queries[size : 2 * size], responses[size : 2 * size], rng=np.random.default_rng(0))
         model.score(queries[:50], responses[:50])  # kernels are compiled
         relevance = model.score(queries[:size], responses[:size])
-        best = _best(lambda: model.score(queries[:size], responses[:size]))
+        asked, floor = _medians(lambda: model.score(queries[:size], responses[:size]), _product(model, size))
         scored = time.process_time()
         similarity = LexicalSimilarity().score(responses[:size], responses[:size])
         compared = time.process_time()
         match_rounds(Worth(relevance, similarity, items.texts[:size], 0.1), N_ROUNDS)
         matched = time.process_time()
-        floor, naive = _floor(model, size), _naive(model, queries, responses)
+        naive = _naive(model, queries, responses)
     return {
-        "relevance": best,
+        "relevance": asked,
         "similarity": compared - scored,
         "matching": matched - compared,
         "floor": floor,
@@ -77,20 +77,21 @@ def measured(data: Path | None, size: int) -> dict[str, float]:
     }
 
 
-def _floor(model: DualEncoder, size: int) -> float:
+def _product(model: DualEncoder, size: int) -> Callable[[], object]:
     """The product of both sides' vectors."""
     q, r = torch.randn(2, size, model.size)
-    return _best(lambda: multiply(q, r))
+    return lambda: multiply(q, r)
 
 
-def _best(work: Callable[[], object]) -> float:
-    """CPU seconds of the quickest of five."""
-    times = []
-    for _ in range(5):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
+def _medians(*works: Callable[[], object]) -> list[float]:
+    """The median CPU seconds of each of `works`, which take turns, so that all are slowed alike by what else runs."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(N_REPEATS):
+        for work, of_work in zip(works, times, strict=True):
+            begun = time.process_time()
+            work()
+            of_work.append(time.process_time() - begun)
+    return [float(np.median(of_work)) for of_work in times]
 
 
 def _naive(model: DualEncoder, queries: list[str], responses: list[str]) -> float:

@@ -61,12 +61,12 @@ def main() -> None:
 
     chosen = tasks[:32]
     prompts = [Prompt([*task.sent1, *task.start], task.gold, task.rng) for task in chosen]
-    rows = dict(sample_rows(exact.forward, prompts, RULES, types))
-    items = [(prompts[i].context, row) for i, row in sorted(rows.items()) if row is not None]
+    sampled = dict(sample_rows(exact.forward, prompts, RULES, types))
+    items = [(prompts[i].context, row) for i, row in sorted(sampled.items()) if row is not None]
     endings = [Endings(context, row.tokens, row.lengths) for context, row in items]
-    one, two = (dict(backward_features(readers.backward, endings)) for readers in (exact, rounded))
-    difference = np.concatenate([np.abs(one[i] - two[i]) for i in one])
-    spread = np.mean([values.std(axis=0) for values in one.values()], axis=0)
+    fine, coarse = (dict(backward_features(readers.backward, endings)) for readers in (exact, rounded))
+    difference = np.concatenate([np.abs(fine[i] - coarse[i]) for i in fine])
+    spread = np.mean([values.std(axis=0) for values in fine.values()], axis=0)
     for column, name in enumerate(("ending_alone", "context_given_ending")):
         _say(f"{name}, nats a token (spread within a row {spread[column]:.2f})", difference[:, column])
 

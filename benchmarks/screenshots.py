@@ -150,6 +150,8 @@ def look_at_report(report: Path, out: Path) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(report.resolve().as_uri())
         top, last = (page.locator(place).first.bounding_box() for place in ("#people", "#people .pair"))
+        assert top is not None
+        assert last is not None
         height = last["y"] + last["height"] - top["y"]
         keep(page, out / "report.png", full_page=True, clip={"x": 0, "y": top["y"], "width": 1280, "height": height})
         browser.close()

@@ -50,6 +50,7 @@ WORST: dict[str, Callable[..., float]] = {
 
 def main() -> None:
     options = _options()
+    figures: dict[str, Any]
     if len(options.types) == 1:
         figures = measure(options.types[0], options)
         for name, value in figures.items():

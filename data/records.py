@@ -44,6 +44,7 @@ class ShardEntry(TypedDict):
     name: Name
     n_rows: Count
     sha256: str
+    unguarded_sha256: NotRequired[str]
 
 
 class FinishedShard(ShardEntry):
@@ -133,6 +134,33 @@ class MadeBy(TypedDict):
     normalise: NotRequired[bool]
 
 
+class GuardEntry(TypedDict):
+    """A guard whose scores a pool has."""
+
+    name: str
+    threshold: float
+    excludes: bool
+    about: str
+    settings: dict[str, Any]
+
+
+class PromptRecord(TypedDict):
+    """What a language model was told."""
+
+    task: str
+    sha256: str
+    shows_gold: bool
+    name: NotRequired[str]
+
+
+class GeneratorRecord(TypedDict):
+    """What wrote the endings of a pool; a generator adds what it likes."""
+
+    name: str
+    model: NotRequired[str]
+    prompt: NotRequired[PromptRecord]
+
+
 class PoolManifest(AnyPool):
     """A finished pool."""
 
@@ -144,7 +172,7 @@ class PoolManifest(AnyPool):
     feature_names: NotRequired[list[str]]
     lazy_features: NotRequired[list[str]]
     lms_path: NotRequired[PathText]
-    generator: NotRequired[str]
+    generator: NotRequired[GeneratorRecord]
     tagger: NotRequired[str]
     context_tagger: NotRequired[str | None]
     plan: NotRequired[Plan]
@@ -157,6 +185,8 @@ class PoolManifest(AnyPool):
     surface: NotRequired[list[SurfaceFeature]]
     lms: NotRequired[dict[FoldName, ModelOfPool]]
     features_by: NotRequired[dict[str, Any]]
+    guards: NotRequired[list[GuardEntry] | None]
+    rows_dropped_by_guards: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]
 
 
@@ -168,6 +198,13 @@ class AnyRunOptions(TypedDict):
     seed: NotRequired[Count]
 
 
+class OtherStage(TypedDict):
+    """The run of the other questions that were matched with those of a run."""
+
+    run: PathText
+    pool_identity: str
+
+
 class Matching(TypedDict):
     """How `swag-af match` chose the wrong answers of a run."""
 
@@ -175,6 +212,7 @@ class Matching(TypedDict):
     relevance: str
     similarity: str
     said: list[str]
+    rationales: NotRequired[OtherStage]
 
 
 class RunManifest(TypedDict):
@@ -182,6 +220,7 @@ class RunManifest(TypedDict):
 
     pool: PathText
     pool_identity: str
+    unguarded_identity: NotRequired[str]
     phases: NotRequired[list[Phase]]
     filters: NotRequired[Filters]
     options: NotRequired[AnyRunOptions]
@@ -249,6 +288,13 @@ class StyleSummary(TypedDict):
     summary: str
 
 
+class RationalesSummary(TypedDict):
+    """The questions of a dataset that ask for the rationale of an answer."""
+
+    n_questions: Count
+    splits: Counts
+
+
 class DatasetManifest(TypedDict):
     """A released dataset."""
 
@@ -259,6 +305,7 @@ class DatasetManifest(TypedDict):
     n_generated_answers: Count
     left_out: Counts
     audits: NotRequired[StyleSummary]
+    rationales: NotRequired[RationalesSummary]
     formats: NotRequired[list[str]]
     harness_tasks: NotRequired[list[str]]
 

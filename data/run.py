@@ -188,8 +188,8 @@ def begin_run(
 def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
     if manifest.get("pool_identity") != identity["pool_identity"]:
         raise InputError(
-            f"{path}: this run belongs to another pool ({manifest.get('pool')}). Choose another --out, or "
-            "pass that pool."
+            f"{path}: this run belongs to another pool ({manifest.get('pool')}), or to this one before `swag-af guard` "
+            "or `tag` changed it. Choose another --out, or pass that pool."
         )
     check_same(manifest, {"phases": identity["phases"]}, path, "--out")
     for name in ("filters", "options"):
@@ -209,14 +209,14 @@ def _check_not_done(path: Path, n_planned: int) -> None:
 
 
 def open_run(path: Path | str) -> Run:
-    """The run in folder `path`, finished or not, with its pool."""
+    """The run in folder `path`, finished or not, with its pool, which may have been guarded since."""
     path = Path(path)
     manifest = read_manifest(path, "run")
     pool_path = path / manifest["pool"]
     if not pool_path.exists():
         raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
     pool = CandidatePool.open(pool_path)
-    if pool.identity != manifest["pool_identity"]:
+    if pool.unguarded_identity != manifest.get("unguarded_identity", manifest["pool_identity"]):
         raise InputError(f"{path}: {pool_path} now holds another pool than the one filtered here. Filter it anew.")
     return _load(path, pool, manifest.get("matching"))
 

@@ -22,7 +22,7 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
     """
     rng = np.random.default_rng(0) if rng is None else rng
     make: Callable[[], Filter] = factory_of(filter_or_factory, "fit")
-    pool = _small_pool(rng)
+    pool = small_pool(rng)
     rows, columns = np.arange(N_ROWS), np.tile(np.arange(N_COLUMNS), (N_ROWS, 1))
     view = pool.view(rows, columns)
     first, second = view.take(rows[: N_ROWS // 2]), view.take(rows[N_ROWS // 2 :])
@@ -39,7 +39,8 @@ def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.ra
     _check_forgets(make, first, second, view, scores, seed)
 
 
-def _small_pool(rng: np.random.Generator) -> CandidatePool:
+def small_pool(rng: np.random.Generator) -> CandidatePool:
+    """`N_ROWS` rows of `N_COLUMNS` random texts with random features, gold first, all different."""
     words = [f"{a}{b}" for a in ("ba", "ke", "lo", "mi", "nu") for b in ("d", "g", "ll", "nk", "rt", "st")]
 
     def phrase(n: int) -> str:
@@ -51,7 +52,7 @@ def _small_pool(rng: np.random.Generator) -> CandidatePool:
     ]
     negatives = [[f"{phrase(int(rng.integers(3, 12)))} x{i}x{j} ." for j in range(1, N_COLUMNS)] for i in range(N_ROWS)]
     features = [rng.normal(size=(N_COLUMNS, len(FEATURES))).astype(np.float32) for _ in range(N_ROWS)]
-    return CandidatePool.from_texts(contexts, negatives, features=features)
+    return CandidatePool.from_texts(contexts, negatives, features=features, feature_names=FEATURES)
 
 
 def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random.Generator) -> None:

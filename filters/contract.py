@@ -47,6 +47,22 @@ class Filter(Protocol):
 
 
 @runtime_checkable
+class LastingFilter(Protocol):
+    """A filter that can learn on from where an earlier fit on the same rows ended. Not every filter can."""
+
+    name: str
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        """As `fit` where there is no `state`; otherwise from it, on the same rows under another assignment."""
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) floats, higher = more gold-like."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the last fit learnt, as tables by name."""
+
+
+@runtime_checkable
 class ClassFilter(Protocol):
     """A filter that tells classes apart too: texts with labels, each behind another. Not every filter can."""
 

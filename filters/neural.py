@@ -25,6 +25,11 @@ from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.threads import ALIKE, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
+MORE_EPOCHS = 3
+"""Of a fit that goes on from an earlier one, at most; it stops after the first that is not better than what was."""
+
+_TRAIN, _STOP = "rows.train", "rows.stop"
+
 
 @dataclass(kw_only=True)
 class FitSettings:
@@ -53,6 +58,7 @@ class NeuralFilter(FitSettings, ABC):
     """The engine; a subclass makes the network."""
 
     _network: Network | None = field(default=None, init=False, repr=False, compare=False)
+    _parts: tuple[np.ndarray, np.ndarray] = field(init=False, repr=False, compare=False)
 
     name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
@@ -72,6 +78,10 @@ class NeuralFilter(FitSettings, ABC):
 
         Raises InputError for a missing table, NaN features, fewer than 2 rows or 2 candidates a row.
         """
+        self.fit_on(view, None, rng=rng)
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        """As `fit`, or from `state`, for `MORE_EPOCHS` at most; the rows that stop the fit are then those of before."""
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
@@ -79,11 +89,20 @@ class NeuralFilter(FitSettings, ABC):
             raise InputError(f"filter {self.name}: max_epochs and batch_contexts must be 1 or more.")
         sequences = self._read(view)
         device = pick_device(self.device)
-        train, stop = stopping_split(view, self.stopping_share, rng=rng)
+        parts = stopping_split(view, self.stopping_share, rng=rng) if state is None else (state[_TRAIN], state[_STOP])
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
-            self._train(network, sequences, n_assigned, train, stop, rng)
-        self._network = network
+            if state is not None:
+                network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
+            self._train(network, sequences, n_assigned, parts, rng, is_warm=state is not None)
+        self._network, self._parts = network, parts
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Weights by name, and the rows that were learnt from and that stopped the fit."""
+        if self._network is None:
+            raise self._unfitted()
+        weights = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
+        return weights | {_TRAIN: self._parts[0], _STOP: self._parts[1]}
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits of the deciding head."""
@@ -92,10 +111,13 @@ class NeuralFilter(FitSettings, ABC):
     def member_scores(self, view: View) -> dict[str, np.ndarray]:
         """(n, m) float32 logits of every head by name, the deciding one last."""
         if self._network is None:
-            raise InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
+            raise self._unfitted()
         with team(self.threads_alike):
             logits = _score(self._network, self._read(view), pick_device(self.device))
         return {name or self.name: values.reshape(view.shape) for name, values in logits.items()}
+
+    def _unfitted(self) -> InputError:
+        return InputError(f"filter {self.name} has not been fitted. Call fit(view, rng=...) first.")
 
     def _read(self, view: View) -> Sequences:
         view.pool.require(*self.requires)
@@ -108,10 +130,13 @@ class NeuralFilter(FitSettings, ABC):
         network: Network,
         sequences: Sequences,
         n_assigned: int,
-        train: np.ndarray,
-        stop: np.ndarray,
+        parts: tuple[np.ndarray, np.ndarray],
         rng: np.random.Generator,
+        *,
+        is_warm: bool,
     ) -> None:
+        """Learn from the first of `parts`, stopped by the second."""
+        train, stop = parts
         device = next(network.parameters()).device
         adam = Adam(network, self.learning_rate, self.weight_decay)
         n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
@@ -130,8 +155,9 @@ class NeuralFilter(FitSettings, ABC):
             network,
             run_epoch,
             lambda: _held_out_loss(network, sequences, stop, n_assigned, device),
-            max_epochs=self.max_epochs,
-            patience=self.patience,
+            max_epochs=min(self.max_epochs, MORE_EPOCHS) if is_warm else self.max_epochs,
+            patience=1 if is_warm else self.patience,
+            is_warm=is_warm,
         )
 
 

@@ -1,5 +1,6 @@
 """`check_generator`, which tests the four sentences of the contract on anyone's class."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from swag_af.data.context import Context
 from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import ContractError
 from swag_af.data.text.wording import comparable
-from swag_af.lm.contract import Generator
+from swag_af.lm.contract import Generator, answer_fault, record_of
 
 
 def check_generator(
@@ -16,7 +17,7 @@ def check_generator(
     """Raise ContractError, naming the sentence, unless the generator keeps the contract on `contexts`.
 
     Takes a class, any function that returns a new generator, or a generator (copied before each use). `contexts` are at
-    least four that it can continue; it is asked for `n_negatives` endings of each, seven times.
+    least four that it can continue; it is asked for `n_negatives` endings of each, nine times.
     """
     if len(contexts) < 4:
         raise ValueError(f"{len(contexts)} contexts: check_generator needs four at least.")
@@ -28,8 +29,10 @@ def check_generator(
     _check_endings(make(), contexts, made, n_negatives)
     _check_company(make, contexts, made, n_negatives)
     _check_gold_is_avoided(make(), contexts, made, n_negatives)
+    _check_resuming(make, contexts, made, n_negatives)
     if any(made) and made == _answers(make(), contexts, n_negatives, seed=1):
         raise _broken(4, make(), "two seeds give the same endings everywhere")
+    _check_record(make, contexts, n_negatives)
 
 
 def _answers(
@@ -38,12 +41,10 @@ def _answers(
     """The endings of each context, in order, empty where there is a reason for none."""
     found: dict[int, tuple[str, ...]] = {}
     for answer in generator.generate(contexts, n_negatives, seed=seed):
-        if answer.position in found or not 0 <= answer.position < len(contexts):
-            raise _broken(2, generator, f"context {answer.position} of {len(contexts)} is answered twice, or is none")
-        if bool(answer.reason) == bool(answer.endings):
-            raise _broken(2, generator, f"context {answer.position} has endings and a reason for none, or neither")
-        if answer.endings and len(answer.endings) != n_negatives:
-            raise _broken(2, generator, f"context {answer.position} has {len(answer.endings)} of {n_negatives} endings")
+        if fault := answer_fault(answer, len(contexts), n_negatives):
+            raise _broken(2, generator, fault)
+        if answer.position in found:
+            raise _broken(2, generator, f"context {answer.position} is answered twice")
         found[answer.position] = tuple(answer.endings)
     missing = len(contexts) - len(found)
     if missing:
@@ -90,6 +91,34 @@ def _check_company(
     _answers(used, contexts[2:], n_negatives, seed=0)
     if _answers(used, contexts[:2], n_negatives, seed=0) != made[:2]:
         raise _broken(4, used, "what was generated before changes what comes next")
+
+
+def _check_resuming(
+    make: Callable[[], Generator], contexts: Sequence[Context], made: list[tuple[str, ...]], n_negatives: int
+) -> None:
+    """Stopped after its first answer, and asked about the rest: by the same generator, and by a new one."""
+    stopped = make()
+    answers = iter(stopped.generate(contexts, n_negatives, seed=0))
+    first = next(answers).position
+    if close := getattr(answers, "close", None):
+        close()
+    rest = [position for position in range(len(contexts)) if position != first]
+    for generator in (stopped, make()):
+        again = _answers(generator, [contexts[position] for position in rest], n_negatives, seed=0)
+        if again != [made[position] for position in rest]:
+            raise _broken(4, generator, "stopped and asked about the rest, it gives other endings")
+
+
+def _check_record(make: Callable[[], Generator], contexts: Sequence[Context], n_negatives: int) -> None:
+    """What it says of itself is JSON, and the same before and after generating."""
+    generator = make()
+    try:
+        before = json.dumps(record_of(generator), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise _broken(1, generator, f"its record() is no JSON object ({error})") from None
+    _answers(generator, contexts, n_negatives, seed=0)
+    if before != json.dumps(record_of(generator), sort_keys=True):
+        raise _broken(1, generator, "its record() changes while it generates")
 
 
 _SENTENCES = {

@@ -49,7 +49,7 @@ class Generated:
     n_drawn: int = 0
     """Texts that were made for it; 0 where nobody counted."""
     rejected: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """How many of them were left out, by reason; those of `swag_af.lm.prompting.sieve.REASONS` are told in words."""
+    """How many of them were left out, by reason, in words that can be counted (`swag_af.lm.prompting.sieve`)."""
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from swag_af.lm.lstm.reader import TILE
 from swag_af.lm.lstm.workers import SECONDS_A_TOKEN, SECONDS_TO_START, token_operations, worker_bytes
 from swag_af.lm.options import GenerateOptions, LMOptions
 from swag_af.lm.rows import Block, blocks_of
+from swag_af.lm.texts.settings import lms_of
 from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, workers_of
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import threads
@@ -67,7 +68,11 @@ def training_operations(n_types: int, lm: LMOptions) -> float:
 
 
 def estimate(options: GenerateOptions) -> Estimate:
-    """Estimate without writing anything; what can be checked is checked. Takes some seconds."""
+    """Estimate without writing anything; what can be checked is checked. Takes some seconds.
+
+    For the paper's LSTMs; `swag_af.lm.texts.estimate` is for generators of text.
+    """
+    options = replace(options, lms=lms_of(options))
     job = prepare(options)
     lm = lm_options(options)
     dropped = read_dropped(options.contexts) if options.use_dropped else []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.errors import check_faults, check_numbers
+from swag_af.endpoints.options import EndpointOptions
 
 Precision = Literal["fp32", "bf16"]
 """Arithmetic of the output layer's product while sampling and scoring."""
@@ -105,16 +106,45 @@ class TrainLMOptions:
 
 
 @dataclass(frozen=True)
+class TextOptions:
+    """What generators of text are told, and what becomes of their endings; not for `lstm`."""
+
+    prompt: str = "auto"
+    """How a language model is asked: continuation, wrong-ending, wrong-answer, or a TOML file of your own
+    (docs/GENERATORS.md). auto takes wrong-answer where most contexts are a question without a start, and otherwise what
+    suits the generator."""
+    temperature: float = 1.0
+    """Of sampling: below 1 the likely endings are more likely, above 1 less."""
+    top_p: float = 1.0
+    """Sample from the likeliest tokens only whose probabilities add up to this; 1 takes all."""
+    normalise: bool = True
+    """Give gold and endings one surface form, as in `swag-af pool`: models write quotes, capitals and blanks otherwise
+    than people do, and that would be filtered in place of what they say."""
+
+    def __post_init__(self) -> None:
+        check_faults(
+            [
+                (self.temperature < 0, f"--temperature {self.temperature}: not below 0"),
+                (not 0 < self.top_p <= 1, f"--top-p {self.top_p}: above 0, and 1 at most"),
+            ]
+        )
+        check_numbers(self)
+
+
+@dataclass(frozen=True)
 class GenerateOptions:
     """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
 
-    Trains the fold models that are missing, then writes the pool row by row: killed and run again, it goes on from
-    the last finished row to the same bytes. Several processes or machines may share the work with --shard.
+    The paper's generator, lstm, trains the fold models that are missing. Others write texts: n-grams, or any language
+    model (docs/GENERATORS.md). Work goes row by row: killed and run again, it goes on from the last finished row to the
+    same bytes. Several processes or machines may share the work with --shard.
 
     Try:
       swag-af generate contexts.jsonl --lms lms --out pool
       swag-af generate contexts.jsonl --lms lms --out pool --limit 500 --folds 0
       swag-af generate contexts.jsonl --lms lms --out pool --features lazy --dry-run
+      swag-af generate contexts.jsonl --generator ngram --n-negatives 127 --out pool
+      swag-af generate questions.jsonl --generator ngram --min-tokens 1 --n-negatives 31 --out pool
     """
 
     contexts: Path
@@ -123,6 +153,9 @@ class GenerateOptions:
     """The folder of `swag-af train-lm`; folds missing there are trained first, with its options or those below."""
     out: Path = Path("pool")
     """The folder for the pool."""
+    generator: str = "lstm"
+    """What writes the endings: lstm, ngram, another by its name in docs/GENERATORS.md, or package.module:Class. Options
+    that a generator does not use are refused."""
     n_negatives: int = 1023
     """Distinct endings to sample a context, none equal to gold (Zellers et al. 2018, 3.3)."""
     min_tokens: int = 5
@@ -142,8 +175,9 @@ class GenerateOptions:
     shard_rows: int | None = None
     """Contexts in a shard. Not given: 64, or more where that makes over 64 shards."""
     shard: str | None = None
-    """I/N, with I from 1 to N: make every N-th shard only, from the I-th. Let N processes share a folder, or put their
-    shards/ into one afterwards; whoever finds all shards made joins them."""
+    """I/N, with I from 1 to N: make every N-th shard only, or context where texts are generated, from the I-th. Let N
+    processes share a folder, or put their shards/ or journal/ into one afterwards; whoever finds all made joins
+    them."""
     workers: int | None = None
     """Processes that sample and score, one thread and one model in memory each. Not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
@@ -161,6 +195,10 @@ class GenerateOptions:
     """As in train-lm, for the models still to be trained."""
     lm: LMOptions = field(default_factory=LMOptions)
     """As in train-lm, for the models still to be trained."""
+    text: TextOptions = field(default_factory=TextOptions)
+    """What generators of text are told."""
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    """How a server is asked."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to compute; auto takes a GPU when there is one."""
     seed: int = 0
@@ -193,25 +231,35 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class FeaturesOptions:
-    """Compute the language models' features for every candidate of a pool that lacks them.
+    """Compute likelihoods and lengths for every candidate of a pool that lacks them.
 
     For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;
-    this makes them complete, so that they no longer need their models. A pool of texts, as `swag-af pool` makes it,
-    gets its features from the models in --lms, trained on its own contexts or others.
+    this makes them complete, so that they no longer need their models. Any other pool gets its features from the
+    models in --lms, trained on its own contexts or others, or from another --scorer. What a scorer cannot give is said,
+    and the table has the columns that are there. Killed and run again, it goes on at the next shard.
 
     Try:
       swag-af features pool
       swag-af features mine --lms lms
+      swag-af features mine --scorer hf[path/to/gpt2]
     """
 
     pool: Path
     """The pool folder."""
     lms: Path | None = None
     """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""
+    scorer: str = "lstm"
+    """Who scores: lstm, the models in --lms, each row by one that has not learnt it; hf[PATH], any causal model on disk
+    or on the hub; or your own, package.module:Class. Others than lstm may have read the texts, and the pool says so."""
     workers: int | None = None
     """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
-    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the values."""
+    (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")])
+        check_faults(
+            [
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.lms is not None and self.scorer != "lstm", f"--lms {self.lms}: goes with --scorer lstm alone"),
+            ]
+        )
         check_numbers(self)

@@ -3,6 +3,7 @@
 How names are read says `swag_af.data.registry`. Imports no generator by itself.
 """
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.registry import Registry
@@ -14,11 +15,14 @@ GENERATORS = Registry(
     "generator",
     {
         "lstm": "swag_af.lm.lstm.generator:LSTMGenerator",
+        "ngram": "swag_af.lm.ngram:NgramGenerator",
         "hf": "swag_af.lm.causal.generator:CausalGenerator",
+        "endpoint": "swag_af.lm.endpoint.generator:EndpointGenerator",
     },
     {
         "lstm": "path/to/lms",
         "hf": "path/to/model",
+        "endpoint": "URL",
     },
 )
 
@@ -27,3 +31,11 @@ def make_generator(name: str, **settings: Any) -> "Generator":
     """A new generator; raises InputError for an unknown name or a setting that it does not take."""
     made: Generator = GENERATORS.make(name, **settings)
     return made
+
+
+def settings_taken(name: str) -> frozenset[str] | None:
+    """The names of the settings that the constructor takes; None where it takes any."""
+    parameters = inspect.signature(GENERATORS.find(name)).parameters.values()
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return frozenset(parameter.name for parameter in parameters)

@@ -1,7 +1,8 @@
 """The verb `generate`: contexts and language models in, a pool of candidates out, row by row.
 
-A row depends on the seed, the context's own words and the models alone: not on shards, limits, batches,
-interruptions, or on how many processes share the work. Memory does not grow with the number of contexts.
+Here for the paper's LSTMs, whose rows have ids and features; generators of text are in `texts`. A row depends on the
+seed, the context's own words and the models alone: not on shards, limits, batches, interruptions, or on how many
+processes share the work. Memory does not grow with the number of contexts.
 """
 
 import os
@@ -35,6 +36,7 @@ from swag_af.data.scale import run_blocks, share
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import Vocabulary
+from swag_af.lm.choosing import chosen_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
@@ -42,6 +44,8 @@ from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.rows import Block, RowsJob, blocks_of, row_tables
+from swag_af.lm.texts.making import make_texts
+from swag_af.lm.texts.settings import is_text, lms_of
 from swag_af.nn.device import pick_device
 
 MOST_SHARDS = 64
@@ -62,8 +66,12 @@ def generate(options: GenerateOptions) -> CandidatePool:
 def make_shards(options: GenerateOptions) -> tuple[int, int]:
     """Make the shards that `options.shard` names, or all; returns how many stand now, and of how many.
 
-    Whoever finds all shards made writes the manifest that makes them a pool.
+    Whoever finds all shards made writes the manifest that makes them a pool. For generators of text, contexts are
+    counted in place of shards.
     """
+    if is_text(options):
+        return make_texts(options)
+    options = replace(options, lms=lms_of(options))
     job = prepare(options)
     _train_missing_folds(job)
     _check_corpus(job)
@@ -99,7 +107,7 @@ class Job:
 def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before any model is trained or loaded."""
     every_context = read_contexts(options.contexts)
-    contexts = _choose(every_context, options)
+    contexts = chosen_of(every_context, options)
     n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))
     groups = [contexts[at : at + n_rows] for at in range(0, len(contexts), n_rows)]
     tagger, device = load_tagger(options.tagger), pick_device(options.device).type
@@ -123,16 +131,6 @@ def prepare(options: GenerateOptions) -> Job:
             "Take a smaller N, or a smaller --shard-rows."
         )
     return Job(options, every_context, contexts, groups, tagger, device, precision, settings)
-
-
-def _choose(contexts: list[Context], options: GenerateOptions) -> list[Context]:
-    chosen = [context for context in contexts if not options.folds or context.fold in options.folds]
-    if not chosen:
-        raise InputError(f"--folds {' '.join(map(str, options.folds))}: {options.contexts} has no contexts in them.")
-    if options.limit is not None and options.limit < len(chosen):
-        picked = np.random.default_rng(options.seed).permutation(len(chosen))[: options.limit]
-        chosen = [chosen[i] for i in sorted(picked.tolist())]
-    return chosen
 
 
 def missing_folds(job: Job) -> tuple[int, ...]:

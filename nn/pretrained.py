@@ -55,8 +55,11 @@ HASHED = (".safetensors", ".bin", ".json", ".model", ".txt", ".jinja")
 
 def told_by(model: str, config: Any) -> dict[str, Any]:
     """What tells a model from others, for records: `model`, and `files`, the hashes of its folder, or `revision`."""
-    folder = Path(model)
-    if not folder.is_dir():
+    if not Path(model).is_dir():
         return {"model": model, "revision": getattr(config, "_commit_hash", None)}
-    files = sorted(path for path in folder.iterdir() if path.suffix in HASHED and path.is_file())
-    return {"model": model, "files": {path.name: sha256_file(path) for path in files}}
+    return {"model": model, "files": hashes_of(Path(model))}
+
+
+def hashes_of(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file, by name, that decides what the model in a folder says."""
+    return {path.name: sha256_file(path) for path in sorted(folder.iterdir()) if path.suffix in HASHED}

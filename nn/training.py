@@ -14,10 +14,15 @@ def train_while_better(
     *,
     max_epochs: int,
     patience: int,
+    is_warm: bool = False,
 ) -> list[float]:
-    """Train until the held-out loss has not fallen for `patience` epochs; keep the best weights, return the losses."""
-    losses: list[float] = []
-    best, best_epoch = copy.deepcopy(network.state_dict()), 0
+    """Train until the held-out loss has not fallen for `patience` epochs; keep the best weights, return the losses.
+
+    A network that `is_warm` has learnt before: the loss that it comes with is the first of all, and may stay the best.
+    """
+    network.eval()
+    losses = [held_out_loss()] if is_warm else []
+    best, best_epoch = copy.deepcopy(network.state_dict()), -1 if is_warm else 0
     for epoch in range(max_epochs):
         network.train()
         run_epoch()

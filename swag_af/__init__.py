@@ -8,17 +8,20 @@ and prints nothing but progress on the terminal:
     contexts      ContextsOptions       the table of dropped pairs
     train_lm      TrainLMOptions        each trained fold's report
     generate      GenerateOptions       the pool
+    probe_endpoint  ProbeEndpointOptions  what a server can do
     features      FeaturesOptions       the pool
     pool          PoolOptions           the pool
     match         MatchOptions          the matching: figures, and the folder with questions, pool and run
     sweep         MatchOptions          how hard questions are at each lambda
     tag           TagOptions            the pool
     train_tagger  TrainTaggerOptions    accuracies of the pipeline
+    guard         GuardOptions          the pool, wrong endings marked that could be right
     train_nli     TrainNLIOptions       the model, with what it said of held-out pairs
     run_filter    FilterOptions         the run
     run_audit     AuditOptions          the audit of a dataset, beside another, against a gate
     audit_of_run  AuditOptions          the run and what filters that took no part find in it
     describe      DescribeOptions       counts, lengths, verbs and topics of a dataset
+    diagnose      DiagnoseOptions       why the curve of a run is not lower
     prune         PruneOptions          what was removed, and the audits before and after
     refine        RefineOptions         what was flagged, rewritten or taken out
     score         ScoreOptions          what models and people get right
@@ -39,10 +42,12 @@ Reading order (each folder imports only those named before it):
     filters    readers of style
     af         Adversarial Filtering, the algorithm alone
     auditing   how well filters that took no part still find gold
+    guarding   wrong endings that could be right, kept out of assignments
     judging    what people say of endings, and how far they agree
     scoring    what predictions get right, and people
     baselines  Table 3: how far models get
     describing  counts, lengths, verbs and topics of a dataset
+    diagnosing  why the curve of a run is not lower
     reporting  a run told to people: curve, tables, page
     pruning    instances that are solved without the task, removed beside a control
     refining   questions that models answer blind, rewritten or taken out
@@ -72,6 +77,7 @@ if TYPE_CHECKING:
     from swag_af.cli.auditing import run_audit
     from swag_af.cli.baselines import run_baselines
     from swag_af.cli.describing import describe
+    from swag_af.cli.diagnosing import diagnose
     from swag_af.cli.filtering import run_filter
     from swag_af.cli.scoring import score
     from swag_af.data.captions.options import CaptionColumns, ContextRules, ContextsOptions
@@ -88,15 +94,21 @@ if TYPE_CHECKING:
     from swag_af.data.syntax.options import TrainTaggerOptions
     from swag_af.data.syntax.train_tagger import train_tagger
     from swag_af.describing.options import DescribeOptions
+    from swag_af.diagnosing.options import DiagnoseOptions
+    from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
+    from swag_af.endpoints.verb import probe_endpoint
     from swag_af.filters.checking import check_filter
     from swag_af.filters.nli.entailing import entailment
     from swag_af.filters.nli.options import TrainNLIOptions
     from swag_af.filters.nli.training import train_nli
     from swag_af.filters.registry import make_filter
+    from swag_af.guarding.checking import check_guard
+    from swag_af.guarding.options import GuardOptions
+    from swag_af.guarding.verb import guard
     from swag_af.lm.checking import check_generator
-    from swag_af.lm.lstm.lazy import features
+    from swag_af.lm.features import features
     from swag_af.lm.lstm.train import train_lm
-    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+    from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
     from swag_af.lm.verb import generate
     from swag_af.matching.checking import check_relevance, check_similarity
@@ -133,16 +145,20 @@ _MODULE_OF = {
     "ContextsOptions": "swag_af.data.captions.options",
     "CountCheckOptions": "swag_af.scoring.options",
     "DescribeOptions": "swag_af.describing.options",
+    "DiagnoseOptions": "swag_af.diagnosing.options",
+    "EndpointOptions": "swag_af.endpoints.options",
     "FeaturesOptions": "swag_af.lm.options",
     "FilterOptions": "swag_af.af.options",
     "Instance": "swag_af.data.instances.instances",
     "Instances": "swag_af.data.instances.instances",
     "Finding": "swag_af.data.findings",
     "GenerateOptions": "swag_af.lm.options",
+    "GuardOptions": "swag_af.guarding.options",
     "LMOptions": "swag_af.lm.options",
     "MatchOptions": "swag_af.matching.options",
     "MatchingOptions": "swag_af.matching.options",
     "PoolOptions": "swag_af.data.pool.options",
+    "ProbeEndpointOptions": "swag_af.endpoints.options",
     "PruneOptions": "swag_af.pruning.options",
     "RefineOptions": "swag_af.refining.options",
     "ReleaseOptions": "swag_af.releasing.options",
@@ -151,6 +167,7 @@ _MODULE_OF = {
     "ScoreOptions": "swag_af.scoring.options",
     "SwagAfError": "swag_af.data.errors",
     "TagOptions": "swag_af.data.pool.options",
+    "TextOptions": "swag_af.lm.options",
     "TrainLMOptions": "swag_af.lm.options",
     "TrainNLIOptions": "swag_af.filters.nli.options",
     "TrainTaggerOptions": "swag_af.data.syntax.options",
@@ -159,14 +176,17 @@ _MODULE_OF = {
     "audit_pool": "swag_af.auditing.audit",
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
+    "check_guard": "swag_af.guarding.checking",
     "contexts": "swag_af.data.captions.verb",
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
     "describe": "swag_af.cli.describing",
+    "diagnose": "swag_af.cli.diagnosing",
     "entailment": "swag_af.filters.nli.entailing",
-    "features": "swag_af.lm.lstm.lazy",
+    "features": "swag_af.lm.features",
     "filter_pool": "swag_af.af.loop",
     "generate": "swag_af.lm.verb",
+    "guard": "swag_af.guarding.verb",
     "make_filter": "swag_af.filters.registry",
     "make_generator": "swag_af.lm.registry",
     "match": "swag_af.matching.verb",
@@ -179,6 +199,7 @@ _MODULE_OF = {
     "refine": "swag_af.refining.verb",
     "release": "swag_af.releasing.verb",
     "probe": "swag_af.auditing.probes.probe",
+    "probe_endpoint": "swag_af.endpoints.verb",
     "prune": "swag_af.pruning.verb",
     "read_instances": "swag_af.data.instances.reading",
     "report": "swag_af.reporting.verb",
@@ -209,16 +230,20 @@ __all__ = [
     "ContextsOptions",
     "CountCheckOptions",
     "DescribeOptions",
+    "DiagnoseOptions",
+    "EndpointOptions",
     "FeaturesOptions",
     "FilterOptions",
     "Finding",
     "GenerateOptions",
+    "GuardOptions",
     "Instance",
     "Instances",
     "LMOptions",
     "MatchOptions",
     "MatchingOptions",
     "PoolOptions",
+    "ProbeEndpointOptions",
     "PruneOptions",
     "RefineOptions",
     "ReleaseOptions",
@@ -227,6 +252,7 @@ __all__ = [
     "ScoreOptions",
     "SwagAfError",
     "TagOptions",
+    "TextOptions",
     "TrainLMOptions",
     "TrainNLIOptions",
     "TrainTaggerOptions",
@@ -235,16 +261,19 @@ __all__ = [
     "audit_pool",
     "check_filter",
     "check_generator",
+    "check_guard",
     "check_relevance",
     "check_similarity",
     "contexts",
     "count_check",
     "counts",
     "describe",
+    "diagnose",
     "entailment",
     "features",
     "filter_pool",
     "generate",
+    "guard",
     "make_filter",
     "make_generator",
     "match",
@@ -252,6 +281,7 @@ __all__ = [
     "open_run",
     "pool",
     "probe",
+    "probe_endpoint",
     "prune",
     "read_instances",
     "refine",

@@ -180,7 +180,9 @@ def _of_schema(schema: Mapping[str, Any], text: str) -> str:
 
 
 def tokens_of(text: str) -> list[str]:
-    """A tokeniser of sorts: words with the blank before them, of four letters at most."""
+    """A tokeniser of sorts: line breaks, and words with the blank before them in pieces of five."""
+    if text.startswith("\n"):
+        return ["\n", *tokens_of(text[1:])]
     pieces = []
     for i, word in enumerate(text.split(" ")):
         whole = f" {word}" if i else word

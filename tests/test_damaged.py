@@ -12,7 +12,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool
 from swag_af.data.run import open_run
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import make_items, write_verdicts
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import make_shards
@@ -76,7 +78,10 @@ def world(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Pa
     for beside in contexts_path.parent.glob("contexts.*"):
         shutil.copy(beside, folder / beside.name.replace("contexts", "captions"))
     pool(PoolOptions((_choices(folder),), folder / "plain", tagger="none", lms=folder / "lms"))
+    guard(GuardOptions(folder / "pool", "words", "words=0.9", out=folder / "guarded"))
+    filter_pool(CandidatePool.open(folder / "guarded"), HashFilter(), AFOptions(iterations=2), out=folder / "kept")
     _begin(folder)
+    _share(folder)
     return folder
 
 
@@ -109,6 +114,13 @@ def _begin(folder: Path) -> None:
         patch.setattr(ShardDraft, "finish", lambda *_: pytest.fail("killed"))
         with pytest.raises(pytest.fail.Exception, match="killed"):
             make_shards(GenerateOptions(Path("captions.jsonl"), Path("lms"), Path("begun"), limit=2, n_negatives=3))
+
+
+def _share(folder: Path) -> None:
+    """A pool of texts of which every second context is answered."""
+    options = GenerateOptions(Path("captions.jsonl"), out=Path("written"), generator="ngram", limit=4, n_negatives=3)
+    with contextlib.chdir(folder):
+        make_shards(replace(options, shard="1/2"))
 
 
 def _answer(path: Path) -> None:
@@ -147,6 +159,12 @@ READERS = [
     Reader("show contexts.jsonl", "contexts.*"),
     Reader("filter pool --iterations 1 --schedule hash:1 --audit none --out OUT", "pool/**/*"),
     Reader("tag pool --tagger rules", "pool/**/*"),
+    Reader("show guarded", "guarded/**/*"),
+    Reader("guard guarded --by words --thresholds words=0.8", "guarded/**/*"),
+    Reader("guard pool --by words --only-assigned run --out OUT", "pool/**/* run/**/*"),
+    Reader("filter guarded --iterations 1 --schedule hash:1 --audit none --out OUT", "guarded/**/*"),
+    Reader("report kept --out OUT", "kept/**/* guarded/**/*"),
+    Reader("release kept --audit none --formats jsonl --out OUT", "kept/**/* guarded/**/*"),
     Reader("audit run --filters hash --folds 2", "run/**/* pool/**/*"),
     Reader("report run --out OUT", "run/**/*"),
     Reader("release run --audit none --formats jsonl --out OUT", "run/**/* pool/**/*"),
@@ -158,6 +176,7 @@ READERS = [
     Reader("verify agreement verdicts.jsonl", "verdicts.jsonl"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out OUT", "lms/**/* captions.*"),
     Reader("generate captions.jsonl --lms lms --limit 2 --n-negatives 3 --out begun", "begun/**/*"),
+    Reader("generate captions.jsonl --generator ngram --limit 4 --n-negatives 3 --out written", "written/**/*"),
     Reader("features plain --lms lms", "lms/**/* plain/**/*"),
     Reader("contexts activitynet.json --min-token-count 1 --out OUT", "activitynet.json"),
     Reader("contexts lsmdc.csv --min-token-count 1 --out OUT", "lsmdc.csv"),

@@ -39,9 +39,11 @@ from swag_af.data.run import open_run
 from swag_af.data.sample import grammar
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.filters import registry
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import RATINGS, Verdict, make_items, write_verdicts
-from swag_af.lm.lstm.lazy import features
+from swag_af.lm.features import features
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.lm.verb import generate
@@ -203,6 +205,11 @@ def generate_options(root: Path, features: Any) -> GenerateOptions:
     return GenerateOptions(root / "contexts.jsonl", root / "lms", root / "made", features=features, **settings)
 
 
+def generate_texts(root: Path) -> None:
+    settings: dict[str, Any] = {"n_negatives": 3, "limit": 6, "tagger": "rules", "min_tokens": 3}
+    generate(GenerateOptions(root / "contexts.jsonl", out=root / "made", generator="ngram", **settings))
+
+
 def contexts_options(root: Path, name: str, *, force: bool = False) -> ContextsOptions:
     rules = ContextRules(min_token_count=1)
     return ContextsOptions((root / "captions.jsonl",), root / name, splitter="rules", rules=rules, force=force)
@@ -274,12 +281,17 @@ CASES = {
     "train-lm": Case(f"{SET} book.txt", train_small, most=10),
     "generate": Case(f"{SET} lms", lambda root: generate(generate_options(root, "full")), most=8),
     "generate-lazy": Case(f"{SET} lms", generate_lazily, most=8),
+    "generate-texts": Case(SET, generate_texts),
     "features": Case("texts lms", lambda root: features(FeaturesOptions(root / "texts", root / "lms")), most=6),
     "pool": Case("rows.jsonl", lambda root: pool(pool_options(root, "made"))),
     "pool-forced": Case("rows.jsonl texts", lambda root: pool(pool_options(root, "texts", force=True))),
     "tag": Case("texts", lambda root: tag(TagOptions(root / "texts", "rules"))),
     "tag-in-context": Case("texts", lambda root: tag(TagOptions(root / "texts", "rules", in_context=True))),
     "train-tagger": Case("treebank.conllu", train_tagger, most=8),
+    "guard": Case("pool", lambda root: guard(GuardOptions(root / "pool", "words"))),
+    "guard-again": Case("guarded", lambda root: guard(GuardOptions(root / "guarded", "words", "words=0.2"))),
+    "guard-out": Case("pool", lambda root: guard(GuardOptions(root / "pool", "words", out=root / "copy"))),
+    "guard-none": Case("guarded", lambda root: guard(GuardOptions(root / "guarded", "none"))),
     "filter": Case("pool", lambda root: run_filter(filter_options(root)), most=12),
     "audit": Case(RUN, lambda root: audit_of_run(AuditOptions((root / "run",), filters="hash", seed=5))),
     "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
@@ -312,6 +324,7 @@ def inputs(contexts_path: Path, lms: Path, tmp_path_factory: pytest.TempPathFact
     write_jsonl(root / "rows.jsonl", (dict(zip(names, row, strict=True)) | {"negatives": negatives} for row in rows))
     CandidatePool.from_texts(make_contexts_of(4, n_videos=2), [negatives] * 4, tagger="none").save(root / "texts")
     make_pool().save(root / "pool")
+    guard(GuardOptions(root / "pool", "words", out=root / "guarded"))
     with pytest.MonkeyPatch.context() as patch:
         for module in ("reporting.verb", "releasing.verb"):
             patch.setattr(f"swag_af.{module}.plot_run", lambda run, folder: write_text(folder / "curve.svg", ""))

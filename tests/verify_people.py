@@ -19,7 +19,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run
 from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.desk import Answer, Desk, Screening
-from swag_af.verify.items import Rules, lay_out
+from swag_af.verify.items import lay_out, rules_of
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.web.security import Signer
 from swag_af.verify.web.server import make_app, open_verification
@@ -62,8 +62,7 @@ def make_desk(run: Run, screening: Screening | None = None, clock: Clock | None 
     assert run.path is not None
     serve = ServeOptions(run.path, **options)
     store = open_verification(run, serve)
-    per_item = serve.annotators_per_item, serve.max_annotators_per_item
-    rules = Rules(run.assignment(serve.iteration), *per_item, serve.seed)
+    rules = rules_of(run, serve)
     lay_out(store, rules, limit=serve.limit, seed=serve.seed)
     screening = screening or Screening(most_items=serve.items_per_annotator, min_gold_items=10_000)
     return Desk(store, rules, screening, serve.lease_minutes * 60, clock or time.time)

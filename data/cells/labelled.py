@@ -1,6 +1,7 @@
 """Sources with their labels: a file or folder as it is, one whose labels stand in a second file, a released folder.
 
-    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv
+    swag_af release        train.csv, val.csv, and test.csv with its labels in test_labels.csv; where it has rationales,
+                           files of the same names in stages/, with the labels of both questions of a row
     PIQA, aNLI             train.jsonl and train-labels.lst, a label a line
 
 A label is joined to its row by the id that both have, or by their order. What labels mean is decided in `labels`.
@@ -44,13 +45,31 @@ def _sources_at(path: Path, format: str) -> list[Source]:
 
 def released(folder: Path) -> list[Source]:
     """The splits of a folder of `swag-af release`, the labels of its test split joined."""
-    splits: dict[str, int] = read_manifest(folder, "dataset")["splits"]
-    sources = [
-        replace(open_source(folder / f"{split}.csv", "csv"), split=split) for split, n in splits.items() if n > 0
-    ]
-    if not sources:
+    manifest = read_manifest(folder, "dataset")
+    splits = [split for split, n in manifest["splits"].items() if n > 0]
+    if not splits:
         raise InputError(f"{folder}: no questions in it. Release the run again.")
-    return [_with_own_labels(source) for source in sources]
+    if "rationales" in manifest:
+        return [_of_stages(folder / "stages" / f"{split}.jsonl", split) for split in splits]
+    return [_with_own_labels(replace(open_source(folder / f"{split}.csv", "csv"), split=split)) for split in splits]
+
+
+def _of_stages(path: Path, split: str) -> Source:
+    """A split whose rows are two questions each (layout `vcr`), with the labels of both."""
+    source = replace(open_source(path, "jsonl"), split=split)
+    if "answer_label" in source.columns:
+        return source
+    labels = open_source(path.with_name(f"{path.stem}_labels.jsonl"), "jsonl")
+
+    def read(columns: Sequence[str]) -> Records:
+        of_row = {row["annot_id"]: row for _, row in labels.read(labels.columns)}
+        for where, row in source.read([name for name in columns if name in source.columns]):
+            if row.get("annot_id") not in of_row:
+                raise InputError(f"{labels.path}: no label of {row.get('annot_id')} ({path}). Release the run again.")
+            yield where, {**row, **of_row[row["annot_id"]]}
+
+    given = tuple(dict.fromkeys((*source.columns, *labels.columns)))
+    return replace(source, columns=given, read=read, labels_file=labels.path)
 
 
 def _with_own_labels(source: Source) -> Source:

@@ -9,7 +9,9 @@ Reading order (each file imports only those named before it):
     rows         rows of text to tables, block by block
     sharing      which rows of texts share texts
     assembly     texts in memory to the parts of a pool
+    spool        rows that wait in files until the vocabulary is known
     pool         `CandidatePool`, and the views that filters read
+    guarded      what guards say of a pool's candidates: marks and rates
     drafts       an unfinished shard, one file per row
     columns      what the columns of a row mean: SWAG's, HellaSwag's, your own
     in_context   every candidate tagged in its sentence

@@ -8,30 +8,43 @@ import numpy as np
 from swag_af.data.errors import ExhaustedError, InputError
 
 
-def random_assignment(counts: np.ndarray, n_assigned: int, *, rng: np.random.Generator) -> np.ndarray:
+def random_assignment(
+    counts: np.ndarray, n_assigned: int, *, rng: np.random.Generator, flagged: np.ndarray | None = None
+) -> np.ndarray:
     """(N, A) int32: gold and `n_assigned - 1` distinct negatives a row, drawn uniformly.
 
-    `counts` (N,) says how many candidates each row has. Raises ExhaustedError when a row has too few.
+    `counts` (N,) says how many candidates each row has, `flagged` (N, K) which of them are not to be drawn; where none
+    is, the draws are those without it. Raises ExhaustedError when a row has too few.
     """
-    check_enough(counts, n_assigned)
+    check_enough(counts, n_assigned, flagged)
     assignment = np.zeros((len(counts), n_assigned), np.int32)
     for row, count in enumerate(counts):
-        assignment[row, 1:] = 1 + rng.choice(count - 1, n_assigned - 1, replace=False)
+        free = np.arange(1, count) if flagged is None else 1 + np.flatnonzero(~flagged[row, 1:count])
+        assignment[row, 1:] = free[rng.choice(len(free), n_assigned - 1, replace=False)]
     return assignment
 
 
-def check_enough(counts: np.ndarray, n_assigned: int) -> None:
-    """Raise ExhaustedError when a row has fewer than `n_assigned` candidates."""
+def check_enough(counts: np.ndarray, n_assigned: int, flagged: np.ndarray | None = None) -> None:
+    """Raise ExhaustedError when a row has fewer than `n_assigned` candidates that are not `flagged` (N, K)."""
     if n_assigned < 2:
         raise InputError(f"{n_assigned} assigned candidates a row: there must be gold and at least one negative.")
-    short = np.flatnonzero(counts < n_assigned)
-    if len(short):
-        raise ExhaustedError(
-            f"{len(short)} rows have fewer than {n_assigned - 1} negatives (first: row {short[0]} with "
-            f"{counts[short[0]] - 1}). "
-            f"Ask for fewer negatives a context (--n-negatives), or make the pool without those rows: swag-af pool "
-            f"--min-negatives {n_assigned - 1}."
-        )
+    n_flagged = np.zeros_like(counts) if flagged is None else flagged.sum(axis=1)
+    left = counts - n_flagged
+    short = np.flatnonzero(left < n_assigned)
+    if not len(short):
+        return
+    first = short[0]
+    without = f" beside {n_flagged[first]} flagged ones" if n_flagged[short].any() else ""
+    instead = (
+        f"swag-af guard --min-negatives {n_assigned - 1} --out; or filter with --ignore-guard"
+        if n_flagged[short].any()
+        else f"swag-af pool --min-negatives {n_assigned - 1}"
+    )
+    raise ExhaustedError(
+        f"{len(short)} rows have fewer than {n_assigned - 1} negatives (first: row {first} with "
+        f"{left[first] - 1}{without}). Ask for fewer negatives a context (--n-negatives), or make the pool without "
+        f"those rows: {instead}."
+    )
 
 
 def check_assignment(assignment: np.ndarray, counts: np.ndarray) -> None:

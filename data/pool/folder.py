@@ -7,7 +7,10 @@
 Tables, by name: `tokens` (n, K, L), `lengths` (n, K), `starts` (n, S), `start_lengths` (n,), `counts` (n,)
 candidates present in a ragged row; optional `groups` (n,), which rows belong together, `features` (n, K, F),
 `start_tags` (n, S) and `tags` (n, K, L), the tags of `swag-af tag --in-context`, and `text` with `text_ends` (n, K),
-the original spelling of custom candidates.
+the original spelling of custom candidates. `swag-af guard` adds `flagged` (n, K) bool, candidates that no assignment
+may have, and `guard_scores` (n, K, G) float32, what each of the G guards of the manifest's `guards` says: NaN for gold,
+for candidates that are not there, and for those that it was not asked about. The hashes of shards come in two then,
+with these tables and without, so that a run made before can be read, though not gone on with.
 """
 
 import hashlib
@@ -65,6 +68,8 @@ def numbered_features(n: int) -> tuple[str, ...]:
 CONTEXT_TAGS = ("start_tags", "tags")
 """The tables of a pool whose candidates were tagged in their sentences: (n, S) and (n, K, L) uint8 codes."""
 
+GUARD_TABLES = ("flagged", "guard_scores")
+"""The tables of a pool that was guarded: (n, K) bool and (n, K, G) float32."""
 
 NO_TAGGER = "none"
 """The tagger's name of a pool whose word types have no tags."""
@@ -131,8 +136,13 @@ _AXES = {
     "tags": 3,
     "text": 1,
     "text_ends": 2,
+    "flagged": 2,
+    "guard_scores": 3,
 }
 """How many axes each table has."""
+_KINDS = {"features": "f", "guard_scores": "f", "flagged": "b"}
+"""Kinds of numbers, as numpy has them, of the tables that hold no whole ones."""
+_NUMBERS = {"f": "fractions", "b": "true and false", "iu": "whole numbers"}
 _ENDS_OF = {"lengths": ("tokens", -1), "start_lengths": ("starts", -1), "text_ends": ("text", 0)}
 """Tables whose values are ends in another table, and along which axis of that."""
 _BLOCK = 1 << 22
@@ -144,9 +154,9 @@ def table_fault(name: str, array: np.ndarray, n_rows: int, limits: Limits) -> st
 
     Reads the table once. Features are checked where they are used: those that are lazy are NaN until then.
     """
-    kinds = "f" if name == "features" else "iu"
+    kinds = _KINDS.get(name, "iu")
     if array.dtype.kind not in kinds:
-        return f"{array.dtype} where {'fractions' if kinds == 'f' else 'whole numbers'} were expected"
+        return f"{array.dtype} where {_NUMBERS[kinds]} were expected"
     if array.ndim != _AXES.get(name, array.ndim):
         return f"{array.ndim} axes where {_AXES[name]} were expected"
     if name != "text" and len(array) != n_rows:
@@ -162,7 +172,9 @@ def table_fault(name: str, array: np.ndarray, n_rows: int, limits: Limits) -> st
         "tags": (0, len(TAGS) - 1),
         "start_tags": (0, len(TAGS) - 1),
     }
-    if kinds == "f":
+    if name == "flagged" and array[:, 0].any():
+        return "gold is flagged"
+    if kinds != "iu":
         return ""
     low, high = bounds.get(name, (0, np.iinfo(np.int64).max))
     smallest, largest = extremes(array)
@@ -236,6 +248,18 @@ class Shard:
         array = self.load(table)
         return np.asarray(array[rows] if columns is None else array[rows[:, None], columns])
 
+    def taken(self, table: str, rows: np.ndarray) -> np.ndarray:
+        """The table of `rows` (n,), rising, alone; ends of texts count from the first of them."""
+        if table not in ("text", "text_ends"):
+            return self.load(table)[rows]
+        ends = self.load("text_ends").astype(np.int64)  # (n_rows, K)
+        lengths = np.diff(ends.reshape(-1), prepend=0).reshape(ends.shape)[rows]
+        if table == "text_ends":
+            return np.cumsum(lengths).reshape(lengths.shape).astype(self.load(table).dtype)
+        begins = np.concatenate([[0], ends[:-1, -1]])[rows]
+        pieces = [self.load("text")[a:b] for a, b in zip(begins.tolist(), ends[rows, -1].tolist(), strict=True)]
+        return np.concatenate(pieces)
+
     def write(self, table: str, rows: np.ndarray, columns: np.ndarray, which: list[int], values: np.ndarray) -> None:
         """`table[rows, columns, which] = values` (P, f) in the file; after a kill, values not yet written are as
         before."""
@@ -257,8 +281,8 @@ class Shard:
             raise FormatError(f"{self.path}: text.npy and text_ends.npy do not belong together. {_ANEW}") from None
 
     def content_hash(self) -> str:
-        """As `shard_hash`, for rows in memory."""
-        return shard_hash(self.contexts, self._arrays)
+        """The hash of all of it, as `shard_hashes` has it, for rows in memory."""
+        return shard_hashes(self.contexts, self._arrays)["sha256"]
 
 
 def shard_path(folder: Path, number: int) -> Path:
@@ -285,7 +309,7 @@ def write_shard(
         write_jsonl(temporary / "contexts.jsonl", (context.record() for context in contexts))
         for table, array in tables.items():
             write_array(temporary / f"{table}.npy", array)
-        entry = {"name": path.name, "n_rows": len(contexts), "sha256": shard_hash(contexts, tables)}
+        entry = {"name": path.name, "n_rows": len(contexts), **shard_hashes(contexts, tables)}
         entry |= {
             "tables": list(tables),
             "n_candidates": tables["tokens"].shape[1],
@@ -303,13 +327,26 @@ def clear_pool(folder: Path) -> None:
         remove_leftovers(path)
 
 
-def shard_hash(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> str:
-    """Hex SHA-256 of contexts and tables: names, types, shapes and values."""
-    found = {
+def shard_hashes(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """`sha256`, hex, of contexts and tables: names, types, shapes and values; with `GUARD_TABLES` also
+    `unguarded_sha256`, the same without them."""
+    found = _hashes_of({name: array for name, array in tables.items() if name not in GUARD_TABLES})
+    return guarded_hashes(sha256_json([[context.record() for context in contexts], found]), tables)
+
+
+def guarded_hashes(unguarded: str, tables: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """The hashes of a shard whose hash without `GUARD_TABLES` is known, and which has those among `tables`."""
+    of_guards = _hashes_of({name: tables[name] for name in GUARD_TABLES if name in tables})
+    if not of_guards:
+        return {"sha256": unguarded}
+    return {"sha256": sha256_json([unguarded, of_guards]), "unguarded_sha256": unguarded}
+
+
+def _hashes_of(tables: Mapping[str, np.ndarray]) -> dict[str, list[Any]]:
+    return {
         name: [array.dtype.str, list(array.shape), hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()]
         for name, array in tables.items()
     }
-    return sha256_json([[context.record() for context in contexts], found])
 
 
 def read_shard_entry(folder: Path, number: int) -> dict[str, Any] | None:
@@ -326,6 +363,9 @@ def pool_identity(vocabulary_sha256: str, shards_sha256: Sequence[str]) -> str:
     """Hex SHA-256 over the hashes of vocabulary and shards."""
     return sha256_json([vocabulary_sha256, list(shards_sha256)])
 
+
+_OF_SHARD = ("name", "n_rows", "sha256", "unguarded_sha256")
+"""What a manifest says of a shard."""
 
 VOCABULARY = "vocabulary.tsv"
 
@@ -348,7 +388,7 @@ def finish_pool(
         "n_candidates": entries[0]["n_candidates"],
         "tables": entries[0]["tables"],
         "vocabulary_sha256": vocabulary.sha256,
-        "shards": [{key: entry[key] for key in ("name", "n_rows", "sha256")} for entry in entries],
+        "shards": [{key: entry[key] for key in _OF_SHARD if key in entry} for entry in entries],
         **made_by,
     }
     write_manifest(folder, "pool", with_feature_names(manifest, manifest.get("feature_names", FEATURES)))

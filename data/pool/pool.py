@@ -6,7 +6,7 @@ manifest and no table. This module neither samples candidates nor chooses among 
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,21 @@ from swag_af.data.files import (
     check_output,
     read_manifest,
     replacing,
+    write_array,
     write_json,
 )
 from swag_af.data.pool.folder import (
     FEATURES,
+    GUARD_TABLES,
     SHARDS,
     Limits,
     Shard,
     check_finite,
     finish_pool,
+    guarded_hashes,
     numbered_features,
     pool_identity,
-    shard_hash,
+    shard_hashes,
     vocabulary_path,
     with_feature_names,
     write_shard,
@@ -182,6 +185,17 @@ class CandidatePool:
         """(N,) candidates present in each row, gold included."""
         return self.gather("counts", np.arange(self.n_rows)).astype(np.int64)
 
+    def flagged(self, rows: np.ndarray) -> np.ndarray:
+        """(n, K) whether each candidate of `rows` (n,) may be in no assignment; none where the pool was not guarded."""
+        if "flagged" not in self.tables:
+            return np.zeros((len(rows), self.n_candidates), bool)
+        return self.gather("flagged", rows)
+
+    @cached_property
+    def n_eligible(self) -> np.ndarray:
+        """(N,) candidates of each row that an assignment may have, gold included."""
+        return self.counts - self.flagged(np.arange(self.n_rows)).sum(axis=1)
+
     @cached_property
     def groups(self) -> np.ndarray:
         """(N,) group numbers: equal for rows that no split should separate.
@@ -215,6 +229,18 @@ class CandidatePool:
         return numbered_features(n) if is_of_texts or n != len(FEATURES) else FEATURES
 
     @property
+    def features_told(self) -> str:
+        """Who gave the likelihoods, where somebody else did than made the candidates: a sentence for people."""
+        by = self.manifest.get("features_by", {})
+        if "features" not in self.tables or "scorer" not in by or "columns" not in by:
+            return ""
+        who = f"{by['scorer']} ({by['model']})" if "model" in by else str(by["scorer"])
+        foreign = ", a foreign model, which may have read these texts" if by.get("foreign", True) else ""
+        lacking = [name for name in FEATURES[:5] if name not in by["columns"]]
+        cannot = f" It cannot give {', '.join(lacking)}." if lacking else ""
+        return f"Likelihoods by {who}{foreign}.{cannot}"
+
+    @property
     def lazy_features(self) -> tuple[str, ...]:
         """The features that are NaN until they are first used."""
         return tuple(self.manifest.get("lazy_features", ()))
@@ -225,8 +251,8 @@ class CandidatePool:
         Reads the table once, `n_rows` at a time; lazy features are not computed.
         """
         if self.lazy_features:
-            generator = self.manifest.get("generator", "lstm")
-            self.filler = self.filler or FEATURE_READERS.find(generator)(self).filler
+            generator = self.manifest.get("generator", {"name": "lstm"})
+            self.filler = self.filler or FEATURE_READERS.find(generator["name"])(self).filler
         elif not self._has_checked_features:
             every = np.arange(self.n_candidates)
             for at in range(0, len(self), n_rows):
@@ -259,6 +285,16 @@ class CandidatePool:
             return pool_identity(self.vocabulary.sha256, [shard.content_hash() for shard in self._shards])
         return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
 
+    @property
+    def unguarded_identity(self) -> str:
+        """The identity that the pool has without `GUARD_TABLES`: the same before and after `swag-af guard`."""
+        if "flagged" not in self.tables or self.path is None:
+            return self.identity
+        hashes = [entry.get("unguarded_sha256") for entry in self.manifest["shards"]]
+        if None in hashes:
+            raise FormatError(f"{self.path / MANIFEST}: shards: unguarded_sha256 is missing. Make the pool again.")
+        return pool_identity(self.manifest["vocabulary_sha256"], hashes)
+
     def require(self, *tables: str) -> None:
         """Raise InputError when a table is missing, saying what adds it; `tags` may be those of the word types."""
         have = self.tables if "tags" not in tables or self.vocabulary.tags is None else (*self.tables, "tags")
@@ -266,7 +302,7 @@ class CandidatePool:
         if missing:
             where, folder = (self.path, self.path) if self.path else ("this pool", "POOL")
             adds = {
-                "features": f"`swag-af features {folder} --lms LMS` adds it",
+                "features": f"`swag-af features {folder} --lms LMS` adds it, or --scorer hf[MODEL]",
                 "tags": f"`swag-af tag {folder}` adds them",
             }
             saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)
@@ -288,6 +324,21 @@ class CandidatePool:
                 self._fill(rows[at], candidate if columns is None else columns[at, candidate])
                 values = self._gather(table, rows, columns)
         return values
+
+    def feature(self, name: str, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(n, m) the feature called `name` of the candidates `columns` (n, m) of `rows` (n,).
+
+        Others, which may have been left for later, are not computed. InputError where the pool has no such feature.
+        """
+        self.require("features")
+        if name not in self.feature_names:
+            raise InputError(
+                f"{self.path or 'this pool'}: no feature {name!r} among its {', '.join(self.feature_names)}."
+            )
+        read = self.gather if name in self.lazy_features else self._gather
+        values = read("features", rows, columns)[:, :, [self.feature_names.index(name)]]
+        check_finite(values, f"{self.path or 'this pool'}", rows=rows)
+        return values[:, :, 0]
 
     def _gather(self, table: str, rows: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
         shard_of = np.searchsorted(self._offsets, rows, side="right") - 1
@@ -356,36 +407,82 @@ class CandidatePool:
         write_json(self.path / MANIFEST, with_feature_names(manifest, names))
         return CandidatePool.open(self.path)
 
+    def with_arrays(self, arrays: Mapping[str, np.ndarray], changes: Mapping[str, Any]) -> "CandidatePool":
+        """The pool with the tables `arrays` (N, ...) in memory beside those on disk, and `changes` to its manifest."""
+        tables = [*(table for table in self.tables if table not in arrays), *arrays]
+        shards = []
+        for begin, shard in zip(self._offsets[:-1].tolist(), self._shards, strict=True):
+            here = {name: array[begin : begin + shard.n_rows] for name, array in arrays.items()}
+            shards.append(Shard(shard.n_rows, shard.path, here, limits=self._limits))
+        return CandidatePool({**self.manifest, **changes, "tables": tables}, self._vocabulary, shards, self.path)
+
+    def write_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write the tables `arrays` (N, ...) into the shards on disk; `with_tables` makes them part of the pool."""
+        for begin, shard in zip(self._offsets[:-1].tolist(), self._shards, strict=True):
+            assert shard.path is not None
+            for name, array in arrays.items():
+                write_array(shard.path / f"{name}.npy", array[begin : begin + shard.n_rows])
+
     def shard_entries(self, tables: Sequence[str]) -> list[dict[str, Any]]:
-        """The manifest's entries for the shards of a pool on disk with these tables."""
+        """The manifest's entries for the shards of a pool on disk with these tables.
+
+        What `GUARD_TABLES` are added to, or taken from, keeps the hash that it had.
+        """
         assert self.path is not None
+        is_same = set(tables) - set(GUARD_TABLES) == set(self.tables) - set(GUARD_TABLES)
         entries = []
         for entry in self.manifest["shards"]:
             shard = Shard(int(entry["n_rows"]), self.path / SHARDS / entry["name"], limits=self._limits)
-            sha256 = shard_hash(shard.contexts, {table: shard.load(table) for table in tables})
-            entries.append({**entry, "sha256": sha256})
+            guards = {table: shard.load(table) for table in GUARD_TABLES if table in tables}
+            if is_same:
+                hashes = guarded_hashes(entry.get("unguarded_sha256", entry["sha256"]), guards)
+            else:
+                hashes = shard_hashes(shard.contexts, {table: shard.load(table) for table in tables})
+            others = {key: value for key, value in entry.items() if key != "unguarded_sha256"}
+            entries.append(others | hashes)
         return entries
 
-    def save(self, path: Path | str, *, force: bool = False) -> "CandidatePool":
+    def save(
+        self,
+        path: Path | str,
+        *,
+        force: bool = False,
+        rows: np.ndarray | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
 
-        Raises InputError when something exists there, unless `force` is given and it is a pool.
+        With `rows` (n,), rising, the pool has these alone; `changes` go into its manifest. Raises InputError when
+        something exists there, unless `force` is given and it is a pool.
         """
         path = Path(path)
         check_output(path, force=force, folder=True)
         if path.exists():
             read_manifest(path, "pool")
         with replacing(path) as temporary:
-            entries = [
-                write_shard(temporary, number, shard.contexts, {name: shard.load(name) for name in self.tables})
-                for number, shard in enumerate(self._shards)
-            ]
+            entries: list[dict[str, Any]] = []
+            for contexts, tables in self._parts(rows):
+                entries.append(write_shard(temporary, len(entries), contexts, tables))
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
             made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool
                 made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
-            finish_pool(temporary, self.vocabulary, entries, made_by)
+            finish_pool(temporary, self.vocabulary, entries, made_by | dict(changes or {}))
         return CandidatePool.open(path)
+
+    def _parts(self, rows: np.ndarray | None) -> Iterator[tuple[list[Context], dict[str, np.ndarray]]]:
+        """Contexts and tables of every shard; with `rows` (n,), of those rows, and of no shard that has none."""
+        numbers = None if rows is None or "groups" not in self.tables else np.unique(self.groups[rows])
+        for begin, shard in zip(self._offsets[:-1].tolist(), self._shards, strict=True):
+            if rows is None:
+                yield shard.contexts, {name: shard.load(name) for name in self.tables}
+                continue
+            kept = rows[(rows >= begin) & (rows < begin + shard.n_rows)] - begin
+            tables = {name: shard.taken(name, kept) for name in self.tables if len(kept)}
+            if numbers is not None and tables:
+                tables["groups"] = np.searchsorted(numbers, tables["groups"]).astype(tables["groups"].dtype)
+            if tables:
+                yield [shard.contexts[row] for row in kept.tolist()], tables
 
 
 _OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")

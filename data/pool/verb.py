@@ -20,38 +20,24 @@ from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError
-from swag_af.data.files import check_output, read_jsonl, read_manifest, replacing, sha256_file
+from swag_af.data.files import check_output, read_manifest, replacing, sha256_file
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
-from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary, write_shard
+from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
 from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.in_context import tag_in_context
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.pool.rows import (
-    Block,
-    EmptyRowError,
-    Ids,
-    Row,
-    RowMaker,
-    ShortRowError,
-    Sizes,
-    fill_blocks,
-    final_ids,
-)
-from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
+from swag_af.data.pool.rows import EmptyRowError, Ids, Row, RowMaker, ShortRowError
+from swag_af.data.pool.spool import Known, Spool, write_shards
 from swag_af.data.progress import Advance, progress
 from swag_af.data.sources import Source
 from swag_af.data.splits import deal
 from swag_af.data.tags import Tagger, load_tagger
-from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 READ = "read_by_all_models"
 """Rows left out because their second sentence occurs in several folds of the models that are to read the pool."""
-
-_SHARD_BYTES = 1 << 26
-"""The `tokens` table of a shard has at most this many bytes, unless one row has more."""
 
 
 def pool(options: PoolOptions) -> CandidatePool:
@@ -64,12 +50,13 @@ def pool(options: PoolOptions) -> CandidatePool:
     """
     inputs = _opened(options)
     with replacing(options.out) as folder:
-        spool = _Spool(folder / ".blocks")
+        spool = Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None
         maker = RowMaker(inputs.flag, normalise=options.normalise, min_negatives=options.min_negatives)
         reading = _Reading(options, maker, read_by)
         known = _read(reading, inputs, spool)
-        entries = _write_shards(folder, spool, known, reading)
+        dealt = deal(known.shared.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
+        entries = write_shards(folder, spool, known, lambda c, rows: reading.with_folds(c, dealt[rows].tolist()))
         shutil.rmtree(spool.folder)
         finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
     return CandidatePool.open(options.out)
@@ -220,60 +207,15 @@ class _Reading:
         return row
 
 
-class _Spool:
-    """Blocks that wait in files until the vocabulary is known."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.n_blocks = 0
-        self.n_rows = 0
-        self.sizes = Sizes()
-        folder.mkdir(parents=True)
-
-    def keep(self, block: Block) -> None:
-        """Write the next block."""
-        block.save(self._path(self.n_blocks))
-        self.n_blocks += 1
-        self.n_rows += len(block)
-        self.sizes |= block.sizes
-
-    def blocks(self) -> Iterator[Block]:
-        """The blocks in order, one in memory at a time."""
-        for number in range(self.n_blocks):
-            yield Block.load(self._path(number))
-
-    def ids_of(self, rows: set[int]) -> dict[int, str]:
-        """The ids of these rows."""
-        contexts = (pair for i in range(self.n_blocks) for pair in read_jsonl(self._path(i).with_suffix(".jsonl")))
-        return {row: record["id"] for row, (_, record) in enumerate(contexts) if row in rows}
-
-    def _path(self, number: int) -> Path:
-        return self.folder / f"{number:06d}"
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What is known once every row has been read."""
-
-    ids: np.ndarray
-    """(token types,) the id in the vocabulary of each type, by the order in which types were first seen."""
-    vocabulary: Vocabulary
-    shared: Sharing
-
-
-def _read(reading: _Reading, inputs: _Inputs, spool: _Spool) -> _Known:
+def _read(reading: _Reading, inputs: _Inputs, spool: Spool) -> Known:
     """Read every row into the spool; raises InputError where none is left, or two have one id."""
     n_expected = sum(source.n_rows for source in inputs.sources)
-    types, keys = dict[str, int](), RowKeys()
     with progress("pool: reading", n_expected, "rows") as advance:
-        rows = reading.rows(inputs.sources, inputs.layouts, advance)
-        vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, spool.keep), min_count=1)
+        spool.read(reading.rows(inputs.sources, inputs.layouts, advance))
     if not spool.n_rows:
         raise _nothing_left(reading)
     _check_ids(reading.ids, spool, reading.options)
-    ids = final_ids(types, vocabulary)
-    del types
-    return _Known(ids, tagged(vocabulary, inputs.tagger), sharing(keys, spool.blocks()))
+    return spool.known(inputs.tagger)
 
 
 def _nothing_left(reading: _Reading) -> ExhaustedError:
@@ -282,7 +224,7 @@ def _nothing_left(reading: _Reading) -> ExhaustedError:
     return ExhaustedError(f"{reading.options.sources[0]}: none of its {reading.n_given} rows {why}.")
 
 
-def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
+def _check_ids(ids: Ids, spool: Spool, options: PoolOptions) -> None:
     """Raise InputError when two rows have one id."""
     pairs = ids.repeats()
     if not pairs:
@@ -298,40 +240,7 @@ def _check_ids(ids: Ids, spool: _Spool, options: PoolOptions) -> None:
         )
 
 
-def _write_shards(folder: Path, spool: _Spool, known: _Known, reading: _Reading) -> list[dict[str, Any]]:
-    """Every block as one shard or several of bounded size."""
-    sizes = spool.sizes
-    row_bytes = sizes.n_candidates * sizes.n_tokens * np.dtype(known.vocabulary.id_dtype).itemsize
-    _check_disk(folder, spool.n_rows * row_bytes, sizes)
-    n_rows, first = max(1, _SHARD_BYTES // max(1, row_bytes)), 0
-    groups = known.shared.groups
-    dealt = deal(groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
-    entries: list[dict[str, Any]] = []
-    with progress("pool: writing", spool.n_rows, "rows") as advance:
-        for block in spool.blocks():
-            for begin in range(0, len(block), n_rows):
-                end = min(begin + n_rows, len(block))
-                here = slice(first + begin, first + end)
-                contexts = reading.with_folds(block.contexts[begin:end], dealt[here].tolist())
-                tables = block.tables(begin, end, known.ids, known.vocabulary, sizes) | {"groups": groups[here]}
-                entries.append(write_shard(folder, len(entries), contexts, tables))
-                advance(end - begin)
-            first += len(block)
-    return entries
-
-
-def _check_disk(folder: Path, n_bytes: int, sizes: Sizes) -> None:
-    """Raise InputError when the tables will not fit on the disk."""
-    free = shutil.disk_usage(folder).free
-    if n_bytes > free:
-        raise InputError(
-            f"{folder.parent}: the pool takes {n_bytes / 1e9:.1f} GB there, and {free / 1e9:.1f} GB are free. Its "
-            f"widest row has {sizes.n_candidates} candidates and its longest ending {sizes.n_tokens} tokens, and every "
-            "row gets that room. Make space, or shorten or take out the few that are longer than all others."
-        )
-
-
-def _notes(reading: _Reading, inputs: _Inputs, known: _Known) -> dict[str, Any]:
+def _notes(reading: _Reading, inputs: _Inputs, known: Known) -> dict[str, Any]:
     """What the manifest records beside the shards."""
     return {
         "tagger": inputs.tagger.name if inputs.tagger else NO_TAGGER,

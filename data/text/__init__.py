@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     ragged           texts of any length as one array of numbers
     near_duplicates  texts that are nearly the same
     wording          keys that are equal for texts with the same words
+    lexical          how far two texts say the same in words
     surface          letter case, blanks, quotes, marks: which of these reveal gold
     normalise        one surface form for all endings
 

@@ -5,6 +5,7 @@ Differences in Unicode normal form (NFKC), letter case, blanks, quote marks and 
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from hashlib import blake2b
 
 _QUOTES = str.maketrans(
@@ -49,6 +50,25 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
+def words_of(texts: Sequence[str]) -> list[str]:
+    """The words of all texts one after another, `END` behind those of each: as `words` has them, in less time."""
+    joined = "\0".join([*(text if _is_plain(text) else "" for text in texts), ""])
+    for sign in _SIGNS:
+        if sign in joined:
+            joined = joined.replace(sign, f" {sign} ")
+    joined = joined.translate(_WITHOUT_MARKS)
+    if not all(map(_is_plain, texts)):
+        parts = zip(texts, joined.split("\0"), strict=False)
+        joined = "".join(f"{part if _is_plain(text) else ' '.join(words(text))} {END} " for text, part in parts)
+    else:
+        joined = joined.replace("\0", f" {END} ")
+    return joined.split()
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and "\0" not in text
+
+
 def characters_apart(text: str) -> str:
     """`text` with blanks around each character of a script without blanks: Thai, Lao, kana, Han."""
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
@@ -66,6 +86,13 @@ def open_end(text: str) -> str:
 
 
 _WORD = re.compile(r"""\w+|[^\w\s.,;:!?'"`()\[\]…–—-]""")
+END = "\0\0"
+"""What stands behind the words of each text: no word, since a word of signs has one alone."""
+_ASCII = [chr(i) for i in range(128)]
+_MARKS = [c for c in _ASCII if not _WORD.fullmatch(c) and not c.isspace()]
+_SIGNS = [c for c in _ASCII if _WORD.fullmatch(c) and not re.fullmatch(r"\w", c) and c != "\0"]
+"""Characters of ASCII that stand for nothing, and those that are a word each."""
+_WITHOUT_MARKS = str.maketrans(dict.fromkeys(_MARKS, " ") | {c: c.casefold() for c in _ASCII if c.isupper()})
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 """Thai, Lao, kana, Han."""
 _SENTENCE_END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.?!]+["')\]’”]*\s+""")

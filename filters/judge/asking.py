@@ -80,6 +80,11 @@ class Asking:
             found.append(np.log(shares[:, 0] + _SMALLEST) - np.log(shares[:, 1] + _SMALLEST))
         return found
 
+    def yes_to(self, prompts: Sequence[str], tally: Tally) -> np.ndarray:
+        """(q,) how far the answer to each of the prompts is Yes and not No, from 0 to 1; 0.5 where none can be read."""
+        asked = (self._request(f"{text}\n\n{PROMPTS['yes or no']}", self.max_tokens) for text in prompts)
+        return np.array([tally.read(answer, YES_NO, has_places=False)[0] for answer in self._answers(asked)], float)
+
     def letters(
         self, questions: Sequence[Question], tally: Tally, *, n: int, seed: int, draw: str = "", reason: bool = False
     ) -> list[list[Verdict]]:

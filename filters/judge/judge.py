@@ -138,13 +138,17 @@ class JudgeFilter(ServerSettings):
         return Asking(asker, abilities, chat, self.max_tokens)
 
     def default_journal(self) -> Path | None:
-        """Beside those of other servers in `$SWAG_AF_CACHE`, else `~/.cache/swag-af`, so that no question is asked
-        twice; None with `SWAG_AF_CACHE=none`."""
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swag-af"
-        place = os.environ.get("SWAG_AF_CACHE") or home
-        return None if place == "none" else Path(place) / "judges" / f"{sha256_json(self.url)[:16]}.jsonl"
+        """Beside those of other servers, so that no question is asked twice."""
+        return journal_of(self.url)
 
 
 def mean_shares(verdicts: Sequence[Verdict]) -> np.ndarray:
     """(m,) the shares of each option, averaged over orders; rounded, so that what is equal is a tie."""
     return np.array([verdict.shares for verdict in verdicts]).mean(axis=0).round(12)
+
+
+def journal_of(url: str) -> Path | None:
+    """Where answers of a server are kept: in `$SWAG_AF_CACHE`, else `~/.cache/swag-af`; None where that is `none`."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swag-af"
+    place = os.environ.get("SWAG_AF_CACHE") or home
+    return None if place == "none" else Path(place) / "judges" / f"{sha256_json(url)[:16]}.jsonl"

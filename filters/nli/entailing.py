@@ -25,6 +25,21 @@ def entailment(firsts: Sequence[str], seconds: Sequence[str], folder: Path | str
     return of_class
 
 
+def either_way(model: NLIModel, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
+    """(q,) the larger of the probabilities that the second of each pair follows from the first, and the first from it.
+
+    Every distinct text is encoded once, for both directions and all its pairs.
+    """
+    texts = list(dict.fromkeys([*firsts, *seconds]))
+    place = {text: i for i, text in enumerate(texts)}
+    first, second = (np.array([place[text] for text in side], np.int64) for side in (firsts, seconds))
+    encoded, which = model.filter.encode_texts(texts), entailment_class(model)
+    there = shares(model.filter.compare(encoded, first, second))[:, which]
+    back = shares(model.filter.compare(encoded, second, first))[:, which]
+    made: np.ndarray = np.maximum(there, back)
+    return made
+
+
 def entailment_class(model: NLIModel) -> int:
     """The number of the class of what follows; InputError where no class, or more than one, has such a name."""
     found = [i for i, name in enumerate(model.manifest.classes) if name.lower().startswith("entail")]

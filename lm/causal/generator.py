@@ -79,8 +79,8 @@ class CausalGenerator:
         self, causal: Causal, prompt: Prompt, position: int, context: Context, n_negatives: int, seed: int
     ) -> Generated:
         ids = prompt_ids(causal, prompt, context, min(n_negatives, ASKED))
-        most = self._most_tokens(prompt, n_negatives)
-        if 1 + len(ids) + most > causal.limit or not ids:
+        most = min(self._most_tokens(prompt, n_negatives), causal.limit - 1 - len(ids))
+        if most < self.max_tokens or not ids:
             return Generated(position, reason=TOO_LONG if ids else "empty_context")
         sieve = Sieve(context, n_negatives, self.min_tokens, self.max_tokens, prompt.ends)
         text = Continuation(causal, ids[-1])
@@ -92,10 +92,8 @@ class CausalGenerator:
             for drawn in draw(causal, read, rng.random((n, most)), rules, is_over):
                 text.put_into(sieve, drawn, prompt)
             n_drawn += n
-        counts = {"n_drawn": n_drawn, "rejected": dict(sieve.rejected)}
-        if not sieve.is_full:
-            return Generated(position, reason=DRAWN_OUT, **counts)
-        return Generated(position, tuple(sieve.endings), **counts)
+        endings, reason = (tuple(sieve.endings), "") if sieve.is_full else ((), DRAWN_OUT)
+        return Generated(position, endings, reason, n_drawn, dict(sieve.rejected))
 
     def _most_tokens(self, prompt: Prompt, n_negatives: int) -> int:
         """The model's tokens of a sample at most."""

@@ -71,13 +71,13 @@ class Causal:
         return {**told_by(self.model, self.network.config), "precision": precision, "device": self.device.type}
 
 
-def take(past: Any, rows: Sequence[int]) -> Any:
-    """What has been read of the sequences `rows`, one of them as often as it is named; `past` stays as it is."""
-    first = past[0][0] if isinstance(past, tuple) else None  # transformers' older form: keys and values by layer
-    if first is not None:
-        index = torch.tensor(rows, device=first.device)
+def take(past: Any, rows: Sequence[int], *, is_last: bool = False) -> Any:
+    """What has been read of the sequences `rows`, one of them as often as it is named; `past` stays as it is, unless
+    it `is_last` used here."""
+    if isinstance(past, tuple):  # transformers' older form: keys and values by layer
+        index = torch.tensor(rows, device=past[0][0].device)
         return tuple(tuple(piece.index_select(0, index) for piece in layer) for layer in past)
-    kept = copy.deepcopy(past)
+    kept = past if is_last else copy.deepcopy(past)
     kept.reorder_cache(torch.tensor(rows))
     return kept
 

@@ -65,7 +65,7 @@ def draw(
         if past is None:
             past = take(prompt.past, [0] * len(staying))
         elif len(staying) < len(alive):
-            past = take(past, staying)
+            past = take(past, staying, is_last=True)
         alive = [alive[at] for at in staying]
         made, past = causal.read(torch.tensor([[drawn[i][-1]] for i in alive]), past)
         logits = made[:, -1]

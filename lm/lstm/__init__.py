@@ -13,7 +13,8 @@ Reading order (each file imports only those named before it):
     features     five perplexities and three lengths
     candidates   the rows of a pool
     generator    `LSTMGenerator`, which keeps the contract
-    lazy         features for pools as they stand; the verb `features`
+    scorer       `LSTMScorer`, which keeps the contract of scorers
+    lazy         features for pools as they stand
 
 Importing this package loads nothing else.
 """

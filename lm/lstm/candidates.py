@@ -1,6 +1,5 @@
 """The rows of a pool: endings and features for the contexts of one fold, from that fold's language model."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,7 @@ from swag_af.lm.lstm.features import BACKWARD, Endings, backward_features, forwa
 from swag_af.lm.lstm.reader import OutputLayer, Reader
 from swag_af.lm.lstm.sampling import Prompt, Rejected, SampledRow, Sampling, Types, sample_rows
 from swag_af.lm.options import Precision
-
-DRAWN_OUT = "too_few_distinct_endings"
-READ = "read_by_its_model"
-"""Its second sentence stands in another fold too, so the model of its fold has learnt it."""
+from swag_af.lm.seeding import rng_of
 
 
 @dataclass(frozen=True)
@@ -63,11 +59,9 @@ class Task:
 
 
 def task_of(context: Context, position: int, vocabulary: Vocabulary, seed: int) -> Task:
-    """The generator comes from (seed, the context's own words), whatever else is sampled and in which order."""
+    """`context` as ids, with random numbers of its own."""
     sent1, start, gold = (vocabulary.ids(tokenize(text)) for text in (context.sent1, context.start, context.gold))
-    text = "\x1f".join((context.id, context.sent1, context.start, context.gold))
-    words = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-    return Task(position, sent1, start, gold, np.random.default_rng((seed, words)))
+    return Task(position, sent1, start, gold, rng_of(context, seed))
 
 
 def unfit_reason(task: Task, rules: Sampling, ends: torch.Tensor) -> str | None:

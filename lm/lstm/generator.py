@@ -9,10 +9,8 @@ from typing import ClassVar, Literal
 from swag_af.data.context import Context
 from swag_af.data.folds import FoldMap
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.contract import Generated
+from swag_af.lm.contract import DRAWN_OUT, READ, Generated
 from swag_af.lm.lstm.candidates import (
-    DRAWN_OUT,
-    READ,
     Readers,
     Row,
     Task,

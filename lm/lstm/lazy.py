@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, read_manifest, write_array
-from swag_af.data.folds import SEEN, FoldMap, Readable
-from swag_af.data.pool.folder import FEATURES, SHARDS, check_finite, clear_pool
+from swag_af.data.files import MANIFEST, read_manifest
+from swag_af.data.folds import FoldMap
+from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.records import LazyPlan, parse_record
@@ -24,29 +24,32 @@ from swag_af.data.scale import run_blocks
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, options_of, trained_folds
+from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
+from swag_af.lm.lstm.scorer import LSTMScorer, readable_by
 from swag_af.lm.lstm.workers import n_workers
-from swag_af.lm.options import FeaturesOptions, Precision
+from swag_af.lm.options import FeaturesOptions
+from swag_af.lm.scorers.table import Block, Plan, add_table, blocks_of, end
 from swag_af.nn.device import pick_device
 from swag_af.nn.threads import pair, threads
 
 
-def features(options: FeaturesOptions) -> CandidatePool:
-    """Compute every feature that is still missing; returns the pool.
+def lstm_features(options: FeaturesOptions) -> CandidatePool:
+    """Compute every feature that is still missing by the paper's models; returns the pool.
 
-    A pool of texts gets its table from the models in `options.lms`, each row from one that has not read its ending, and
-    is another pool then: runs begun on it before are refused. Raises InputError for rows that every model has read.
+    A pool of texts gets its table from the models in `options.lms`, each row from one that has not read its ending.
+    Raises InputError for rows that every model has read.
     """
     pool = CandidatePool.open(options.pool)
     if "features" not in pool.tables:
         return _add_features(pool, options)
+    end(options.pool)
     pool = with_features(pool, options.lms)
     missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
     filler = pool.filler
     if not len(missing) or not isinstance(filler, _Filler):
         return pool
-    blocks = _blocks(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
+    blocks = blocks_of(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
     workers = _workers(options, filler.lms, filler.device, len(missing) * pool.n_candidates)
     with (
         progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance,
@@ -55,21 +58,6 @@ def features(options: FeaturesOptions) -> CandidatePool:
         for n_rows in done:
             advance(n_rows)
     return pool
-
-
-Block = tuple[int, np.ndarray]
-"""A fold, and rows of the pool that its model reads."""
-
-_BLOCK_ROWS = 16
-
-
-def _blocks(rows: np.ndarray, folds: np.ndarray) -> list[Block]:
-    """`rows` (n,) in blocks of one of `folds` (n,) each, fold by fold."""
-    blocks = []
-    for fold in np.unique(folds).tolist():
-        mine = rows[folds == fold]
-        blocks += [(fold, part) for part in np.array_split(mine, -(-len(mine) // _BLOCK_ROWS))]
-    return blocks
 
 
 def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -> int:
@@ -116,38 +104,25 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
 
 
 def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePool:
-    """Write a features table into every shard, then the manifest that lists it."""
+    """The pool of texts with its table, each row read by a model that may."""
     lms = options.lms
     assert pool.path is not None
-    clear_pool(pool.path)
     if lms is None:
         raise InputError(
-            f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them."
+            f"{pool.path}: --lms LMS says which language models are to read it; `swag-af train-lm` makes them. "
+            "--scorer hf[PATH] has it read by any causal model."
         )
-    pool.check_tables()
-    readable = _readable(pool, lms)
-    ends = np.cumsum([entry["n_rows"] for entry in pool.manifest["shards"]])
-    shards = [(rows, _blocks(rows, readable.folds[rows])) for rows in np.split(np.arange(len(pool)), ends[:-1])]
-    blocks = [block for _, mine in shards for block in mine]
-    workers = _workers(options, lms, pick_device("auto").type, len(pool) * pool.n_candidates)
-    with (
-        progress("features", len(pool), "contexts") as advance,
-        run_blocks(_TableJob(pool.path, lms, pool), blocks, workers=workers) as made,
-    ):
-        for entry, (rows, mine) in zip(pool.manifest["shards"], shards, strict=True):
-            table = np.zeros((len(rows), pool.n_candidates, len(FEATURES)), np.float32)
-            for _, some in mine:
-                table[some - rows[0]] = next(made)
-                advance(len(some))
-            check_finite(table, str(lms), rows=rows)
-            write_array(pool.path / SHARDS / entry["name"] / "features.npy", table)
+    readable = readable_by(pool.contexts, lms, str(pool.path))
     made_by = {
+        "scorer": LSTMScorer.name,
         "lms": str(lms),
-        "corpus": read_manifest(lms, "lm")["corpus_sha256"],
+        **{key: value for key, value in LSTMScorer(lms).record().items() if key in ("corpus", "weights")},
         "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
         "n_foreign_rows": readable.n_foreign,
     }
-    return pool.with_table("features", {"features_by": made_by})
+    workers = _workers(options, lms, pick_device("auto").type, len(pool) * pool.n_candidates)
+    plan = Plan(FEATURES, made_by, readable.folds)
+    return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers)
 
 
 @dataclass(frozen=True)
@@ -177,30 +152,21 @@ class _TableMaker:
 
     def __init__(self, pool: CandidatePool, lms: Path):
         self.pool = pool
-        self.lms = lms
-        self.known = open_vocabulary(lms)
+        self.scorer = LSTMScorer(lms)
+        self.known = self.scorer.vocabulary
         ids = np.array(self.known.ids(pool.vocabulary.tokens))
         ids[: len(SPECIAL_TOKENS)] = np.arange(len(SPECIAL_TOKENS))
         self.ids = ids
         """(V,) of the models, by those of the pool."""
-        self.device = pick_device("auto").type
-        self.readers: dict[int, Readers] = {}
 
     def table(self, fold: int, rows: np.ndarray) -> np.ndarray:
         """(n, K, F) float32 for `rows` (n,) of the pool, read by the model of `fold`."""
         table = np.zeros((len(rows), self.pool.n_candidates, len(FEATURES)), np.float32)
-        readers = self._readers(fold)
+        readers = self.scorer.readers_of(fold)
         texts = [self._texts(row) for row in rows.tolist()]
         for i, values in all_features(readers.forward, readers.backward, texts):
             table[i, : len(values)] = values
         return table
-
-    def _readers(self, fold: int) -> Readers:
-        if fold not in self.readers:
-            self.readers.clear()
-            precision: Precision = "bf16" if self.device == "cuda" else "fp32"
-            self.readers[fold] = load_readers(self.lms, fold, device=self.device, precision=precision)
-        return self.readers[fold]
 
     def _texts(self, row: int) -> tuple[list[int], list[int], Endings]:
         pool, known = self.pool, self.known
@@ -209,29 +175,6 @@ class _TableMaker:
         columns = np.arange(pool.counts[row])[None]
         tokens, lengths = (pool.gather(name, here, columns)[0] for name in ("tokens", "lengths"))
         return sent1, start, Endings([*sent1, *start], np.where(tokens == PAD, PAD, self.ids[tokens]), lengths)
-
-
-def _readable(pool: CandidatePool, lms: Path) -> Readable:
-    """Which fold's model reads each row; InputError for rows whose endings all models have learnt."""
-    folds, trained = FoldMap.load(lms), trained_folds(lms)
-    if not trained:
-        raise InputError(f"{lms}: no fold is trained. `swag-af train-lm CONTEXTS --out {lms}` trains them.")
-    readable = folds.readable(pool.contexts, trained)
-    seen = np.flatnonzero(readable.folds == SEEN)
-    if len(seen):
-        raise InputError(
-            f"{pool.path}: the second sentences of {len(seen):,} rows stand in several folds of {lms}, so every model "
-            f"has learnt them (first: {pool.contexts[seen[0]].id}). `swag-af pool SOURCE --lms {lms}` makes a pool "
-            "without such rows, and counts them."
-        )
-    untrained = sorted(set(readable.folds.tolist()) - set(trained))
-    if untrained:
-        raise InputError(
-            f"{lms}: {int(np.isin(readable.folds, untrained).sum()):,} rows of {pool.path} may be read by the models "
-            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `swag-af train-lm CONTEXTS --out "
-            f"{lms} --folds {' '.join(map(str, untrained))}` trains them."
-        )
-    return readable
 
 
 class _Filler:

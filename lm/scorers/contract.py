@@ -61,8 +61,9 @@ class Scorer(Protocol):
         ...
 
     def record(self) -> dict[str, Any]:
-        """For the pool's manifest: `model`, what tells its weights from others, and the settings that decide values.
+        """For the pool's manifest, as JSON: `model`, what tells its weights from others, settings that decide values.
 
-        `n_foreign_rows` is left to whoever knows the rows. Holds no key and no password.
+        `foreign` is false where the scorer sees to it that no row is read by a model that has learnt it; where it is
+        left out, the model may have. Holds no key and no password.
         """
         ...

@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     options      the options of `filter` and of `filter_pool`
     measures     scores by head, accuracy, memory
     replacement  which distractors leave and which candidates enter
+    fitting      who is held out in an iteration, and the filter that scores them
     loop         split, fit, score, replace, log; again
 
 Importing this package loads nothing else.

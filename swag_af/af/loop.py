@@ -1,8 +1,9 @@
 """Adversarial Filtering: split, fit, score, replace, log; again (Zellers et al. 2018, 3.2 and Algorithm 1).
 
 Every iteration draws a fresh split of the contexts, fits a fresh filter on the larger part under the current
-assignment, records its accuracy on the smaller part, and swaps easy distractors there and only there. The
-randomness of an iteration depends on (seed, iteration) alone, so a run goes on where it stopped.
+assignment, records its accuracy on the smaller part, and swaps easy distractors there and only there (`fitting` has
+another way, with folds that stay). The randomness of an iteration depends on (seed, iteration) alone, so a run goes on
+where it stopped.
 """
 
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, check_lasting, fixed_folds
 from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
 from swag_af.af.options import AFOptions
 from swag_af.af.replacement import Policy, Replacements, draw_keys, replace
@@ -20,7 +22,7 @@ from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Iteration, Run, Timing, begin_run
-from swag_af.data.splits import check_split, hold_out
+from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, score_in_parts, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import make_filter
@@ -53,18 +55,20 @@ def filter_pool(
     options = AFOptions() if options is None else options
     phases = _phases(filter, options)
     loop = _loop(pool, phases, options)
-    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=np.random.default_rng((options.seed, 0)))
+    rng = np.random.default_rng((options.seed, 0))
+    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng, flagged=loop.flagged)
     total = options.iterations or len(loop.schedule)
     run = begin_run(
         pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
     )
     assignment = run.assignment()
+    fitting = loop.fitting(run)
     with progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance:
         for iteration in range(1 + run.n_finished, 1 + total):
             if _has_converged(run, phases, options) or (run.n_finished and is_enough(run)):
                 run.plan(run.n_finished)
                 break
-            assignment = loop.iterate(run, iteration, assignment)
+            assignment = loop.iterate(run, fitting, iteration, assignment)
             after_iteration(run)
             done = run.log[-1]
             advance(1, note=f"{done.filter} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
@@ -90,12 +94,21 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "_Loop":
     """What every iteration needs, after all checks that can be made before any work."""
     _check_reads_candidates(phases)
-    check_enough(pool.counts, 1 + options.n_negatives)
+    flagged = pool.flagged(np.arange(len(pool))) if _is_guarded(pool, options) else None
+    check_enough(pool.counts, 1 + options.n_negatives, flagged)
     n_test = round(options.test_share * len(pool))
     groups = pool.groups if options.split_by == "video" else np.arange(len(pool))
     check_split(groups, n_test, options.test_share)
     prepare({name: one for name, one, _ in phases}.values(), pool)
-    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options)
+    if options.splits == "fixed":
+        check_lasting([one for _, one, _ in phases])
+        fixed_folds(groups, options.test_share, seed=options.seed)
+    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options, flagged)
+
+
+def _is_guarded(pool: CandidatePool, options: AFOptions) -> bool:
+    """Whether flagged candidates are kept out."""
+    return "flagged" in pool.tables and not options.ignore_guard
 
 
 def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:
@@ -118,14 +131,22 @@ class _Loop:
     """(N,) what no split may part."""
     n_test: int
     options: AFOptions
+    flagged: np.ndarray | None
+    """(N, K) candidates that are kept out."""
 
-    def iterate(self, run: Run, iteration: int, assignment: np.ndarray) -> np.ndarray:
+    def fitting(self, run: Run) -> Fitting:
+        """How the iterations of `run` come by split and filter."""
+        if self.options.splits == "fresh":
+            return FreshFitting(run.pool, self.schedule, self.groups, self.n_test)
+        folds = fixed_folds(self.groups, self.options.test_share, seed=self.options.seed)
+        return FixedFitting(run.pool, self.schedule, folds, run.path, run.n_finished)
+
+    def iterate(self, run: Run, fitting: Fitting, iteration: int, assignment: np.ndarray) -> np.ndarray:
         """One round of split, fit, score, replace, log; returns the next assignment (N, A)."""
-        filter = self.schedule[min(iteration, len(self.schedule)) - 1]
         split_rng, fit_rng, replace_rng = np.random.default_rng((self.options.seed, iteration)).spawn(3)
-        train, test = hold_out(self.groups, self.n_test, rng=split_rng)
+        train, test = fitting.split(iteration, split_rng)
         started = time.perf_counter()
-        filter.fit(run.pool.view(train, assignment[train]), rng=fit_rng)
+        filter = fitting.fit(iteration, train, assignment[train], fit_rng)
         fitted = time.perf_counter()
         heads = scores_by_head(filter, run.pool.view(test, assignment[test]))
         result = self._replace(run.pool, test, assignment[test], heads[filter.name], filter, rng=replace_rng)
@@ -133,7 +154,9 @@ class _Loop:
         changes = result.changes.copy()
         changes[:, 0] = test[changes[:, 0]]
         timing = Timing(iteration, round(fitted - started, 4), round(seconds, 4), round(peak_memory_gb(), 3))
+        fitting.keep(iteration)
         run.append(_logged(iteration, filter.name, heads, result), timing, changes)
+        fitting.tidy(iteration)
         assignment = assignment.copy()
         assignment[test] = result.assignment
         return assignment
@@ -156,7 +179,8 @@ class _Loop:
         options = self.options
         policy = Policy(n_swaps(scores, options), options.rule, options.pick, lazy=options.scan == "lazy")
         keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
-        return replace(assigned, scores, pool.counts[test], score, keys, policy)
+        flagged = None if self.flagged is None else self.flagged[test]
+        return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
 
 
 def _logged(iteration: int, name: str, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
@@ -188,10 +212,15 @@ def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
 
 def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:
     """What a resumed run must have in common; how long to go on may change."""
-    free = ("iterations", "until", "window", "scan")
+    not_recorded = [
+        *(["splits"] if options.splits == "fresh" else []),
+        *([] if "flagged" in pool.tables else ["ignore_guard"]),
+    ]
+    free = ("iterations", "until", "window", "scan", *not_recorded)
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,
+        **({"unguarded_identity": pool.unguarded_identity} if "flagged" in pool.tables else {}),
         "phases": [[name, first] for (name, *_), first in zip(phases, firsts, strict=False)],
         "filters": {name: settings_of(one) for name, one, _ in phases},
         "options": {name: value for name, value in asdict(options).items() if name not in free},

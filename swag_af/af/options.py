@@ -32,6 +32,10 @@ class AFOptions:
     """Share of the contexts held out, measured and re-assigned in each iteration."""
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
+    splits: Literal["fresh", "fixed"] = "fresh"
+    """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
+    1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
+    time, and other questions (docs/PERFORMANCE.md)."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None
@@ -40,6 +44,8 @@ class AFOptions:
     """Iterations over which --until averages."""
     seed: int = 0
     """The same seed, pool and filter give the same run."""
+    ignore_guard: bool = False
+    """Let candidates enter that `swag-af guard` has flagged."""
 
     def __post_init__(self) -> None:
         check_faults(

@@ -76,14 +76,15 @@ def replace_row(
     easy_keys: np.ndarray,
     keys: np.ndarray,
     policy: Policy,
+    flagged: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The reference: (K,) scores and an (A,) assignment to the next (A,) assignment."""
+    """The reference: (K,) scores and an (A,) assignment to the next (A,) assignment; none `flagged` (K,) enters."""
     gold = scores[0]
     easy = [j for j in range(1, len(assigned)) if scores[assigned[j]] < gold]
     easy.sort(key=lambda j: easy_keys[j - 1] if policy.pick == "random" else scores[assigned[j]])
     leaving = sorted(easy[: policy.n_easy], key=lambda j: (scores[assigned[j]], j))
     outside = sorted(
-        set(range(count)) - set(assigned.tolist()),
+        set(range(count)) - set(assigned.tolist()) - set([] if flagged is None else np.flatnonzero(flagged).tolist()),
         key=lambda k: (keys[k] if policy.pick == "random" else -scores[k], k),
     )
     after = assigned.copy()
@@ -101,11 +102,15 @@ def replace(
     score: Score,
     keys: Keys,
     policy: Policy,
+    flagged: np.ndarray | None = None,
 ) -> Replacements:
-    """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned."""
+    """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
+
+    Candidates that are `flagged` (n, K) do not enter, and are not scored.
+    """
     easy = assigned_scores[:, 1:] < assigned_scores[:, :1]  # (n, A - 1)
     slots, thresholds = _leaving(assigned_scores, easy, keys.easy, policy)  # (n, n_easy) each
-    outside = _outside(assignment, counts, keys.candidates)
+    outside = _outside(assignment, counts, keys.candidates, flagged)
     if policy.pick == "hardest":
         outside, score, n_scored = _by_score(outside, np.any(slots >= 0, axis=1), score)
         newcomers, _ = _walk(outside, thresholds, score, outside.order.shape[1])
@@ -123,7 +128,7 @@ class _Outside:
     """The unassigned candidates of each row, in the order in which they are tried."""
 
     order: np.ndarray
-    """(n, K); those assigned or absent come last."""
+    """(n, K); those assigned, absent or flagged come last."""
     n: np.ndarray
     """(n,) how many come before them."""
 
@@ -148,10 +153,12 @@ def _leaving(
     return np.where(leaves, chosen + 1, -1), thresholds
 
 
-def _outside(assignment: np.ndarray, counts: np.ndarray, keys: np.ndarray) -> _Outside:
+def _outside(assignment: np.ndarray, counts: np.ndarray, keys: np.ndarray, flagged: np.ndarray | None) -> _Outside:
     keys = np.where(np.arange(keys.shape[1]) < counts[:, None], keys, np.inf)
     np.put_along_axis(keys, assignment, np.inf, axis=1)
-    return _Outside(np.argsort(keys, axis=1, kind="stable"), counts - assignment.shape[1])
+    if flagged is not None:
+        keys[flagged] = np.inf
+    return _Outside(np.argsort(keys, axis=1, kind="stable"), np.isfinite(keys).sum(axis=1))
 
 
 def _by_score(outside: _Outside, wanted: np.ndarray, score: Score) -> tuple[_Outside, Score, int]:

@@ -9,7 +9,9 @@ Reading order (each file imports only those named before it):
     auditing   the verb `audit` of a dataset
     pruning    what the verb `prune` prints
     refining   what the verb `refine` prints
-    found      what `show` says of the folders of `audit`, `prune` and `refine`
+    guarding   what the verb `guard` prints
+    diagnosing  the verb `diagnose` of a run
+    found      what `show` says of the folders of `audit`, `prune`, `refine` and `diagnose`
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints
     results    what `show` says of what `score`, `baselines`, `describe` and `train-nli` leave
@@ -18,6 +20,7 @@ Reading order (each file imports only those named before it):
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
     matching   what the verb `match` prints
+    probing    what the verb `probe-endpoint` prints
     scoring    the verb `score`, and what `count-check` prints
     verbs      what each verb prints
     main       the command line

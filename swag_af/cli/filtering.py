@@ -21,7 +21,7 @@ def run_filter(options: FilterOptions) -> Run:
     pool = CandidatePool.open(options.pool)
     pool.check_tables()
     af = with_policy(options.af, options.policy)
-    _warn_of_rows_without_spares(pool, af.n_negatives)
+    _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)
@@ -86,9 +86,10 @@ def _unseen_rule(
     return rule
 
 
-def _warn_of_rows_without_spares(pool: CandidatePool, n_negatives: int) -> None:
+def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
     """One line on standard error when rows have no negative left that could replace an assigned one."""
-    n = int((pool.counts == 1 + n_negatives).sum())  # fewer is an error, raised before any work
+    n_negatives, available = af.n_negatives, pool.counts if af.ignore_guard else pool.n_eligible
+    n = int((available == 1 + n_negatives).sum())  # fewer is an error, raised before any work
     if n:
         which = "no row of the pool has" if n == len(pool) else f"{n:,} of {len(pool):,} rows have no"
         what = "a negative beyond" if n == len(pool) else "negative beyond"

@@ -10,7 +10,7 @@ from swag_af.releasing.options import ReleaseOptions
 
 def filter_command(path: Path, pool: CandidatePool) -> str:
     """A `swag-af filter` that this pool has enough negatives and tables for."""
-    fewest = int(pool.counts.min()) - 1
+    fewest = int(pool.n_eligible.min()) - 1
     assigned = min(AFOptions.n_negatives, max(1, fewest // 2))  # others must remain that can enter
     schedule = "" if "features" in pool.tables else " --schedule bow:40"
     negatives = "" if assigned == AFOptions.n_negatives else f" --n-negatives {assigned}"

@@ -1,4 +1,4 @@
-"""What `show` says of the folders of `audit`, `prune` and `refine`: what was found, the worst of it, what to run."""
+"""What `show` says of the folders of `audit`, `prune`, `refine` and `diagnose`: what was found, what to run next."""
 
 from pathlib import Path
 
@@ -7,9 +7,12 @@ from swag_af.auditing.diagnostics import Example
 from swag_af.auditing.storing import ABOUT as AUDIT
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
+from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
+from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
+from swag_af.data.files import read_jsonl
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED
@@ -21,9 +24,12 @@ PAGE = "audit.html"
 
 
 def kind_of_found(path: Path) -> str | None:
-    """Whether the folder is an `audit`, a `prune` or a `refine`, finished or not; None where it is none of them."""
+    """Whether the folder is an `audit`, a `prune` or a `refine`, finished or not, or a finished `diagnose`; None where
+    it is none of them."""
     if (path / AUDIT).is_file():
         return "audit"
+    if (path / DIAGNOSED).is_file():
+        return "diagnosis"
     if (path / REFINED).is_file() or (path / REFINING / "begun.json").is_file():
         return "refine"
     return "prune" if (path / PRUNED).is_file() or (path / WORK / "begun.json").is_file() else None
@@ -53,6 +59,14 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
     first = ["The first that went:", *shown, ""] if shown else []
     kept = f"The ids that are kept: {path / KEPT}"
     return [*summary_lines(pruned), "", *first, kept, "", *page, f"Next: {following}"]
+
+
+def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
+    """Why the curve is not lower, every figure, and the contexts with the fewest harder candidates."""
+    rows = sorted((row for _, row in read_jsonl(path / ROWS)), key=lambda row: (row["n_harder"], row["row"]))
+    fewest = [f"  {row['id']}: {row['n_harder']:g} harder candidates" for row in rows[: options.n]]
+    shown = ["", "The contexts with the fewest harder candidates left:", *fewest] if fewest else []
+    return [*diagnosed_lines(open_diagnosis(path), path), *shown]
 
 
 def show_refined(path: Path, options: ShowOptions) -> list[str]:

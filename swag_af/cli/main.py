@@ -28,7 +28,10 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -44,6 +47,7 @@ VERBS: dict[str, tuple[type, str]] = {
     "contexts": (ContextsOptions, "swag_af.cli.verbs:contexts"),
     "train-lm": (TrainLMOptions, "swag_af.cli.verbs:train_lm"),
     "generate": (GenerateOptions, "swag_af.cli.verbs:generate"),
+    "probe-endpoint": (ProbeEndpointOptions, "swag_af.cli.verbs:probe_endpoint"),
     "features": (FeaturesOptions, "swag_af.cli.verbs:features"),
     "pool": (PoolOptions, "swag_af.cli.verbs:pool"),
     "match": (MatchOptions, "swag_af.cli.verbs:match"),
@@ -51,8 +55,10 @@ VERBS: dict[str, tuple[type, str]] = {
     "train-tagger": (TrainTaggerOptions, "swag_af.cli.verbs:train_tagger"),
     "filter": (FilterOptions, "swag_af.cli.verbs:filter"),
     "train-nli": (TrainNLIOptions, "swag_af.cli.verbs:train_nli"),
+    "guard": (GuardOptions, "swag_af.cli.verbs:guard"),
     "audit": (AuditOptions, "swag_af.cli.verbs:audit"),
     "describe": (DescribeOptions, "swag_af.cli.verbs:describe"),
+    "diagnose": (DiagnoseOptions, "swag_af.cli.verbs:diagnose"),
     "prune": (PruneOptions, "swag_af.cli.verbs:prune"),
     "refine": (RefineOptions, "swag_af.cli.verbs:refine"),
     "score": (ScoreOptions, "swag_af.cli.verbs:score"),

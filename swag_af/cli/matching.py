@@ -9,6 +9,7 @@ from swag_af.data.files import read_jsonl
 from swag_af.matching.estimate import Estimate
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.points import Accuracy, Point
+from swag_af.matching.questions import Figures
 from swag_af.matching.saying import figure_lines
 from swag_af.matching.sweep import recommended
 from swag_af.matching.verb import QUESTIONS, Matched
@@ -27,8 +28,8 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
         f"{about['pairs']:,} pairs scored by {options.matching.relevance} and {options.matching.similarity}",
         "",
         *figure_lines(matched.answers),
-        *_loss_lines(matched, options),
-        *(["", "Rationales:", *figure_lines(matched.rationales)] if matched.rationales else []),
+        *_loss_lines(options, matched.answers.loss / matched.answers.n),
+        *_rationale_lines(matched.rationales, options),
         "",
         *(line for record in examples(matched.path / QUESTIONS) for line in (*_question_lines(record), "")),
         f"Written to {matched.path}: {QUESTIONS}, a pool and a run. Next: {_release(matched.path / 'run', options)}; "
@@ -40,12 +41,15 @@ def _sizes(buckets: Mapping[str, str]) -> str:
     return "; ".join(said if name == "answers" else f"{name}: {said}" for name, said in buckets.items())
 
 
-def _loss_lines(matched: Matched, options: MatchOptions) -> list[str]:
-    """How much the best few of each row cost, where not all pairs were matched."""
-    made = matched.answers
+def _rationale_lines(made: Figures | None, options: MatchOptions) -> list[str]:
+    return ["", "Rationales:", *figure_lines(made), *_loss_lines(options, made.loss / made.n)] if made else []
+
+
+def _loss_lines(options: MatchOptions, loss: float) -> list[str]:
+    """How much worth a row the best few of each row cost at most, where not all pairs were matched."""
     if options.matching.top is None:
         return []
-    return [f"Matching only the {options.matching.top} best of each row cost at most {made.loss / made.n:.4f} a row."]
+    return [f"Matching only the {options.matching.top} best of each row cost at most {loss:.4f} of worth a row."]
 
 
 def examples(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -79,6 +83,7 @@ def sweep_lines(points: Sequence[Point], options: MatchOptions) -> list[str]:
         "",
         *table([header, *rows]),
         "",
+        *_loss_lines(options, max(one.loss for one in points)),
         *_advice(points, options),
     ]
 
@@ -96,8 +101,8 @@ def _advice(points: Sequence[Point], options: MatchOptions) -> list[str]:
     asked, out = options.sweeping.human_accuracy, options.out
     if not any(point.people for point in points):
         return [
-            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'}, to ask people; then "
-            "the same command again with --verdicts."
+            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'} --min-gold-share 0, to "
+            "ask people and keep those who are often wrong; then the same command again with --verdicts."
         ]
     best = recommended(points, asked)
     if best is None:

@@ -11,8 +11,8 @@ class ShowOptions:
     """Say what a file or folder of this program is: its numbers, examples, what to run next.
 
     Knows context files, language models and their folds, pools, matchings, runs, datasets, folders of audit, prune,
-    refine, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, and the
-    folder `verification` in a run.
+    refine, diagnose, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts,
+    and the folder `verification` in a run.
 
     Try:
       swag-af show contexts.jsonl

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
-from swag_af.cli.found import kind_of_found, show_audit, show_pruned, show_refined
+from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
@@ -16,6 +16,7 @@ from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
 from swag_af.data.findings import read_audits
+from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run, verb_manifest
@@ -25,7 +26,15 @@ from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
 from swag_af.matching.saying import figure_lines
 from swag_af.matching.verb import ABOUT, KIND, open_matched
-from swag_af.reporting.text import drop_lines, drop_reasons, perplexity_rows, question_lines, run_lines, table
+from swag_af.reporting.text import (
+    drop_lines,
+    drop_reasons,
+    generator_lines,
+    perplexity_rows,
+    question_lines,
+    run_lines,
+    table,
+)
 from swag_af.reporting.verb import REPORT
 
 Example = tuple[str, list[str], int]
@@ -49,7 +58,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
         return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
     found = kind_of_found(path)
     if found:
-        return found, {"audit": show_audit, "prune": show_pruned, "refine": show_refined}[found]
+        shown = {"audit": show_audit, "prune": show_pruned, "refine": show_refined, "diagnosis": show_diagnosis}
+        return found, shown[found]
     manifest_path = path / MANIFEST
     if not manifest_path.exists():
         if (path / "answers.db").exists():
@@ -65,7 +75,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 _KNOWN = (
     "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit, "
-    "prune, refine, baselines, describe and train-nli, records of score, baselines and describe, files of verdicts, "
+    "prune, refine, diagnose, baselines, describe and train-nli, records of score, baselines and describe, files of "
+    "verdicts, "
     "and the folder `verification` of a run."
 )
 
@@ -168,6 +179,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         f"{pool.manifest.get('tagger', 'none')}"
         + (f", in context {pool.manifest['context_tagger']}" if pool.manifest.get("context_tagger") else ""),
     ]
+    lines += [line.replace("`", "") for line in generator_lines(pool.manifest)]
     if "n_draws" in pool.manifest:
         n_endings = len(pool) * (pool.n_candidates - 1)
         why = drop_reasons(pool.manifest.get("rejected_draws", {})) or "none"
@@ -175,8 +187,11 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     if pool.lazy_features:
         n_missing = int(pool.missing_features().sum())
         lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
+    lines += [pool.features_told] if pool.features_told else []
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
+    if counts := guard_counts(pool):
+        lines += ["", *table(guard_rows({"of the pool": counts}))]
     rows = _some(range(len(pool)), options)
     examples = [
         (phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
@@ -235,6 +250,7 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
     chosen = _some(rows, options)
     lines = [
         f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        *([f"{manifest['rationales']['n_questions']:,} ask for a rationale too"] if "rationales" in manifest else []),
         *_people_lines(manifest),
         *([manifest["audits"]["summary"]] if "audits" in manifest else []),
         *([f"files: {', '.join(manifest['formats'])}"] if "formats" in manifest else []),

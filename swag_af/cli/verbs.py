@@ -16,7 +16,10 @@ from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.matching.options import MatchOptions
@@ -32,6 +35,7 @@ from swag_af.reporting.text import (
     perplexity_rows,
     run_lines,
     table,
+    text_estimate_lines,
 )
 from swag_af.scoring.options import CountCheckOptions, ScoreOptions
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
@@ -92,32 +96,54 @@ def generate(options: GenerateOptions) -> None:
     """Print the size of the pool and what was dropped."""
     from swag_af.cli.following import filter_command
     from swag_af.data.pool.pool import CandidatePool
+    from swag_af.lm.texts.settings import is_text
     from swag_af.lm.verb import make_shards
 
     if options.dry_run:
-        from swag_af.lm.estimate import estimate
-
-        _say(*estimate_lines(estimate(options)))
+        _say(*_forecast_lines(options))
         return
-    n_made, n_shards = make_shards(options)
-    if n_made < n_shards:
-        _say(f"{n_made} of {n_shards} shards stand in {options.out}. The process that makes the last one joins them.")
+    n_made, n_all = make_shards(options)
+    if n_made < n_all:
+        what = "contexts are answered" if is_text(options) else "shards stand"
+        _say(f"{n_made:,} of {n_all:,} {what} in {options.out}. The process that makes the last one joins them.")
         return
     pool = CandidatePool.open(options.out)
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
     _say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
     _say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
+    if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
+        _say(*lines)
     _say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
 
 
+def _forecast_lines(options: GenerateOptions) -> list[str]:
+    """What it would take."""
+    from swag_af.lm.estimate import estimate
+    from swag_af.lm.texts.estimate import estimate_texts
+    from swag_af.lm.texts.settings import is_text
+
+    return text_estimate_lines(estimate_texts(options)) if is_text(options) else estimate_lines(estimate(options))
+
+
+def _text_lines(manifest: Mapping[str, Any], *, normalised: bool) -> list[str]:
+    """What of a pool of texts is as for `pool`: shared texts, and surface form that gives gold away."""
+    from swag_af.data.text.surface import warning_lines
+
+    warned = warning_lines(manifest["surface"], normalised=normalised)
+    shared = _shared_lines(manifest["shared_texts"])
+    return [*shared, *(f"Warning: {finding}" for finding in warned[:-1]), *warned[-1:]]
+
+
 def features(options: FeaturesOptions) -> None:
-    """Print that the table is complete and, for a pool of texts, how many rows the models had already learnt from."""
-    from swag_af.lm.lstm.lazy import features as fill
+    """Print that the table is complete, and what the models that made it may have read."""
+    from swag_af.lm.features import features as fill
 
     pool = fill(options)
     _say(f"{options.pool}: every feature of {len(pool):,} x {pool.n_candidates:,} candidates is there.")
-    if by := pool.manifest.get("features_by"):
+    if told := pool.features_told:
+        _say(told, f"columns: {', '.join(pool.feature_names)}")
+    elif by := pool.manifest.get("features_by"):
         n_foreign, n = by["n_foreign_rows"], len(pool)
         _say(f"{n_foreign:,} rows are unseen: no model had read their video or second sentence (this was checked)")
         _say(f"{n - n_foreign:,} rows were read by the model of the one fold that had not learnt them")
@@ -127,7 +153,6 @@ def pool(options: PoolOptions) -> None:
     """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
     from swag_af.cli.following import filter_command
     from swag_af.data.pool.verb import pool as build
-    from swag_af.data.text.surface import warning_lines
 
     made = build(options)
     n_negatives = made.counts - 1  # (N,)
@@ -139,11 +164,8 @@ def pool(options: PoolOptions) -> None:
     )
     if made.manifest["drops"]:
         _say(f"contexts dropped: {drop_reasons(made.manifest['drops'])}")
-    warned = warning_lines(made.manifest["surface"], normalised=options.normalise)
     _say(
-        *_shared_lines(made.manifest["shared_texts"]),
-        *(f"Warning: {finding}" for finding in warned[:-1]),
-        *warned[-1:],
+        *_text_lines(made.manifest, normalised=options.normalise),
         "",
         f"Written to {options.out}. Next: {filter_command(options.out, made)}",
     )
@@ -170,12 +192,13 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
 def match(options: MatchOptions) -> None:
     """Print how the data was read, what was matched with what, what came of it, and three questions."""
     from swag_af.cli.matching import dry_run_lines, matched_lines, sweep_lines
+    from swag_af.matching.sweep import dry_run as dry_run_of_sweep
     from swag_af.matching.sweep import sweep
     from swag_af.matching.verb import dry_run
     from swag_af.matching.verb import match as make
 
     if options.dry_run:
-        _say(*dry_run_lines(dry_run(options)))
+        _say(*dry_run_lines((dry_run_of_sweep if options.sweeping.sweep else dry_run)(options)))
     elif options.sweeping.sweep:
         _say(*sweep_lines(sweep(options), options))
     else:
@@ -279,6 +302,26 @@ def baselines(options: BaselinesOptions) -> None:
     _say(*baselines_lines(options))
 
 
+def guard(options: GuardOptions) -> None:
+    """Print what each guard marks, examples of it, and how many rows have few negatives left."""
+    from swag_af.cli.guarding import dry_run_lines, guarded_lines
+    from swag_af.guarding.verb import guard as keep_out
+    from swag_af.guarding.verb import guard_estimate
+
+    if options.dry_run:
+        _say(*dry_run_lines(guard_estimate(options)))
+        return
+    _say(*guarded_lines(keep_out(options), options))
+
+
+def probe_endpoint(options: ProbeEndpointOptions) -> None:
+    """Print what the server can do, and what that is good for."""
+    from swag_af.cli.probing import probed_lines
+    from swag_af.endpoints.verb import probe_endpoint as probe
+
+    _say(*probed_lines(probe(options), options))
+
+
 def prune(options: PruneOptions) -> None:
     """Print how many instances went, in which rounds, beside random removals, and what the rest gives away."""
     from swag_af.cli.pruning import pruned_lines
@@ -286,6 +329,14 @@ def prune(options: PruneOptions) -> None:
 
     pruned = remove(options)
     _say(*pruned_lines(pruned, options))
+
+
+def diagnose(options: DiagnoseOptions) -> None:
+    """Print why the curve of a run is not lower, every figure behind that, and what would help."""
+    from swag_af.cli.diagnosing import diagnose as make
+    from swag_af.cli.diagnosing import diagnosed_lines, folder_of
+
+    _say(*diagnosed_lines(make(options), folder_of(options)))
 
 
 def refine(options: RefineOptions) -> None:
@@ -347,7 +398,8 @@ def release(options: ReleaseOptions) -> None:
         dropped = len(dataset.opinions.dropped)
         _say(
             f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
-            f"{dropped:,} of them dropped; {dataset.n_generated:,} questions have a generated answer",
+            f"{dropped:,} of them dropped"
+            + ("" if dataset.run.matching else f"; {dataset.n_generated:,} questions have a generated answer"),
             "",
             *table(
                 [
@@ -357,6 +409,8 @@ def release(options: ReleaseOptions) -> None:
             ),
         )
     _say("", *style_lines(dataset.run, dataset.style))
+    if why := dataset.rationales:
+        _say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():

@@ -17,6 +17,8 @@ Reading order (each file imports only those named before it):
     likelihood  the log-probabilities of a given text
     probing   what a server can do, by trying
     client    `Endpoint`, which does all of this
+    forecast  what many requests would take
+    verb      the verb `probe-endpoint`
     settings  a server as a name in brackets has it
 
 Knows requests and answers only; prompts, endings and questions are made of them elsewhere. Importing this package loads

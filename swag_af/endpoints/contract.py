@@ -15,11 +15,13 @@ class Request:
     """The address, behind `/v1/`."""
     body: Mapping[str, Any] = field(hash=False)
     """What is sent as JSON, but for the model's name, which the client adds."""
+    draw: int = 0
+    """Tells apart requests that are equal and should each have an answer of their own, as where no seed is taken."""
 
     @property
     def key(self) -> str:
         """A hash of what is asked."""
-        return sha256_json({"path": self.path, "body": dict(self.body)})
+        return sha256_json({"path": self.path, "body": dict(self.body)} | ({"draw": self.draw} if self.draw else {}))
 
 
 @dataclass(frozen=True)
@@ -34,21 +36,29 @@ class Answer:
     """What the server says of the error, shortened."""
 
     @property
-    def texts(self) -> list[str]:
-        """The texts of all choices, of either kind of answer; a choice without text gives an empty one."""
-        return [_text(choice) for choice in self.body.get("choices") or [] if isinstance(choice, Mapping)]
+    def choices(self) -> list["Choice"]:
+        """All choices, of either kind of answer."""
+        return [_choice(one) for one in self.body.get("choices") or [] if isinstance(one, Mapping)]
 
     @property
-    def n_filtered(self) -> int:
-        """Choices that the server's own filter of contents has cut off or withheld."""
-        choices = [choice for choice in self.body.get("choices") or [] if isinstance(choice, Mapping)]
-        return sum(choice.get("finish_reason") == "content_filter" for choice in choices)
+    def texts(self) -> list[str]:
+        """Their texts; a choice without text gives an empty one."""
+        return [choice.text for choice in self.choices]
 
 
-def _text(choice: Mapping[str, Any]) -> str:
-    message = choice.get("message")
+@dataclass(frozen=True)
+class Choice:
+    """One of the texts of an answer."""
+
+    text: str
+    end: str = ""
+    """Why it ends, as the server says: `stop`, `length` where it is cut off, `content_filter` where it is withheld."""
+
+
+def _choice(choice: Mapping[str, Any]) -> Choice:
+    message, end = choice.get("message"), choice.get("finish_reason")
     text = message.get("content") if isinstance(message, Mapping) else choice.get("text")
-    return text if isinstance(text, str) else ""
+    return Choice(text if isinstance(text, str) else "", end if isinstance(end, str) else "")
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ class Abilities:
     """`seed` is accepted."""
     repeats: bool = False
     """The same request with the same `seed` gave the same text twice; what a server does when it is busy may differ."""
+    blanks: bool = False
+    """A completion that begins with a new word begins with the blank before it."""
     limit: str = "max_tokens"
     """What the most tokens of an answer are called: `max_tokens`, or `max_completion_tokens`."""
 

@@ -1,6 +1,6 @@
-"""The options that every verb shares which asks a server."""
+"""The options that every verb shares which asks a server, and those of `probe-endpoint`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -41,3 +41,25 @@ class EndpointOptions:
             ]
         )
         check_numbers(self)
+
+
+@dataclass(frozen=True)
+class ProbeEndpointOptions:
+    """Try what a server of language models can do, before anything is built on it.
+
+    A dozen tiny requests: servers accept settings that they do nothing with, likelihoods of a given text above all, and
+    whoever trusts them measures nothing. So yes means that an answer showed it.
+
+    Try:
+      swag-af probe-endpoint http://localhost:8000
+      swag-af probe-endpoint https://HOST/v1 --model NAME --key-variable MY_KEY --json
+    """
+
+    url: str
+    """The server's address: http://HOST:PORT, or what comes before /chat/completions."""
+    journal: Path | None = None
+    """Keep the answers in this file, and ask nothing that it knows."""
+    json: bool = False
+    """Print JSON."""
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    """How the server is asked."""

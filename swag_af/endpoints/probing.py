@@ -6,6 +6,7 @@ score at chance and say nothing. So every ability is true only where an answer s
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from swag_af.endpoints.contract import Abilities, Answer, Request
@@ -42,6 +43,8 @@ def probe(model: str, attempt: Try) -> Abilities:
         return bool(completions) and tokens_of_prompt(answer.body, _TEXT) is not None
 
     seeded = [tried(seed=7, temperature=1.0) for _ in range(2)]
+    several = tried(n=2, temperature=1.0)
+    texts = [text for answer in (*seeded, several) for text in answer.texts]
     logprobs = {"logprobs": 1} if completions else {"logprobs": True}
     return Abilities(
         model,
@@ -50,11 +53,12 @@ def probe(model: str, attempt: Try) -> Abilities:
         echo_logprobs=read(echo=True, logprobs=1),
         prompt_logprobs=read(prompt_logprobs=0),
         answer_logprobs=bool(nats_of_answer(tried(**logprobs).body)),
-        many=len(tried(n=2, temperature=1.0).texts) == 2,
+        many=len(several.texts) == 2,
         json_schema=bool(chat) and _keeps_schema(attempt(with_schema(_asked(limit), _SCHEMA, "word"))),
         stop=not tried(stop=["\n"]).error,
         seed=not seeded[0].error,
         repeats=not seeded[0].error and seeded[0].texts == seeded[1].texts,
+        blanks=bool(completions) and any(text[:1].isspace() for text in texts),
         limit=limit,
     )
 
@@ -62,7 +66,8 @@ def probe(model: str, attempt: Try) -> Abilities:
 def with_schema(request: Request, schema: Mapping[str, Any], name: str) -> Request:
     """The same request, to be answered in JSON of a schema."""
     kept = {"name": name, "strict": True, "schema": dict(schema)}
-    return Request(request.path, {**request.body, "response_format": {"type": "json_schema", "json_schema": kept}})
+    body = {**request.body, "response_format": {"type": "json_schema", "json_schema": kept}}
+    return replace(request, body=body)
 
 
 def _limit(path: Literal["completions", "chat/completions"], attempt: Try) -> str:

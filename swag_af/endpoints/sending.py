@@ -242,6 +242,7 @@ def _client(base: str, options: EndpointOptions, key: str) -> "httpx.AsyncClient
         timeout=options.timeout,
         limits=httpx.Limits(max_connections=options.concurrency),
         trust_env=not is_local(base),
+        verify=base.startswith("https:"),  # certificates take a tenth of a second to load
     )
 
 

@@ -39,7 +39,7 @@ class Opinions:
 
 def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Opinions:
     """Read, check and combine; InputError for verdicts on another pool, row or assignment, or given twice."""
-    verdicts = _read_all(options.verdicts, run.pool.identity)
+    verdicts = _read_all(options.verdicts, run.pool.unguarded_identity)
     _check_shown(verdicts, assignment, options)
     dropped = frozenset(screened(verdicts)) if options.screen else frozenset()
     counted = [verdict for verdict in verdicts if verdict.annotator not in dropped]

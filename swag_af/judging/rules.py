@@ -53,22 +53,25 @@ class Example:
 
 
 def found_examples(
-    judgements: Sequence[Judgement], n_rows: int, n_distractors: int
+    judgements: Sequence[Judgement], n_rows: int, n_distractors: int, *, keep_second: bool = False
 ) -> tuple[list[tuple[Example, Judgement]], Counter[str]]:
     """Found examples, each with the judgement that made it, in order of rows; how many rows make none, by reason.
 
+    With `keep_second` the second best ending is a distractor where fewer than `n_distractors` are left without it: SWAG
+    showed six endings of which four were needed, and where wrong answers were matched all that there are may be needed.
     Of the rounds of a row the first that makes a question counts, so a refilled round is looked at only where the
     ones before failed (footnote 6); the reason is that of the last.
     """
     found: list[tuple[Example, Judgement]] = []
     left_out: Counter[str] = Counter()
     rounds = _rounds_of(judgements)
+    fewest = n_distractors if keep_second else 0
     for row in range(n_rows):
         reason: str | None = "not_judged"
         for judgement in rounds.get(row, ()):
-            reason = why_not_found(judgement, n_distractors)
+            reason = why_not_found(judgement, n_distractors, fewest=fewest)
             if reason is None:
-                found.append((found_example(judgement), judgement))
+                found.append((found_example(judgement, fewest=fewest), judgement))
                 break
         if reason is not None:
             left_out[reason] += 1
@@ -95,15 +98,18 @@ def second_examples(
     return second, left_out
 
 
-def why_not_found(judgement: Judgement, n_distractors: int) -> str | None:
-    """The first reason of LEFT_OUT why this judgement makes no question; None when it makes one."""
+def why_not_found(judgement: Judgement, n_distractors: int, *, fewest: int = 0) -> str | None:
+    """The first reason of LEFT_OUT why this judgement makes no question; None when it makes one.
+
+    `fewest` is that of `distractors_of`; above 0 it takes the place of SWAG's number of sensible endings.
+    """
     if not gold_is_preferred(judgement):
         return "gold_not_preferred"
     if judgement.ratings[0] == "gibberish":
         return "gold_gibberish"
-    if not is_example(judgement):
+    if not fewest and not is_example(judgement):
         return "too_few_sensible"
-    if len(distractors_of(judgement)) < n_distractors:
+    if len(distractors_of(judgement, fewest)) < n_distractors:
         return "too_few_distractors"
     return None
 
@@ -128,13 +134,16 @@ def generated_is_preferred(judgement: Judgement) -> bool:
     return judgement.best != 0 and judgement.second == 0
 
 
-def distractors_of(judgement: Judgement) -> list[int]:
-    """Places of the generated endings that are not gibberish (3.5), and neither best (3.5) nor second best (A.4)."""
-    return [
+def distractors_of(judgement: Judgement, fewest: int = 0) -> list[int]:
+    """Places of the generated endings that are not gibberish (3.5), and neither best (3.5) nor second best (A.4); the
+    second best is there all the same where fewer than `fewest` are left without it."""
+    sensible = [
         place
         for place in range(1, len(judgement.ratings))
-        if judgement.ratings[place] != "gibberish" and place not in (judgement.best, judgement.second)
+        if judgement.ratings[place] != "gibberish" and place != judgement.best
     ]
+    others = [place for place in sensible if place != judgement.second]
+    return others if len(others) >= fewest else sensible
 
 
 def likeliest_last(places: Iterable[int], judgement: Judgement) -> list[int]:
@@ -147,20 +156,20 @@ def likeliest_last(places: Iterable[int], judgement: Judgement) -> list[int]:
     return [place for place in reversed(ranked) if place in chosen]
 
 
-def found_example(judgement: Judgement) -> Example:
-    """The question whose answer is gold (3.5)."""
+def found_example(judgement: Judgement, *, fewest: int = 0) -> Example:
+    """The question whose answer is gold (3.5); `fewest` is that of `distractors_of`."""
     rank = 0 if judgement.best == 0 else 1
     again = "reannot" if judgement.item.round else "orig"
-    return _example(judgement, 0, f"gold{rank}-{again}")
+    return _example(judgement, 0, f"gold{rank}-{again}", distractors_of(judgement, fewest))
 
 
 def generated_example(judgement: Judgement) -> Example:
     """The question that a generated best ending answers, with the "remaining generations as negatives" (3.5)."""
-    return _example(judgement, judgement.best, "gen-orig")
+    return _example(judgement, judgement.best, "gen-orig", distractors_of(judgement))
 
 
-def _example(judgement: Judgement, answer: int, source: str) -> Example:
-    places = likeliest_last(distractors_of(judgement), judgement)
+def _example(judgement: Judgement, answer: int, source: str, distractors: Sequence[int]) -> Example:
+    places = likeliest_last(distractors, judgement)
     columns, ratings = judgement.item.columns, judgement.ratings
     return Example(
         judgement.item.row,

@@ -30,6 +30,9 @@ MEANINGS: dict[Rating, str] = {
 }
 """What each rating means, in the words that all annotators read: on our pages and on those of other platforms."""
 
+MEANINGS_OF_ANSWERS = MEANINGS | {"likely": "it may well be a right answer"}
+"""The same where questions are judged, and what is called an ending is an answer."""
+
 N_ENDINGS = 6
 """Endings an item, gold included (Zellers et al. 2018, 3.5)."""
 TOO_FEW = 3

@@ -9,6 +9,7 @@ Letters: `V` words, `D` numbers a vector, `t` texts, `w` words in all of them.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ import torch
 from torch import nn
 
 from swag_af.data.errors import InputError
-from swag_af.data.text.wording import words
+from swag_af.data.text.wording import END, words_of
 from swag_af.matching.contract import training_pairs
 from swag_af.nn.device import pick_device, seeded
 from swag_af.nn.products import multiply
@@ -61,7 +62,7 @@ class DualEncoder:
         if len(queries) < _FEWEST:
             raise InputError(f"relevance encoder: {len(queries)} queries to learn from, at least {_FEWEST}.")
         number = _vocabulary([*queries, *responses], self.min_count)
-        sides = _Texts.of(queries, number), _Texts.of(responses, number)
+        sides = Texts.of(queries, number), Texts.of(responses, number)
         order = rng.permutation(len(queries))
         n_held = max(8, round(self.held_out * len(queries)))
         device = pick_device(self.device)
@@ -73,7 +74,7 @@ class DualEncoder:
     def _train(
         self,
         towers: "_Towers",
-        sides: "tuple[_Texts, _Texts]",
+        sides: "tuple[Texts, Texts]",
         train: np.ndarray,
         held: np.ndarray,
         rng: np.random.Generator,
@@ -105,8 +106,8 @@ class DualEncoder:
             raise InputError("relevance encoder has not been fitted. Call fit(queries, responses, rng=...) first.")
         towers, number = self._fitted
         with torch.inference_mode(), team(1):
-            q = towers.queries(_Texts.of(queries, number))  # (n, D)
-            r = towers.responses(_Texts.of(responses, number))  # (m, D)
+            q = towers.queries(Texts.of(queries, number))  # (n, D)
+            r = towers.responses(Texts.of(responses, number))  # (m, D)
             logits = multiply(q * towers.scale, r, towers.bias.repeat(len(r)))  # (n, m)
             scores: np.ndarray = logits.sigmoid_().float().cpu().numpy()
         return scores
@@ -117,12 +118,13 @@ _FEWEST = 20
 
 def _vocabulary(texts: Sequence[str], min_count: int) -> dict[str, int]:
     """Numbers from 1 of the words that occur `min_count` times, in the order of the alphabet."""
-    counts = Counter(word for text in texts for word in words(text))
+    counts = Counter(words_of(texts))
+    del counts[END]
     return {word: i for i, word in enumerate(sorted(w for w, n in counts.items() if n >= min_count), start=1)}
 
 
 @dataclass(frozen=True)
-class _Texts:
+class Texts:
     """`t` texts as numbers of words, one after another; a text without a known word has the word 0."""
 
     words: torch.Tensor
@@ -131,18 +133,24 @@ class _Texts:
     """(t + 1,) int64 where each text begins."""
 
     @staticmethod
-    def of(texts: Sequence[str], number: dict[str, int]) -> "_Texts":
-        lists = [[number[word] for word in words(text) if word in number] or [0] for text in texts]
-        ends = np.cumsum([0, *map(len, lists)])
-        return _Texts(torch.tensor([word for one in lists for word in one]), torch.from_numpy(ends))
+    def of(texts: Sequence[str], number: dict[str, int]) -> "Texts":
+        """The texts by the words that have a number in `number`, from 1."""
+        numbered = {**number, END: -1}
+        ids = np.fromiter(map(numbered.get, words_of(texts), repeat(0)), np.int64)
+        ends = np.flatnonzero(ids < 0)
+        known = np.diff(np.cumsum(ids > 0)[ends], prepend=0)  # (t,)
+        ids[ends[known > 0]] = -2
+        kept = (ids > 0) | (ids == -1)  # -1: the end of a text without a known word, which stands for the word 0
+        offsets = np.concatenate([[0], np.cumsum(np.maximum(known, 1))])
+        return Texts(torch.from_numpy(np.maximum(ids[kept], 0)), torch.from_numpy(offsets))
 
-    def take(self, rows: np.ndarray) -> "_Texts":
+    def take(self, rows: np.ndarray) -> "Texts":
         """The texts `rows`, in that order."""
         index = torch.from_numpy(rows)
         begins, sizes = self.offsets[index], self.offsets[index + 1] - self.offsets[index]
         ends = torch.cumsum(sizes, 0)
         at = torch.arange(int(ends[-1])) + torch.repeat_interleave(begins - (ends - sizes), sizes)
-        return _Texts(self.words[at], torch.cat([torch.zeros(1, dtype=torch.int64), ends]))
+        return Texts(self.words[at], torch.cat([torch.zeros(1, dtype=torch.int64), ends]))
 
 
 class _Towers(nn.Module):
@@ -158,22 +166,22 @@ class _Towers(nn.Module):
         self.bias = nn.Parameter(-torch.ones(()))  # one in four is true
         self.dropout = dropout
 
-    def queries(self, texts: _Texts) -> torch.Tensor:
+    def queries(self, texts: Texts) -> torch.Tensor:
         """(t, D) unit vectors."""
         return self._encode(texts, self.query)
 
-    def responses(self, texts: _Texts) -> torch.Tensor:
+    def responses(self, texts: Texts) -> torch.Tensor:
         """(t, D) likewise."""
         return self._encode(texts, self.response)
 
-    def loss(self, queries: _Texts, responses: _Texts, first: np.ndarray, second: np.ndarray) -> torch.Tensor:
+    def loss(self, queries: Texts, responses: Texts, first: np.ndarray, second: np.ndarray) -> torch.Tensor:
         """The binary cross-entropy of the pairs of queries `first` and responses `second`, true where they are one."""
         q, r = self.queries(queries.take(first)), self.responses(responses.take(second))
         logits = self.scale * (q * r).sum(1) + self.bias
         truth = torch.from_numpy(first == second).to(logits)
         return nn.functional.binary_cross_entropy_with_logits(logits, truth)
 
-    def _encode(self, texts: _Texts, layer: nn.Linear) -> torch.Tensor:
+    def _encode(self, texts: Texts, layer: nn.Linear) -> torch.Tensor:
         device = self.scale.device
         ids, offsets = texts.words.to(device), texts.offsets[:-1].to(device)
         weights = self.importance[ids].exp()

@@ -108,12 +108,15 @@ class MatchOptions:
     """How the files are read."""
     sweeping: SweepOptions = field(default_factory=SweepOptions)
     """Several values of lambda side by side."""
+    workers: int = 1
+    """Folds matched at once, in processes of their own; the memory grows with them, the bytes stay the same."""
     dry_run: bool = False
     """Only say how many pairs are to be scored, the memory and the time."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping)])
+        few = [(self.workers < 1, f"--workers {self.workers}: at least 1")]
+        check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping), *few])
 
 
 def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:

@@ -26,3 +26,5 @@ class Point:
     """Mean probability that a wrong answer means the same as the right one."""
     people: Accuracy | None
     """Of people whose best choice is the right answer; None before any were asked."""
+    loss: float = 0.0
+    """How much worth a row was lost at most, where not all pairs were matched (`--top`)."""

@@ -4,6 +4,7 @@ Texts of other rows get tags of the row that they are given to (`tags.remapped`)
 that a text has the same tags wherever the question is written.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import Matching
-from swag_af.data.run import begin_run
+from swag_af.data.run import begin_run, open_run
 from swag_af.matching.buckets import pronoun_class
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchingOptions
@@ -138,11 +139,14 @@ def choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
     }
 
 
-def save_run(stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path) -> None:
+def save_run(
+    stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path, *, rationales: Path | None = None
+) -> None:
     """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned.
 
     The groups of the pool are the folds of the matching, so that no split or fold of an audit has an answer on both
-    sides: right in one row, and wrong in another. `said` tells how it was matched.
+    sides: right in one row, and wrong in another. `said` tells how it was matched. `rationales` is the run of the
+    rationales of these answers, which is released with this one.
     """
     contexts = [item.context for item in stage.items.rows]
     made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
@@ -156,4 +160,7 @@ def save_run(stage: Stage, options: MatchingOptions, said: Sequence[str], folder
         "similarity": options.similarity,
         "said": list(said),
     }
+    if rationales is not None:
+        identity_there = open_run(rationales).pool.identity
+        matching["rationales"] = {"run": os.path.relpath(rationales, folder / "run"), "pool_identity": identity_there}
     begin_run(pool, start, folder / "run", identity, n_planned=0, made_by={"verb": "match"}, matching=matching)

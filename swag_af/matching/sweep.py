@@ -26,13 +26,14 @@ from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
+from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
 from swag_af.matching.reading import read_items
-from swag_af.matching.verb import WORK, check_folder, identity_of
+from swag_af.matching.verb import WORK, check_folder, check_models, identity_of
 from swag_af.matching.work import match_items, plan_of
 
 SWEEP, PEOPLE = "sweep.json", "people.json"
@@ -44,6 +45,8 @@ def sweep(options: MatchOptions) -> list[Point]:
 
     Raises InputError as `match` does, and for verdicts on other questions.
     """
+    if options.dry_run:
+        raise InputError("dry_run sweeps nothing. In Python, `swag_af.matching.sweep.dry_run(options)` estimates.")
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
     weights = sorted(options.sweeping.sweep)
@@ -74,6 +77,19 @@ def sweep(options: MatchOptions) -> list[Point]:
     return points
 
 
+def dry_run(options: MatchOptions) -> list[Estimate]:
+    """What `sweep` would take with these options: pairs are scored once, and matched for each lambda; writes nothing.
+
+    Raises InputError as `sweep` does.
+    """
+    check_folder(options.out, SWEEP)
+    items = _sampled(read_items(options.data, options.pairs, options.reading), options)
+    check_models(options.matching)
+    matching, n = options.matching, len(options.sweeping.sweep)
+    made = estimate(f"answers, {n} lambdas", items, plan_of(items, matching), matching, max(options.sweeping.sweep))
+    return [replace(made, seconds_to_match=n * made.seconds_to_match)]
+
+
 def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:
     return options.sweeping.human_accuracy if any(point.people for point in points) else None
 
@@ -93,7 +109,13 @@ def _matched(items: Items, options: MatchOptions, weights: Sequence[float]) -> d
     plan = plan_of(items, options.matching)
     with progress("match", len(plan.buckets.names), "buckets") as advance:
         outcomes = match_items(
-            items, plan, options.matching, weights=weights, folder=options.out / WORK / "answers", advance=advance
+            items,
+            plan,
+            options.matching,
+            weights=weights,
+            folder=options.out / WORK / "answers",
+            advance=advance,
+            workers=options.workers,
         )
     return {
         weight: Stage(items, plan, outcome, wrong_answers(items, outcome, options.matching))
@@ -110,6 +132,7 @@ def _point(weight: float, stage: Stage, options: MatchOptions, people: "_Answers
         options_alone=_accuracy(alone.hits, groups),
         similarity=float(stage.outcome.similarity.mean()),
         people=None if people is None else _accuracy(people.hits, people.groups),
+        loss=stage.outcome.loss / len(groups),
     )
 
 
@@ -149,7 +172,7 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
     said = [f"Questions matched at {len(stages)} values of lambda, mixed: a sample for people to answer."]
     save_run(shown, options.matching, said, options.out / "people")
-    identity = open_run(options.out / "people" / "run").pool.identity
+    identity = open_run(options.out / "people" / "run").pool.unguarded_identity
     write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
 
 
@@ -175,7 +198,7 @@ def _people(options: MatchOptions) -> dict[float, _Answers]:
     """What people answered to the questions of each lambda: the majority's best choice."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
-    if whose["pool_identity"] != run.pool.identity:
+    if whose["pool_identity"] != run.pool.unguarded_identity:
         raise InputError(f"{options.out / PEOPLE}: of other questions than people/run. Sweep again into another --out.")
     judging = JudgingOptions(options.out / "people" / "run", options.sweeping.verdicts, screen=False)
     judged = opinions_of(run, run.assignment(), judging).judgements

@@ -3,6 +3,7 @@
     matched.jsonl     the questions, a line each, much as VCR's
     matched.json      what was matched with what, hashes, figures; written last
     pool, run         the same for `show`, `report`, `verify` and `release`
+    rationales        pool and run of the rationales, where the data has them
     work              rounds and scores of each bucket, from which a killed run goes on
 
 The same data, options and seed give the same bytes.
@@ -39,7 +40,7 @@ from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
 from swag_af.matching.work import Plan, match_items, plan_of
 
-ABOUT, QUESTIONS, WORK = "matched.json", "matched.jsonl", "work"
+ABOUT, QUESTIONS, WORK, RATIONALES = "matched.json", "matched.jsonl", "work", "rationales"
 KIND = "matching"
 
 
@@ -64,7 +65,7 @@ def match(options: MatchOptions) -> Matched:
         raise InputError("dry_run matches nothing. In Python, `swag_af.matching.verb.dry_run(options)` estimates.")
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
-    _check_models(options.matching)
+    check_models(options.matching)
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
@@ -73,7 +74,7 @@ def match(options: MatchOptions) -> Matched:
     if begun.exists():
         check_same(read_json(begun), identity, begun, "--out")
     write_json(begun, identity)
-    stages = _stages(items, options.matching, options.out / WORK)
+    stages = _stages(items, options)
     _write(options, stages, identity)
     shutil.rmtree(options.out / WORK, ignore_errors=True)
     return open_matched(options.out)
@@ -87,7 +88,7 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_folder(options.out)
     items = read_items(options.data, options.pairs, options.reading)
     matching = options.matching
-    _check_models(matching)
+    check_models(matching)
     parts = parts_of(items, matching)
     return [
         estimate(name, part, plan, matching, weight)
@@ -110,7 +111,7 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
         raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
 
 
-def _check_models(matching: MatchingOptions) -> None:
+def check_models(matching: MatchingOptions) -> None:
     """Raise InputError for a name that there is not, and for what a model itself finds wrong."""
     for model in (RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)):
         if hasattr(model, "check"):
@@ -119,23 +120,36 @@ def _check_models(matching: MatchingOptions) -> None:
 
 def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     """What decides the bytes; models that say so stand in it by their content and not by their path."""
-    models = RELEVANCE.make(options.matching.relevance), SIMILARITY.make(options.matching.similarity)
+    matching = options.matching
+    named = {"relevance": (RELEVANCE, matching.relevance), "similarity": (SIMILARITY, matching.similarity)}
+    made = {which: registry.make(name) for which, (registry, name) in named.items()}
+    told = {which: model.settings() for which, model in made.items() if hasattr(model, "settings")}
+    without_paths = {which: named[which][0].parted(named[which][1])[0] for which in told}
     return {
-        "options": asdict(options.matching),
-        "models": [model.settings() for model in models if hasattr(model, "settings")],
+        "options": asdict(matching) | without_paths,
+        "models": list(told.values()),
         "items": sha256_json([asdict(item) for item in items.rows]),
         "swag_af": version("swag-af"),
     }
 
 
-def _stages(items: Items, matching: MatchingOptions, work: Path) -> dict[str, Stage]:
+def _stages(items: Items, options: MatchOptions) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
+    matching, work, workers = options.matching, options.out / WORK, options.workers
     parts = parts_of(items, matching)
     plans = plans_of(parts, matching)
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part, weight in parts:
-            (outcome,) = match_items(part, plans[name], matching, weights=[weight], folder=work / name, advance=advance)
+            (outcome,) = match_items(
+                part,
+                plans[name],
+                matching,
+                weights=[weight],
+                folder=work / name,
+                advance=advance,
+                workers=workers,
+            )
             stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
     return stages
 
@@ -177,7 +191,8 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
     said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    save_run(answers, matching, said_of(answers, matching, made["answers"]), out)
+    of_rationales = None if rationales is None else _save_rationales(rationales, matching, made["rationales"], out)
+    save_run(answers, matching, said_of(answers, matching, made["answers"]), out, rationales=of_rationales)
     write_json(
         out / ABOUT,
         {
@@ -194,3 +209,10 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "rationales": said.get("rationales"),
         },
     )
+
+
+def _save_rationales(stage: Stage, matching: MatchingOptions, made: Figures, out: Path) -> Path:
+    """Write the pool and the run of the rationales; returns the run."""
+    used = replace(matching, weight=matching.rationale_weight)
+    save_run(stage, used, said_of(stage, used, made), out / RATIONALES)
+    return out / RATIONALES / "run"

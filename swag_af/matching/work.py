@@ -21,6 +21,7 @@ import numpy as np
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_array, remove_leftovers, write_array
 from swag_af.data.progress import Advance
+from swag_af.data.scale import run_blocks
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items
@@ -152,29 +153,67 @@ def match_items(
     folder: Path,
     models: Models | None = None,
     advance: Advance | None = None,
+    workers: int = 1,
 ) -> list[Outcome]:
     """The rounds of all buckets of `plan`, for each of `weights` (lambda): pairs are scored once for all of them.
 
     `folder` keeps what is done, and what is there already is not done again. The same items, options and seed give the
-    same files. `models` are those that the options name, if not given. `advance` is called for each bucket. Raises
-    InputError naming rows for which there is no matching.
+    same files, whatever `workers`, who each match a fold at a time in a process of their own. `models` are those that
+    the options name, if not given, and work in this process alone. `advance` is called with buckets that are done.
+    Raises InputError naming rows for which there is no matching.
     """
-    used = models or Models.of(options)
-    folders = {weight: folder / f"weight-{weight:g}" for weight in weights}
-    for fold in np.unique(plan.folds).tolist():
+    job = _FoldJob(items, plan, options, tuple(weights), folder)
+    folds = np.unique(plan.folds).tolist()
+    tell = advance or _silent
+    if models is not None or workers == 1:
+        for fold in folds:
+            job.match(fold, models or Models.of(options), tell)
+    else:
+        with run_blocks(job, folds, workers=workers) as done:
+            for n_buckets in done:
+                tell(n_buckets)
+    return [_gathered(plan, options.n_distractors, one) for one in job.folders.values()]
+
+
+@dataclass(frozen=True)
+class _FoldJob:
+    """Folds to be matched, one after another or in several processes."""
+
+    items: Items
+    plan: Plan
+    options: MatchingOptions
+    weights: tuple[float, ...]
+    folder: Path
+
+    @property
+    def folders(self) -> dict[float, Path]:
+        """Where the rounds of each lambda are kept."""
+        return {weight: self.folder / f"weight-{weight:g}" for weight in self.weights}
+
+    def open(self) -> Callable[[int], int]:
+        """What matches a fold and returns how many buckets it has."""
+        models = Models.of(self.options)
+        return lambda fold: self.match(fold, models, _silent)
+
+    def match(self, fold: int, models: Models, tell: Advance) -> int:
+        """Match the buckets of a fold that are not done yet; returns how many it has."""
+        plan, items, options = self.plan, self.items, self.options
         mine = [i for i in range(len(plan.buckets.names)) if plan.folds[plan.buckets.rows(i)[0]] == fold]
-        todo = [i for i in mine if not all((_folder(one, i) / SCORES).exists() for one in folders.values())]
-        if advance is not None and len(todo) < len(mine):
-            advance(len(mine) - len(todo))
+        todo = [i for i in mine if not all((_folder(one, i) / SCORES).exists() for one in self.folders.values())]
+        if len(todo) < len(mine):
+            tell(len(mine) - len(todo))
         if todo:
-            relevance = _fitted(used.relevance(), items, plan.folds != fold, (options.seed, *b"relevance", fold))
+            relevance = _fitted(models.relevance(), items, plan.folds != fold, (options.seed, *b"relevance", fold))
             for number in todo:
-                scores = _scored(items, plan.buckets.rows(number), relevance, used.similarity)
-                for weight, one in folders.items():
+                scores = _scored(items, plan.buckets.rows(number), relevance, models.similarity)
+                for weight, one in self.folders.items():
                     _match_bucket(items, plan.buckets, number, Worth(*scores, weight), options, one)
-                if advance is not None:
-                    advance(1, note=plan.buckets.names[number])
-    return [_gathered(plan, options.n_distractors, one) for one in folders.values()]
+                tell(1, note=plan.buckets.names[number])
+        return len(mine)
+
+
+def _silent(n: int = 1, note: str | None = None) -> None:
+    """Tells nobody."""
 
 
 SCORES = "scores.npy"

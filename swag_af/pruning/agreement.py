@@ -125,7 +125,7 @@ def agreement_in_verdicts(run: Path, verdicts: Path, instances: Instances) -> np
         raise InputError(f"--verdicts: {run} is no run folder. Verdicts are on the endings of a run.")
     n, best = np.zeros((2, len(instances)))
     at = {int(one.where.rpartition(" ")[2]): row for row, one in enumerate(instances.instances)}
-    for verdict in read_verdicts(verdicts, open_run(run).pool.identity):
+    for verdict in read_verdicts(verdicts, open_run(run).pool.unguarded_identity):
         if verdict.item.row in at:
             n[at[verdict.item.row]] += 1
             best[at[verdict.item.row]] += verdict.best == 0

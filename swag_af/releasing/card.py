@@ -7,20 +7,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.findings import read_audits
+from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.surface import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
-from swag_af.releasing.card_matching import columns, introduction, matching_section, splits_of
+from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
 from swag_af.releasing.card_style import style_in_short, style_section
 from swag_af.releasing.card_verification import verification_lines
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.stages import FOLDER as STAGES
+from swag_af.reporting.guards import guard_places, guard_sentences
 from swag_af.reporting.markdown import bullets, markdown_table
-from swag_af.reporting.text import accuracy_rows, drop_reasons
+from swag_af.reporting.text import accuracy_rows, drop_reasons, generator_lines
 
 UNVERIFIED = "**No person has verified these distractors.** Some may be as good an ending as gold."
 
@@ -36,6 +41,7 @@ def dataset_card(dataset: Dataset, formats: Sequence[str]) -> str:
         ["## Splits and labels", "", *_splits(dataset)],
         ["## Construction", "", *bullets(_construction(dataset.run))],
         _selection(dataset),
+        *([["## Wrong endings that could be right", "", *guarded]] if (guarded := _guards(dataset)) else []),
         ["## What style gives away", "", *style_section(dataset)],
         ["## Human verification", "", *(verification_lines(dataset) if dataset.opinions else [UNVERIFIED])],
         ["## What was left out", "", *_left_out(dataset)],
@@ -69,8 +75,11 @@ def _introduction(dataset: Dataset) -> list[str]:
     ]
     if dataset.opinions is None:
         return [*lines, UNVERIFIED]
-    judged = f"{dataset.opinions.n_annotators:,} annotators judged the endings; "
-    return [*lines, judged + f"{dataset.n_generated:,} training questions have a generated ending as their answer."]
+    n = dataset.opinions.n_annotators
+    if dataset.run.matching:
+        return [*lines, f"{n:,} annotators judged the answers."]
+    generated = f"{dataset.n_generated:,} training questions have a generated ending as their answer."
+    return [*lines, f"{n:,} annotators judged the endings; {generated}"]
 
 
 def _what_is_filtered(dataset: Dataset) -> str:
@@ -99,6 +108,7 @@ def _plain(text: str) -> str:
 
 def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     full = "" if dataset.opinions is None else '\nfull = load_dataset("path/of/this/folder", "full")'
+    full += f'\nboth = load_dataset("path/of/this/folder", "{STAGES}")' if dataset.rationales else ""
     return [
         *markdown_table(_file_rows(dataset, formats)),
         "",
@@ -127,12 +137,19 @@ def _file_rows(dataset: Dataset, formats: Sequence[str]) -> list[tuple[str, str]
         (is_judged, "`train_full.csv`, `val_full.csv`", full),
         ("jsonl" in formats, "`jsonl/`", jsonl),
         (parquet, "`data/`", "Parquet, the columns of the regular files; the label is -1 in test"),
+        (dataset.rationales is not None, f"`{STAGES}/`", _BOTH_STAGES),
         (parquet and is_judged, "`full/`", "Parquet, the columns of the full files"),
         (bool(task_names(dataset)), f"`{FOLDER}/`", "tasks for EleutherAI's lm-evaluation-harness"),
         (True, "`croissant.json`", "the files, hashes and columns for machines"),
         (True, "`manifest.json`", "sizes, drops, options and hashes of all files"),
     )
     return [(name, holds) for is_there, name, holds in rows if is_there]
+
+
+_BOTH_STAGES = (
+    "both questions of a row, in VCR's columns: which answer (Q->A), and which rationale, given the right one (QA->R); "
+    "labels of test apart, in `test_labels.jsonl`"
+)
 
 
 def _splits(dataset: Dataset) -> list[str]:
@@ -162,8 +179,10 @@ def _construction(run: Run) -> list[str]:
     lines = [
         f"{len(run.pool):,} contexts with {run.pool.n_candidates - 1:,} candidate negatives each (at most, "
         "where rows are ragged).",
+        *generator_lines(manifest),
         *_drop_sentences(manifest),
         *_perplexity_sentences(manifest),
+        *filter(None, [run.pool.features_told]),
     ]
     if shared := manifest.get("shared_texts", {}).get("n_golds_among_negatives"):
         lines.append(f"{shared:,} candidate negatives are the gold of another context.")
@@ -202,8 +221,13 @@ def _selection(dataset: Dataset) -> list[str]:
     """The section on how the wrong endings were chosen."""
     matching = dataset.run.matching
     if matching:
-        return ["## Matching", "", *matching_section(matching), "", "### Audit", "", *_audit(dataset)]
+        why = rationales_section(dataset)
+        return ["## Matching", "", *matching_section(matching), "", *why, *([""] * bool(why)), *_audited(dataset)]
     return ["## Filtering", "", *_filtering(dataset)]
+
+
+def _audited(dataset: Dataset) -> list[str]:
+    return ["### Audit", "", *_audit(dataset)]
 
 
 def _filtering(dataset: Dataset) -> list[str]:
@@ -219,10 +243,25 @@ def _filtering(dataset: Dataset) -> list[str]:
         "",
         "![held-out accuracy by iteration](curve.png)",
         "",
-        "### Audit",
-        "",
-        *_audit(dataset),
+        *_audited(dataset),
     ]
+
+
+def _guards(dataset: Dataset) -> list[str]:
+    """How many endings guards mark, of the pool, the assigned and the released; nothing where it was not guarded."""
+    pool = dataset.run.pool
+    places = guard_places(dataset.run, dataset.iteration)
+    released = guard_counts(
+        pool,
+        np.array([question.example.row for question in dataset.questions]),
+        np.array([question.columns for question in dataset.questions]),
+    )
+    if released is None:
+        return []
+    sentences = guard_sentences(dataset.run)
+    if dropped := pool.manifest.get("rows_dropped_by_guards"):
+        sentences.append(f"{dropped:,} contexts had too few endings left that were not flagged, and were left out.")
+    return [*markdown_table(guard_rows(places | {"of the released": released})), "", " ".join(sentences)]
 
 
 def _audit(dataset: Dataset) -> list[str]:
@@ -263,6 +302,8 @@ def _left_out(dataset: Dataset) -> list[str]:
         "",
         *markdown_table(_reason_rows("context left out because", dataset.left_out, LEFT_OUT)),
     ]
+    if dataset.run.matching:
+        return lines
     lines += [
         "",
         f"Second questions for training, whose answer is a generated ending that was ranked above gold: "
@@ -292,4 +333,14 @@ def _scoring(dataset: Dataset) -> list[str]:
         f"{', '.join(variants)}. A model that scores above chance, "
         f"{100 / (1 + dataset.options.n_distractors):.0f} %, without the right context reads answers off the endings. "
         "The validation split is scored, and shots are drawn from train.",
+        *(_SCORING_STAGES if dataset.rationales else ()),
     ]
+
+
+_SCORING_STAGES = (
+    "",
+    "```\nswag-af score path/of/this/folder predictions.jsonl\n```",
+    "",
+    "takes a prediction for each `annot_id`, and one for its rationale under the same with `:rationale` behind it; it "
+    "tells Q->A, QA->R, and Q->AR, both right, which is right by chance in the product of both.",
+)

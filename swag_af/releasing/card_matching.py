@@ -1,8 +1,13 @@
-"""The card of a dataset whose wrong answers were matched: what takes the place of the words about filtering."""
+"""The card of a dataset whose wrong answers were matched: what takes the place of the words about filtering.
+
+And what is said of rationales, where they were matched too.
+"""
 
 from swag_af.data.records import Matching
+from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
-from swag_af.reporting.markdown import bullets
+from swag_af.releasing.stages import FOLDER
+from swag_af.reporting.markdown import bullets, markdown_table
 
 PAPER = "[Zellers et al. 2019](https://arxiv.org/abs/1811.10830)"
 
@@ -24,6 +29,26 @@ def matching_section(matching: Matching) -> list[str]:
         "",
         "Right and wrong answers are the same texts, so that answers alone tell little by design. What a model of "
         "meaning would call equal to the right answer, and these models do not, may stand among the wrong ones.",
+    ]
+
+
+def rationales_section(dataset: Dataset) -> list[str]:
+    """How many rationales are asked for, how they were matched, what style gives away in them; nothing without any."""
+    why = dataset.rationales
+    if why is None or why.run.matching is None:
+        return []
+    asked = f"{len(why.questions):,} of the {len(dataset.questions):,} questions have a second one"
+    return [
+        "### Rationales",
+        "",
+        f"{asked}: which of {1 + dataset.options.n_distractors} rationales says why the right answer is right (QA->R). "
+        f"`{FOLDER}/` has both. The rationales were matched likewise, within the folds of the answers; no person has "
+        "judged them.",
+        "",
+        *bullets(why.run.matching["said"]),
+        "",
+        style_in_short(why.run, why.style),
+        *(["", *markdown_table(style_rows(why.run, why.style))] if why.style.findings else []),
     ]
 
 

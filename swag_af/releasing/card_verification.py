@@ -20,31 +20,44 @@ RULES = (
     "that ending as its answer is added to train, never to val or test. (Zellers et al. 2018, 3.5, A.4.)"
 )
 
+RULES_OF_MATCHING = (
+    "Each question was shown with its right answer and its wrong ones in random order; every answer was rated likely, "
+    "unlikely or gibberish, and the best and the second best were picked. It is released when the right answer is best "
+    "or second best, and enough wrong ones are left: those that are neither gibberish nor best, and of these the "
+    "second best only where the others are too few. (After Zellers et al. 2018, 3.5, A.4, where more endings were "
+    "shown than needed.)"
+)
+
 
 def verification_lines(dataset: Dataset) -> list[str]:
     """Rules, numbers, agreement and distribution of labels; figures are of the verdicts that count."""
     assert dataset.opinions is not None
     found = measure(dataset.opinions.counted)
+    judged = "right and of wrong answers" if dataset.run.matching else "found and of generated endings"
     sources = Counter(question.example.source for question in dataset.questions)
     rows = [("answer", "questions"), *((f"`{source}`", f"{n:,}") for source, n in sorted(sources.items()))]
     return [
-        RULES,
+        RULES_OF_MATCHING if dataset.run.matching else RULES,
         "",
         _numbers(dataset),
         "",
         *markdown_table(rows),
         "",
-        "`gold0` was ranked best, `gold1` second; `orig` at the first showing, `reannot` after bad endings were "
-        "replaced; `gen` is a generated answer.",
+        _SOURCES + ("." if dataset.run.matching else "; `gen` is a generated answer."),
         "",
         "Agreement of annotators, beside the figures of the paper:",
         "",
         *markdown_table(agreement_rows(found)),
         "",
-        "What was said of found and of generated endings:",
+        f"What was said of {judged}:",
         "",
         *markdown_table(distribution_rows(found)),
     ]
+
+
+_SOURCES = (
+    "`gold0` was ranked best, `gold1` second; `orig` at the first showing, `reannot` after bad endings were replaced"
+)
 
 
 def _numbers(dataset: Dataset) -> str:

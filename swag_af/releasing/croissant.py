@@ -11,6 +11,7 @@ from typing import Any
 from swag_af.data.files import sha256_file, write_json
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.stages import COLUMNS, FOLDER, columns_shown
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 CROISSANT = "croissant.json"
@@ -58,7 +59,7 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
         "keywords": [f"adversarial {method.lower()}", "multiple choice", "commonsense"],
         "inLanguage": "en",
         "version": "1.0.0",
-        "distribution": [_file(folder / name) for name in columns_of],
+        "distribution": [_file(folder, name) for name in columns_of],
         "recordSet": [_record_set(name, columns) for name, columns in columns_of.items()],
     }
 
@@ -71,23 +72,29 @@ def _columns_of_files(dataset: Dataset) -> dict[str, Sequence[str]]:
     if dataset.opinions is not None:
         full = full_columns(full_width(dataset.questions))
         found |= {f"{split}_full.csv": full for split in splits if split in FULL_SPLITS}
+    if dataset.rationales is not None:
+        found |= {f"{FOLDER}/{split}.jsonl": columns_shown(split) for split in splits}
     return found
 
 
-def _file(path: Path) -> dict[str, Any]:
+_NUMBERS = {"label", *(name for name, kind in COLUMNS.items() if kind in ("int64", "label"))}
+
+
+def _file(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
     return {
         "@type": "cr:FileObject",
-        "@id": path.name,
-        "name": path.name,
-        "contentUrl": path.name,
-        "encodingFormat": "text/csv",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": "text/csv" if path.suffix == ".csv" else "application/jsonlines",
         "contentSize": f"{path.stat().st_size} B",
         "sha256": sha256_file(path),
     }
 
 
 def _record_set(file: str, columns: Sequence[str]) -> dict[str, Any]:
-    name = file.removesuffix(".csv")
+    name = file.removesuffix(".csv").removesuffix(".jsonl")
     return {
         "@type": "cr:RecordSet",
         "@id": name,
@@ -97,7 +104,8 @@ def _record_set(file: str, columns: Sequence[str]) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{name}/{column}",
                 "name": column,
-                "dataType": "sc:Integer" if column == "label" else "sc:Text",
+                "dataType": "sc:Integer" if column in _NUMBERS else "sc:Text",
+                **({"repeated": True} if COLUMNS.get(column) == "list" else {}),
                 "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
             }
             for column in columns

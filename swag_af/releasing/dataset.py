@@ -16,7 +16,8 @@ from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT, Example, found_exam
 from swag_af.judging.verdicts import Judgement
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS, Question, drawn_examples, make_questions
-from swag_af.releasing.style import Style
+from swag_af.releasing.rationales import Rationales, rationale_run, rationales_of
+from swag_af.releasing.style import FEWEST_GROUPS, Style
 from swag_af.reporting.text import drop_reasons
 
 Found = Sequence[tuple[Example, Judgement | None]]
@@ -43,6 +44,8 @@ class Dataset:
     """Sizes of the groups of contexts that must share a split, the largest first."""
     groups: tuple[int, ...]
     """The number of each question's group, from 0."""
+    rationales: Rationales | None = None
+    """The questions that ask for the rationale of an answer, where rationales were matched."""
     style: Style = field(default_factory=Style)
     """What fresh filters find in the questions; empty until it is measured."""
 
@@ -74,23 +77,26 @@ def assemble(run: Run, options: ReleaseOptions) -> Dataset:
     """
     iteration = run.n_finished if options.iteration is None else options.iteration
     assignment = run.assignment(iteration)  # (N, A)
+    why = rationale_run(run)
     opinions = _opinions(run, assignment, options)
     found, left_out = _found(run, assignment, opinions, options)
     groups = _groups(run, found, options)  # (found,)
     split_of_row = _split(found, groups, options)
-    second, counts = second_examples(found, split_of_row)
+    second, counts = second_examples(found, split_of_row) if run.matching is None else ([], Counter[str]())
     examples = sorted([*(example for example, _ in found), *second], key=lambda one: (one.row, one.is_generated))
     group_of_row = {example.row: int(group) for (example, _), group in zip(found, groups, strict=True)}
+    questions = _questions(run, examples, split_of_row, options)
     return Dataset(
         run=run,
         options=options,
         iteration=iteration,
-        questions=_questions(run, examples, split_of_row, options),
+        questions=questions,
         left_out=left_out,
-        second_left_out={reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions else {},
+        second_left_out={reason: counts[reason] for reason in SECOND_LEFT_OUT} if opinions and not run.matching else {},
         opinions=opinions,
         group_sizes=tuple(sorted(np.bincount(groups).tolist(), reverse=True)),
         groups=tuple(group_of_row[example.row] for example in examples),
+        rationales=_rationales(why, questions, options),
     )
 
 
@@ -109,7 +115,8 @@ def _found(
         _check_enough(run, options)
         rng = np.random.default_rng((options.seed, 0))
         return [(example, None) for example in drawn_examples(assignment, options.n_distractors, rng=rng)], {}
-    found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors)
+    kept = run.matching is not None
+    found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors, keep_second=kept)
     left_out = {reason: counts[reason] for reason in LEFT_OUT}
     _check_some(found, left_out, options)
     return [*found], left_out
@@ -136,10 +143,18 @@ def _questions(
     return make_questions(run, placed, options.n_distractors, rng=np.random.default_rng((options.seed, 2)))
 
 
+def _rationales(why: Run | None, questions: list[Question], options: ReleaseOptions) -> Rationales | None:
+    if why is None:
+        return None
+    _check_enough(why, options)
+    made = rationales_of(why, questions, options.n_distractors, seed=options.seed)
+    return made if made.questions else None
+
+
 def _check_enough(run: Run, options: ReleaseOptions) -> None:
     if options.n_distractors >= run.start.shape[1]:
         raise ExhaustedError(
-            f"--n-distractors {options.n_distractors}: {options.run} assigns {run.start.shape[1] - 1} "
+            f"--n-distractors {options.n_distractors}: {run.path or options.run} assigns {run.start.shape[1] - 1} "
             "negatives a context. Ask for fewer."
         )
 
@@ -153,7 +168,17 @@ def _check_some(found: Found, left_out: dict[str, int], options: ReleaseOptions)
 
 
 def shortfalls(dataset: Dataset) -> list[str]:
-    """A sentence for each split that has less than half of the questions asked for."""
+    """A sentence for each split that has less than half of the questions asked for, and one where a matching has too
+    few folds for style to be measured."""
+    n_groups = len(dataset.group_sizes)
+    few = [
+        f"style cannot be measured in {n_groups} groups, which are the folds of the matching. Match in {FEWEST_GROUPS} "
+        "--folds or more; with near-duplicates in several folds it takes more."
+    ]
+    return [*_small_splits(dataset), *(few if dataset.run.matching and n_groups < FEWEST_GROUPS else [])]
+
+
+def _small_splits(dataset: Dataset) -> list[str]:
     n_found = len(dataset.questions) - dataset.n_generated
     asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
     return [

@@ -7,7 +7,7 @@
 Parquet files are named as the Hugging Face hub expects; `swag_af.releasing.hub` declares them in the card.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,7 +102,14 @@ def _json_record(question: Question) -> dict[str, Any]:
 
 
 def _write_parquet(path: Path, columns: Sequence[str], records: Sequence[dict[str, Any]]) -> None:
+    write_table(path, {name: "label" if name == "label" else "string" for name in columns}, records)
+
+
+def write_table(path: Path, columns: Mapping[str, str], records: Sequence[dict[str, Any]]) -> None:
+    """Write `records` as Parquet; `columns` says of each what it holds: `string`, `int64`, `label`, or `list` of
+    strings."""
     pa, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    types = [(name, pa.int64() if name == "label" else pa.string()) for name in columns]
+    types = {"string": pa.string(), "int64": pa.int64(), "label": pa.int64(), "list": pa.list_(pa.string())}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     path.parent.mkdir(exist_ok=True)
-    parquet.write_table(pa.Table.from_pylist(list(records), schema=pa.schema(types)), path)
+    parquet.write_table(pa.Table.from_pylist(list(records), schema=schema), path)

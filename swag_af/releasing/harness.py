@@ -5,19 +5,23 @@
     NAME_shuffled_context   the context of a question about another video: what any context gives away
     NAME_variants           the group of all three
 
+Where rationales were matched there are three more, `NAME_rationales_full` and so on, in the same group.
+
 The tasks load the questions by a copy of `lm_eval_utils`. The validation split is scored, because test may be published
 without its labels; few-shot examples are drawn from train.
 """
 
 import inspect
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from swag_af.data.files import write_text
-from swag_af.releasing import lm_eval_utils
+from swag_af.releasing import lm_eval_rationales, lm_eval_utils
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.questions import Question
 
-FOLDER = "lm_eval"
+FOLDER, RATIONALES = "lm_eval", "rationales"
 
 VARIANTS = {
     "full": "doc_to_text: query",
@@ -27,7 +31,7 @@ VARIANTS = {
 """The lines that each variant adds to `_COMMON`."""
 
 _COMMON = """task: {task}
-custom_dataset: !function utils.load
+custom_dataset: !function {loader}.load
 output_type: multiple_choice
 training_split: train
 validation_split: validation
@@ -50,27 +54,45 @@ metadata:
 def task_names(dataset: Dataset) -> list[str]:
     """The names of the tasks, the group last; none without validation questions.
 
-    The variant with shuffled contexts exists only where no video has more than half of the questions.
+    The variants with shuffled contexts exist only where no video has more than half of the questions.
     """
-    videos = [question.video for question in dataset.of_split("val")]
-    if not videos:
-        return []
+    tasks = [task for task, _, _ in _tasks(dataset)]
+    return [*tasks, f"{_prefix(dataset)}_variants"] if tasks else []
+
+
+def _tasks(dataset: Dataset) -> list[tuple[str, str, str]]:
+    """The name of each task, its variant, and the file beside it that loads its questions."""
+    prefix, why = _prefix(dataset), dataset.rationales
+    tasks = [(f"{prefix}_{name}", name, "utils") for name in _variants(dataset.questions)]
+    if why is not None:
+        tasks += [(f"{prefix}_{RATIONALES}_{name}", name, RATIONALES) for name in _variants(why.questions)]
+    return tasks
+
+
+def _prefix(dataset: Dataset) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", dataset.options.out.resolve().name.lower()).strip("_") or "dataset"
+
+
+def _variants(questions: Sequence[Question]) -> list[str]:
+    """The variants that there can be of questions, whose validation split is scored."""
+    videos = [question.video for question in questions if question.split == "val"]
     others = lm_eval_utils.questions_of_other_videos(videos)
     can_shuffle = all(videos[i] != videos[other] for i, other in enumerate(others))
-    prefix = re.sub(r"[^a-z0-9]+", "_", dataset.options.out.resolve().name.lower()).strip("_") or "dataset"
-    tasks = [f"{prefix}_{name}" for name in VARIANTS if can_shuffle or name != "shuffled_context"]
-    return [*tasks, f"{prefix}_variants"]
+    return [name for name in VARIANTS if can_shuffle or name != "shuffled_context"] if videos else []
 
 
 def write_harness(folder: Path, dataset: Dataset) -> None:
     """Write the folder `lm_eval`; nothing without validation questions."""
-    if not task_names(dataset):
+    tasks = _tasks(dataset)
+    if not tasks:
         return
     (folder / FOLDER).mkdir()
-    *tasks, group = task_names(dataset)
-    for task in tasks:
-        variant = next(lines for name, lines in VARIANTS.items() if task.endswith(name))
-        write_text(folder / FOLDER / f"{task}.yaml", _COMMON.format(task=task, variant=variant))
-    listed = "".join(f"  - {task}\n" for task in tasks)
+    for task, variant, loader in tasks:
+        text = _COMMON.format(task=task, variant=VARIANTS[variant], loader=loader)
+        write_text(folder / FOLDER / f"{task}.yaml", text)
+    listed = "".join(f"  - {task}\n" for task, _, _ in tasks)
+    group = f"{_prefix(dataset)}_variants"
     write_text(folder / FOLDER / f"{group}.yaml", f"group: {group}\ntask:\n{listed}metadata:\n  version: 1.0\n")
     write_text(folder / FOLDER / "utils.py", inspect.getsource(lm_eval_utils))
+    if dataset.rationales is not None:
+        write_text(folder / FOLDER / f"{RATIONALES}.py", inspect.getsource(lm_eval_rationales))

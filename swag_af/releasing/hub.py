@@ -1,11 +1,12 @@
 """The YAML header of the dataset card, from which the Hugging Face hub and `datasets.load_dataset` know the files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.formats import HUB_NAMES
 from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.stages import COLUMNS, FOLDER
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
@@ -32,7 +33,7 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         "task_categories:\n- multiple-choice",
         f"tags:\n- adversarial-{'matching' if matched else 'filtering'}\n- commonsense",
     ]
-    configs = ["regular", "full"] if judged else ["regular"]
+    configs = [*(["regular", "full"] if judged else ["regular"]), *([FOLDER] if dataset.rationales else [])]
     if "parquet" in formats:
         lines += ["dataset_info:", *(line for name in configs for line in _info_lines(dataset, name))]
     lines += ["configs:", *(line for name in configs for line in _config_lines(dataset, name, "parquet" in formats))]
@@ -45,17 +46,34 @@ def size_category(n: int) -> str:
 
 
 def _info_lines(dataset: Dataset, config: str) -> list[str]:
-    n_choices = 1 + dataset.options.n_distractors
-    columns = regular_columns(n_choices) if config == "regular" else full_columns(full_width(dataset.questions))
+    labels = [f"          '{i}': '{i}'" for i in range(1 + dataset.options.n_distractors)]
+    types = {
+        "label": ["    dtype:", "      class_label:", "        names:", *labels],
+        "string": ["    dtype: string"],
+        "int64": ["    dtype: int64"],
+        "list": ["    sequence: string"],
+    }
     lines = [f"- config_name: {config}", "  features:"]
-    for column in columns:
-        lines.append(f"  - name: {column}")
-        if column == "label":
-            lines += ["    dtype:", "      class_label:", "        names:"]
-            lines += [f"          '{i}': '{i}'" for i in range(n_choices)]
-        else:
-            lines.append("    dtype: string")
+    for column, kind in _columns(dataset, config).items():
+        lines += [f"  - name: {column}", *types[kind]]
     return lines
+
+
+def _columns(dataset: Dataset, config: str) -> Mapping[str, str]:
+    """What each column of a configuration holds."""
+    if config == FOLDER:
+        return COLUMNS
+    n_choices = 1 + dataset.options.n_distractors
+    names = regular_columns(n_choices) if config == "regular" else full_columns(full_width(dataset.questions))
+    return {name: "label" if name == "label" else "string" for name in names}
+
+
+_PLACES = {
+    "regular": ("data", "{}.csv"),
+    "full": ("full", "{}_full.csv"),
+    FOLDER: (FOLDER, f"{FOLDER}/{{}}.jsonl"),
+}
+"""Of each configuration the folder of its Parquet files, and its file of a split where there is no Parquet."""
 
 
 def _config_lines(dataset: Dataset, config: str, has_parquet: bool) -> list[str]:
@@ -64,7 +82,7 @@ def _config_lines(dataset: Dataset, config: str, has_parquet: bool) -> list[str]
         splits = [split for split in splits if split in FULL_SPLITS]
     lines = [f"- config_name: {config}", *(["  default: true"] if config == "regular" else []), "  data_files:"]
     for split in splits:
-        folder, suffix = ("data", "") if config == "regular" else ("full", "_full")
-        path = f"{folder}/{HUB_NAMES[split]}-*.parquet" if has_parquet else f"{split}{suffix}.csv"
+        folder, plain = _PLACES[config]
+        path = f"{folder}/{HUB_NAMES[split]}-*.parquet" if has_parquet else plain.format(split)
         lines += [f"  - split: {HUB_NAMES[split]}", f"    path: {path}"]
     return lines

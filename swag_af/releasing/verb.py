@@ -4,6 +4,7 @@ Writes a folder whole or not at all: SWAG's CSV files always, JSONL and Parquet 
 metadata, tasks for lm-evaluation-harness, and a manifest with the hash of every file.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from swag_af.data.files import (
     write_manifest,
     write_text,
 )
-from swag_af.data.pool.folder import FILTER_TABLES, TEXT_TABLES
-from swag_af.data.progress import progress
+from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
+from swag_af.data.progress import Advance, progress
 from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_names
 from swag_af.releasing.card import dataset_card
@@ -29,6 +30,9 @@ from swag_af.releasing.dataset import Dataset, assemble
 from swag_af.releasing.formats import formats_wanted, write_parquet, write_questions_jsonl
 from swag_af.releasing.harness import task_names, write_harness
 from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.rationales import rationale_run
+from swag_af.releasing.stages import write_stages
 from swag_af.releasing.style import measure_style, style_filters
 from swag_af.releasing.swag_csv import write_full, write_regular
 from swag_af.reporting.plot import plot_run
@@ -40,13 +44,13 @@ def release(options: ReleaseOptions) -> Dataset:
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
     names = style_filters(run, options)
-    run.pool.check_tables(FILTER_TABLES if names else (*TEXT_TABLES, "groups"))  # a fault is none of a filter's
-    with progress("release", 3 + len(names), "steps") as advance, replacing(options.out) as folder:
+    n_stages = 1 if rationale_run(run) is None else 2
+    tables = FILTER_TABLES if names else (*TEXT_TABLES, "groups")
+    run.pool.check_tables((*GUARD_TABLES, *tables))  # a fault is none of a filter's
+    with progress("release", 3 + n_stages * len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
         advance(1)
-        groups = np.array(dataset.groups)
-        style = measure_style(run, dataset.questions, groups, names, seed=options.seed, advance=advance)
-        dataset = replace(dataset, style=style)
+        dataset = _with_style(dataset, names, advance)
         advance(0, note="writing the questions")
         folder.mkdir(parents=True)
         _write_questions(folder, dataset, formats)
@@ -54,6 +58,18 @@ def release(options: ReleaseOptions) -> Dataset:
         _write_about(folder, dataset, formats)
         advance(1)
     return dataset
+
+
+def _with_style(dataset: Dataset, names: Sequence[str], advance: Advance) -> Dataset:
+    """The dataset with what fresh filters find in its questions, and in those about rationales."""
+    groups, seed, why = np.array(dataset.groups), dataset.options.seed, dataset.rationales
+    style = measure_style(dataset.run, dataset.questions, groups, names, seed=seed, advance=advance)
+    if why is not None:
+        group_of = dict(zip((question.id for question in dataset.questions), dataset.groups, strict=True))
+        theirs = np.unique([group_of[question.id] for question in why.questions], return_inverse=True)[1]
+        of_why = measure_style(why.run, why.questions, theirs, names, seed=seed, advance=advance)
+        why = replace(why, style=of_why)
+    return replace(dataset, style=style, rationales=why)
 
 
 def _check_replaceable(out: Path, force: bool) -> None:
@@ -71,6 +87,7 @@ def _write_questions(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -
         write_questions_jsonl(folder, dataset.questions)
     if "parquet" in formats:
         write_parquet(folder, dataset.questions, full=dataset.opinions is not None)
+    write_stages(folder, dataset, formats)
 
 
 def _write_about(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
@@ -91,17 +108,39 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "n_choices": 1 + dataset.options.n_distractors,
         "iteration": dataset.iteration,
         "pool_identity": dataset.run.pool.identity,
+        **_generator_record(dataset),
         "human_verdicts": _verdicts_record(dataset),
         "n_generated_answers": dataset.n_generated,
         "left_out": dataset.left_out,
         "second_left_out": dataset.second_left_out,
         "n_groups": len(dataset.group_sizes),
         "audits": {"summary": style_in_short(dataset.run, dataset.style), **dataset.style.as_record()},
+        **_rationales_record(dataset),
         "formats": ["csv", *formats],
         "harness_tasks": task_names(dataset),
         "sha256": {path.as_posix(): sha256_file(folder / path) for path in files},
         "made_by": {"verb": "release", "options": asdict(dataset.options)},
     }
+
+
+def _rationales_record(dataset: Dataset) -> dict[str, Any]:
+    """What there is of rationales, under `rationales`; nothing where there are none."""
+    why = dataset.rationales
+    if why is None:
+        return {}
+    record = {
+        "n_questions": len(why.questions),
+        "splits": {split: sum(question.split == split for question in why.questions) for split in SPLITS},
+        "pool_identity": why.run.pool.identity,
+        "audits": {"summary": style_in_short(why.run, why.style), **why.style.as_record()},
+    }
+    return {"rationales": record}
+
+
+def _generator_record(dataset: Dataset) -> dict[str, Any]:
+    """What wrote the wrong endings, where the pool says so."""
+    record = dataset.run.pool.manifest.get("generator")
+    return {} if record is None else {"generator": record}
 
 
 def _verdicts_record(dataset: Dataset) -> dict[str, Any] | None:

@@ -52,6 +52,7 @@ def distributions(run: Run) -> str:
         "distributions",
         iteration=run.n_finished,
         has_features=len(quantities) > 1,
+        features_told=run.pool.features_told,
         why_no_features=why_no_features,
         matched=run.matching is not None,
         charts=[_distribution_chart(quantity, filtered=run.matching is None) for quantity in quantities],

@@ -1,6 +1,7 @@
 """The sections of a report about how the run was made: command, options, hashes, versions, seconds."""
 
 import hashlib
+import json
 import platform
 import shlex
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from swag_af.af.options import FilterOptions
 from swag_af.data.run import Run
 from swag_af.reporting.page import render
 from swag_af.reporting.subject import Subject
-from swag_af.reporting.text import duration
+from swag_af.reporting.text import duration, generator_lines
 
 
 def provenance(subject: Subject) -> str:
@@ -29,6 +30,8 @@ def provenance(subject: Subject) -> str:
         command=command_of(FilterOptions, "filter", made_by["options"]) if made_by.get("verb") == "filter" else "",
         options={name.replace("_", " "): value for name, value in options.items()},
         matched=matched,
+        generator=[line.replace("`", "") for line in generator_lines(subject.run.pool.manifest)],
+        prompt=_prompt(subject.run.pool.manifest.get("generator", {}).get("prompt") or {}),
         hashes=_hashes(subject.run),
         versions=_versions(),
         filters={
@@ -36,6 +39,12 @@ def provenance(subject: Subject) -> str:
             for name, settings in manifest.get("filters", {}).items()
         },
     )
+
+
+def _prompt(record: Mapping[str, Any]) -> str:
+    """All that a language model was told, as JSON; empty where there was none."""
+    told = {name: value for name, value in record.items() if name not in ("sha256", "shows_gold", "name")}
+    return json.dumps(told, indent=1, ensure_ascii=False) if told else ""
 
 
 def command_of(dataclass: type, verb: str, options: Mapping[str, Any]) -> str:

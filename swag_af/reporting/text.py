@@ -18,12 +18,14 @@ from swag_af.auditing.summary import (
 )
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
+from swag_af.data.errors import told
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.run import Run
 from swag_af.reporting.plot import curves, ends
 
 if TYPE_CHECKING:
     from swag_af.lm.estimate import Estimate
+    from swag_af.lm.texts.estimate import TextEstimate
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -72,6 +74,42 @@ def estimate_lines(estimate: "Estimate") -> list[str]:
         lines.append(f"        and about {duration(e.seconds_to_train)} first, to train the models of folds {folds}")
     rate = f"{e.products_per_second / 1e9:,.0f} GFLOP/s"
     return [*lines, "", f"From the operations that it takes and the {rate} just measured here. Nothing was written."]
+
+
+def text_estimate_lines(estimate: "TextEstimate") -> list[str]:
+    """The same of a generator of text: what it says itself, or what a few contexts took."""
+    e = estimate
+    left_out = f"; left out: {drop_reasons(e.unfit)}" if e.unfit else ""
+    lines = [f"{e.n_contexts:,} contexts to answer{left_out}"]
+    if e.forecast or not e.n_tried:
+        return [*lines, *e.forecast, "", "Nothing was asked for and nothing was written."]
+    seconds = e.seconds_to_begin + e.seconds_a_context * e.n_contexts
+    tried = f"{e.n_dropped} of {e.n_tried} contexts dropped, {100 * e.rejected_share:.0f} % of texts rejected"
+    return [
+        *lines,
+        f"disk    {e.disk_bytes / 1e9:.2f} GB, half of it until the pool is there",
+        f"time    about {duration(seconds)}, {e.seconds_a_context:.2g} s a context",
+        f"tried   {tried}",
+        "",
+        f"From {e.n_tried} contexts just answered here. Nothing was written.",
+    ]
+
+
+def generator_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """What wrote the endings of a pool, with its prompt, in sentences; empty for the paper's LSTMs and for texts of
+    one's own."""
+    record = manifest.get("generator")
+    if record is None:
+        return []
+    settings = {name: value for name, value in record.items() if name not in ("name", "model", "prompt")}
+    said = ", ".join(f"{name.replace('_', ' ')} {told(value)}" for name, value in settings.items())
+    model = f", {record['model']}" if record.get("model") else ""
+    lines = [f"Candidate negatives are written by `{record['name']}`{model}" + (f" ({said})." if said else ".")]
+    if prompt := record.get("prompt"):
+        gold = "is shown the right ending" if prompt["shows_gold"] else "is not shown the right ending"
+        name = f"`{prompt['name']}`, " if prompt.get("name") else ""
+        lines.append(f"Prompt: {name}{prompt['task']} The model {gold}. SHA-256 {prompt['sha256'][:12]}.")
+    return lines
 
 
 def _of_workers(n: int) -> str:

@@ -11,10 +11,11 @@ import numpy as np
 
 from swag_af.auditing.summary import below_in_short, comparison_sentence, comparisons, marked, took_part
 from swag_af.data.files import check_output, write_text
-from swag_af.data.pool.folder import TEXT_TABLES
+from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import percent
 from swag_af.reporting.endings import distributions, questions
+from swag_af.reporting.guards import guards
 from swag_af.reporting.iterations import audits, curve, work
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.page import page
@@ -29,7 +30,7 @@ REPORT = "report.html"
 def report(options: ReportOptions) -> Path:
     """The verb `report`: write the page and return its path; in the folder of a run of filters, draw its curve."""
     run = open_run(options.run)
-    run.pool.check_tables((*TEXT_TABLES, "lengths"))
+    run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES, "lengths"))
     if options.out is not None:
         check_output(options.out, force=options.force)
     verified = verification_of(run, options)
@@ -50,6 +51,7 @@ def write_report(run: Run, path: Path | str, *, n_questions: int = 20, verified:
     by_iteration = {"curve": curve, "audits": audits, "work": lambda subject: work(subject.run)}
     sections = {
         **{name: write(subject) for name, write in by_iteration.items() if run.matching is None or name == "audits"},
+        **({"guards": guards(run)} if "flagged" in run.pool.tables else {}),
         "distributions": distributions(run),
         "questions": questions(subject, n_questions),
         **({"people": verification(subject, verified)} if verified else {}),

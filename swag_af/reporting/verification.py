@@ -86,7 +86,7 @@ def verification_of(run: Run, options: ReportOptions) -> Verification | None:
     shared = len({verdict.item for verdict in opinions.counted}) < len(opinions.counted)
     beside = model if shared and importlib.util.find_spec("crowdkit") else "majority"
     agreement = measure(opinions.counted, model=beside)
-    return Verification(opinions, agreement, options.judge, *_outcomes(opinions, len(run.pool), N_DISTRACTORS))
+    return Verification(opinions, agreement, options.judge, *_outcomes(opinions, run))
 
 
 def how_to_include(run_path: Path | None) -> str | None:
@@ -100,20 +100,29 @@ def how_to_include(run_path: Path | None) -> str | None:
     )
 
 
-def _outcomes(opinions: Opinions, n_rows: int, n_distractors: int) -> tuple[dict[str, int], dict[str, int]]:
+def _outcomes(opinions: Opinions, run: Run) -> tuple[dict[str, int], dict[str, int]]:
     """`Verification.questions` and `Verification.left_out`, by the rules of `release`."""
-    found, left_out = found_examples(opinions.judgements, n_rows, n_distractors)
+    n_rows, is_matched = len(run.pool), run.matching is not None
+    found, left_out = found_examples(opinions.judgements, n_rows, _n_distractors(run), keep_second=is_matched)
     second, second_left_out = second_examples(found, dict.fromkeys(range(n_rows), "train"))
     sources = Counter(example.source for example, _ in found)
     questions = {
         "found, ranked best": sources["gold0-orig"],
         "found, ranked second best": sources["gold1-orig"],
         "found, after a refill": sources["gold0-reannot"] + sources["gold1-reannot"],
-        "generated, ranked best before gold": len(second),
     }
     reasons = {why: left_out[reason] for reason, why in LEFT_OUT.items()}
+    if is_matched:
+        return questions, reasons
+    questions["generated, ranked best before gold"] = len(second)
     gibberish = "generated_gibberish"
     return questions, reasons | {f"second question: {SECOND_LEFT_OUT[gibberish]}": second_left_out[gibberish]}
+
+
+def _n_distractors(run: Run) -> int:
+    """How many a question is released with, unless more or fewer are asked for: all there are, where fewer were
+    matched."""
+    return N_DISTRACTORS if run.matching is None else min(N_DISTRACTORS, run.start.shape[1] - 1)
 
 
 def verification(subject: Subject, verified: Verification) -> str:
@@ -229,16 +238,17 @@ def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
     return {
         "phrase": phrase(run.pool.contexts[item.row]),
         "endings": [_judged_ending(run, judgement, place) for place in order],
-        "outcome": f"{by}; {_outcome(judgement)}",
+        "outcome": f"{by}; {_outcome(run, judgement)}",
     }
 
 
-def _outcome(judgement: Judgement) -> str:
+def _outcome(run: Run, judgement: Judgement) -> str:
     """Whether an item makes questions, or why it does not."""
-    reason = why_not_found(judgement, N_DISTRACTORS)
+    n, is_matched = _n_distractors(run), run.matching is not None
+    reason = why_not_found(judgement, n, fewest=n if is_matched else 0)
     if reason:
         return f"left out: {LEFT_OUT[reason]}"
-    second = generated_is_preferred(judgement) and not judgement.item.round
+    second = generated_is_preferred(judgement) and not judgement.item.round and not is_matched
     return "makes two questions" if second else "makes a question"
 
 

@@ -1,5 +1,7 @@
 """The items of a verification: which are still open, and which one an annotator gets next.
 
+Items with endings that guards have marked (`swag-af guard`) come first, those with most of them before others.
+
 An item is open while it needs more answers: fewer than `annotators`, or, until `most_annotators`, one more than it has
 when they disagree. Once closed, an item with too few sensible endings is refilled from the run's assignment and shown
 again, to people who have not seen its row.
@@ -12,7 +14,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Row, delete, exists, func, insert, literal, or_, select, true, update
 
+from swag_af.data.pool.guarded import n_marked
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Verdict, is_example, judge, make_items, refill
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.schema import annotators, checks, items, settings, tasks, writing
 from swag_af.verify.store import Store, verdict_of
 
@@ -32,6 +38,18 @@ class Rules:
     most_annotators: int = 3
     seed: int = 0
     """Breaks ties among endings (`verdicts.judge`)."""
+    pool: CandidatePool | None = None
+    """The pool whose guards say which endings are marked; None where no order by marks is wanted."""
+
+    def n_marked(self, item: Item) -> int:
+        """How many of the item's endings a guard has marked."""
+        return n_marked(self.pool, item.row, item.columns) if self.pool is not None else 0
+
+
+def rules_of(run: Run, options: ServeOptions) -> Rules:
+    """The rules of `verify serve` for the endings of a run."""
+    per_item = options.annotators_per_item, options.max_annotators_per_item
+    return Rules(run.assignment(options.iteration), *per_item, options.seed, run.pool)
 
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
@@ -41,7 +59,9 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
     now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(items.c.row)))
-        new = [_line(made[row], rank, UNTOUCHED, rules) for rank, row in enumerate(order.tolist()) if row not in known]
+        ranks = [rank - len(made) * rules.n_marked(made[row]) for rank, row in enumerate(order.tolist())]
+        drawn = zip(ranks, order.tolist(), strict=True)
+        new = [_line(made[row], rank, UNTOUCHED, rules) for rank, row in drawn if row not in known]
         for i in range(0, len(new), N_AT_ONCE):
             connection.execute(insert(items), new[i : i + N_AT_ONCE])
         if connection.scalar(select(settings.c.value).where(settings.c.name == "rules")) != now:

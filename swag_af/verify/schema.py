@@ -64,7 +64,9 @@ items = Table(
     Column("row", Integer, nullable=False),
     Column("round", Integer, nullable=False),
     Column("columns", JSON, nullable=False),
-    Column("rank", Integer, nullable=False),  # the order in which items are shown, drawn by the seed
+    Column(
+        "rank", Integer, nullable=False
+    ),  # the order in which items are shown, drawn by the seed; below 0 where guards marked endings
     Column("priority", Integer, nullable=False),  # 0 disagreement, 1 some answers, 2 refilled, 3 untouched
     Column("n_answers", Integer, nullable=False),  # those that count
     Column("wanted", Integer, nullable=False),  # answers it needs, as far as is known by now

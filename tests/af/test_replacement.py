@@ -27,7 +27,7 @@ def cases(draw):
     return scores, assignment, counts, keys, draw(st.integers(1, 4))
 
 
-def run(case, rule, pick, *, lazy=True):
+def run(case, rule, pick, *, lazy=True, flagged=None):
     scores, assignment, counts, keys, n_easy = case
     asked = []
 
@@ -36,7 +36,7 @@ def run(case, rule, pick, *, lazy=True):
         return scores[rows[:, None], columns]
 
     assigned_scores = np.take_along_axis(scores, assignment.astype(int), axis=1)
-    return replace(assignment, assigned_scores, counts, score, keys, Policy(n_easy, rule, pick, lazy))
+    return replace(assignment, assigned_scores, counts, score, keys, Policy(n_easy, rule, pick, lazy), flagged)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -76,6 +76,58 @@ def test_gold_stays_nothing_repeats_and_newcomers_pass(case, rule, pick):
         old, new = scores[row, assignment[row, column]], scores[row, result.assignment[row, column]]
         assert old < scores[row, 0], "only easy distractors leave"
         assert new > (scores[row, 0] if rule == "released" else old)
+
+
+def flags_of(case, share):
+    """(n, K) which candidates are flagged, never gold; some of those assigned may be."""
+    scores, assignment, *_ = case
+    rng = np.random.default_rng(int(assignment.sum()) + scores.size)
+    flagged = rng.random(scores.shape) < share
+    flagged[:, 0] = False
+    return flagged
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pick", PICKS)
+@given(case=cases(), share=st.sampled_from([0.1, 0.5, 0.9, 1.0]))
+@settings(max_examples=80, deadline=None)
+def test_no_flagged_candidate_enters_and_the_walk_equals_the_reference(case, rule, pick, share):
+    scores, assignment, counts, keys, n_easy = case
+    flagged = flags_of(case, share)
+    result = run(case, rule, pick, flagged=flagged)
+    entered = result.assignment != assignment
+    rows = np.nonzero(entered)[0]
+    assert not flagged[rows, result.assignment[entered]].any()
+    for i in range(len(scores)):
+        policy = Policy(n_easy, rule, pick)
+        expected = replace_row(
+            scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], policy, flagged[i]
+        )
+        np.testing.assert_array_equal(result.assignment[i], expected)
+
+
+@pytest.mark.parametrize("pick", PICKS)
+@given(case=cases())
+@settings(max_examples=40, deadline=None)
+def test_a_table_without_a_flag_changes_nothing(case, pick):
+    scores, *_ = case
+    with_table, without = run(case, "paper", pick, flagged=np.zeros(scores.shape, bool)), run(case, "paper", pick)
+    np.testing.assert_array_equal(with_table.changes, without.changes)
+    assert (with_table.n_scored, with_table.n_unassigned) == (without.n_scored, without.n_unassigned)
+
+
+def test_flagged_candidates_are_not_scored():
+    scores, asked = np.arange(8.0)[None], []
+
+    def score(rows, columns):
+        asked.extend(columns.ravel().tolist())
+        return scores[rows[:, None], columns]
+
+    keys = draw_keys(1, 8, 3, rng=np.random.default_rng(0))
+    flagged = np.isin(np.arange(8), [3, 5, 6])[None]
+    result = replace(np.array([[0, 1, 2]]), np.array([[9.0, 1, 2]]), np.array([8]), score, keys, Policy(), flagged)
+    assert result.n_unassigned == 2
+    assert set(asked) <= {0, 4, 7}
 
 
 def test_newcomers_are_drawn_uniformly_from_those_that_pass():

@@ -36,10 +36,13 @@ from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.describing.options import DescribeOptions
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
 from swag_af.filters.nli.options import TrainNLIOptions
+from swag_af.guarding.options import GuardOptions
 from swag_af.judging.options import AgreementOptions
 from swag_af.judging.verdicts import Item, write_verdicts
-from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TrainLMOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
 from swag_af.matching.options import MatchingOptions, MatchOptions, PairColumns
 from swag_af.pruning.options import PruneOptions
 from swag_af.refining.options import RefineOptions
@@ -429,9 +432,20 @@ THREE_FORMS = {
         TrainLMOptions(Path("c.jsonl"), folds=(0, 2), use_dropped=False, lm=LMOptions(hidden=64, learning_rate=4e-3)),
     ),
     "generate": (
-        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true",
-        "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run",
-        GenerateOptions(Path("c.jsonl"), limit=500, features="lazy", shard="2/8", dry_run=True),
+        "contexts = 'c.jsonl'\nlimit = 500\nfolds = []\nfeatures = 'lazy'\nshard = '2/8'\ndry_run = true\n"
+        "generator = 'ngram'\n[text]\nprompt = 'p.toml'\nnormalise = false\n[endpoint]\nmax_requests = 9",
+        "generate c.jsonl --limit 500 --features lazy --shard 2/8 --dry-run --generator ngram --prompt p.toml "
+        "--no-normalise --max-requests 9",
+        GenerateOptions(
+            Path("c.jsonl"),
+            generator="ngram",
+            limit=500,
+            features="lazy",
+            shard="2/8",
+            dry_run=True,
+            text=TextOptions("p.toml", normalise=False),
+            endpoint=EndpointOptions(max_requests=9),
+        ),
     ),
     "train-nli": (
         "data = ['p.jsonl']\nmodel = 'decomp'\nhidden = 64\nneutral_share = 0.5\n[reading]\nlayout = 'columns'",
@@ -439,6 +453,11 @@ THREE_FORMS = {
         TrainNLIOptions(
             (Path("p.jsonl"),), model="decomp", hidden=64, neutral_share=0.5, reading=ReadingOptions(layout="columns")
         ),
+    ),
+    "guard": (
+        "pool = 'p'\nby = 'words,likelihood'\nthresholds = 'words=0.7'\nout = 'g'\nmin-negatives = 9",
+        "guard p --by words,likelihood --thresholds words=0.7 --out g --min-negatives 9",
+        GuardOptions(Path("p"), "words,likelihood", "words=0.7", out=Path("g"), min_negatives=9),
     ),
     "refine": (
         "data = ['q.jsonl']\njudge = 'ngrams,chars'\nrecipe = 'mmmu-pro'\nmore_than = 4\nvotes = 2\n"
@@ -518,6 +537,11 @@ THREE_FORMS = {
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
     ),
+    "probe-endpoint": (
+        "url = 'http://h:1'\njournal = 'j'\n[endpoint]\nmodel = 'm'\nmax_requests = 9",
+        "probe-endpoint http://h:1 --journal j --model m --max-requests 9",
+        ProbeEndpointOptions("http://h:1", Path("j"), endpoint=EndpointOptions(model="m", max_requests=9)),
+    ),
     "prune": (
         "data = ['a.jsonl']\nby = 'probes'\ntarget = 900\n[columns]\nlabel_column = 'gold'",
         "prune a.jsonl --by probes --target 900 --label-column gold",
@@ -527,6 +551,11 @@ THREE_FORMS = {
             target=900,
             reading=ReadingOptions(columns=InstanceColumns(label_column="gold")),
         ),
+    ),
+    "diagnose": (
+        "run = 'r'\nfilters = 'bow,ngrams'\nlimit = 900\njson = 'd.json'",
+        "diagnose r --filters bow,ngrams --limit 900 --json d.json",
+        DiagnoseOptions(Path("r"), filters="bow,ngrams", limit=900, json=Path("d.json")),
     ),
     "baselines": (
         "data = ['a.jsonl']\nmodels = 'random,tfidf'\nseeds = 2\n[columns]\nlabel_column = 'gold'",

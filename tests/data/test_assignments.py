@@ -20,6 +20,34 @@ def test_a_random_assignment_is_sound(n_assigned: int, counts: list[int], seed: 
     check_assignment(assignment, np.array(counts))
 
 
+@given(st.integers(2, 6), st.lists(st.integers(6, 30), min_size=1, max_size=8), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_no_flagged_candidate_is_drawn(n_assigned: int, counts: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    flagged = np.zeros((len(counts), max(counts)), bool)
+    for row, count in enumerate(counts):
+        flagged[row, 1 + rng.permutation(count - 1)[: count - n_assigned]] = True  # as many as there may be
+    assignment = random_assignment(np.array(counts), n_assigned, rng=rng, flagged=flagged)
+    assert not np.take_along_axis(flagged, assignment.astype(np.int64), axis=1).any()
+    check_assignment(assignment, np.array(counts))
+
+
+def test_a_table_without_a_flag_changes_no_draw() -> None:
+    counts = np.array([9, 30, 12])
+    one, two = (
+        random_assignment(counts, 5, rng=np.random.default_rng(3), flagged=flagged)
+        for flagged in (None, np.zeros((3, 30), bool))
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_row_whose_candidates_are_flagged_is_named() -> None:
+    flagged = np.zeros((3, 6), bool)
+    flagged[1, 2:6] = True
+    with pytest.raises(ExhaustedError, match=r"first: row 1 with 1 beside 4 flagged ones.*swag-af guard --min-neg"):
+        check_enough(COUNTS, 3, flagged)
+
+
 def test_the_same_rng_draws_the_same_assignment() -> None:
     one, two, other = (random_assignment(np.full(9, 40), 6, rng=np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, two)

@@ -24,6 +24,7 @@ from swag_af.data.cells.values import split_context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
 from swag_af.data.pool import rows as tables
+from swag_af.data.pool import spool as spooling
 from swag_af.data.pool import verb as build
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.verb import load_flag, pool, tag
@@ -314,7 +315,7 @@ def test_the_verb_makes_what_from_texts_makes(
         source = write_rows(folder / "a.jsonl", records)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(tables, "BLOCK_CANDIDATES", block)
-        patched.setattr(build, "_SHARD_BYTES", shard)
+        patched.setattr(spooling, "_SHARD_BYTES", shard)
         try:
             made = build_pool(source)
         except InputError as error:
@@ -784,7 +785,7 @@ def test_an_interrupt_leaves_nothing_and_the_same_command_works_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(build, step, interrupt)
+        patched.setattr(build if step == "finish_pool" else spooling, step, interrupt)
         build_pool(many)
     assert sorted(path.name for path in many.parent.iterdir()) == ["many.jsonl"]
     assert len(build_pool(many)) == 40
@@ -812,7 +813,7 @@ def test_a_kill_leaves_nothing_that_opens_and_the_same_command_clears_up(many: P
 
 
 def test_a_pool_that_does_not_fit_the_disk_is_refused(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build.shutil, "disk_usage", lambda _: type("usage", (), {"free": 100}))
+    monkeypatch.setattr(spooling.shutil, "disk_usage", lambda _: type("usage", (), {"free": 100}))
     assert "longest ending 3 tokens" in refused(many)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swag_af.data.text.wording import characters_apart, text_key, words
+from swag_af.data.text.wording import END, characters_apart, text_key, words, words_of
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,16 @@ from swag_af.data.text.wording import characters_apart, text_key, words
 )
 def test_words_are_without_punctuation_letter_case_and_width(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+@given(st.lists(st.text() | st.text(st.characters(max_codepoint=127))))
+def test_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    assert words_of(texts) == [word for text in texts for word in (*words(text), END)]
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["a\0b", "\0\0", "\x1f"], ["É +", "a+b_c'd", "é"]])
+def test_no_text_is_taken_for_the_end_of_one(texts: list[str]) -> None:
+    assert words_of(texts) == [word for text in texts for word in (*words(text), END)]
 
 
 @pytest.mark.parametrize("text", ["\ud83d", "a \ud83d b"])

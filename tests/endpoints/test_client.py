@@ -11,7 +11,7 @@ from mock_server import ABLE, MockServer, Said, logprobs_of
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.clock import Clock
-from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.contract import Answer, Choice, Request
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.endpoints.sending import LONGEST_WAIT
 
@@ -163,10 +163,17 @@ def test_an_answer_that_is_odd_is_an_answer_and_comes_back_from_disk(
         assert len(server.asked) == 1
 
 
-def test_what_the_server_filtered_is_counted() -> None:
+def test_why_a_choice_ends_is_told() -> None:
     with MockServer(chat_of(None, finish_reason="content_filter")) as server:
         (answer,) = answers(endpoint_at(server), [ask_about(1)])
-    assert answer.n_filtered == 1
+    assert answer.choices == [Choice("", "content_filter")]
+
+
+def test_equal_requests_that_are_told_apart_are_each_asked(journal: Path) -> None:
+    requests = [Request("completions", {"prompt": "x"}, draw=draw) for draw in (0, 1, 1)]
+    with MockServer() as server:
+        answers(endpoint_at(server, journal), requests)
+        assert [asked.body for asked in server.asked] == [{"prompt": "x", "model": "mock"}] * 2
 
 
 def test_waits_double_and_have_an_end_and_a_told_wait_is_kept() -> None:

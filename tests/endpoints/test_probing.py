@@ -28,6 +28,7 @@ ALL = asdict(
         stop=True,
         seed=True,
         repeats=True,
+        blanks=True,
     )
 )
 WITHOUT = {
@@ -39,7 +40,7 @@ WITHOUT = {
     "stop": {"stop"},
     "seed": {"seed", "repeats"},
     "usage": set[str](),
-    "completions": {"completions", "echo_logprobs", "answer_logprobs"},
+    "completions": {"completions", "echo_logprobs", "answer_logprobs", "blanks"},
 }
 
 

@@ -343,7 +343,7 @@ def test_a_stopping_slice_of_videos_is_as_large_as_one_of_rows_give_or_take_a_vi
 def test_a_fit_stops_on_videos_that_it_does_not_train_on(plain_pool, monkeypatch):
     plain_pool = pool_of_videos(plain_pool)
     seen = []
-    monkeypatch.setattr(NeuralFilter, "_train", lambda self, *given: seen.append(given[3:5]))
+    monkeypatch.setattr(NeuralFilter, "_train", lambda self, *given, is_warm: seen.append(given[3]))
     train, _ = halves(plain_pool)
     make_filter("mlp").fit(train, rng=np.random.default_rng(0))
     ((trained, stopped),) = seen

@@ -55,6 +55,23 @@ def test_three_or_fewer_sensible_endings_are_no_example(ratings: str, reason: st
     assert why_not_found(judged(ratings), 2) == reason
 
 
+@given(judgements(), st.integers(0, 6))
+def test_the_second_best_is_a_distractor_only_where_the_others_are_too_few(one: Judgement, fewest: int) -> None:
+    without, kept = set(distractors_of(one)), set(distractors_of(one, fewest))
+    assert kept - without <= {one.second}
+    assert kept == without or len(without) < fewest
+    assert not kept & {0, one.best}
+
+
+def test_where_wrong_answers_were_matched_all_four_options_may_make_a_question() -> None:
+    one = judged("luuu", best=0, second=2)
+    assert found_examples([one], 1, 3)[1]["too_few_distractors"] == 1
+    ((example, _),), _ = found_examples([one], 1, 3, keep_second=True)
+    assert set(example.distractors) == {COLUMNS[place] for place in (1, 2, 3)}
+    assert found_examples([judged("luuu", best=2, second=0)], 1, 3, keep_second=True)[1]["too_few_distractors"] == 1
+    assert found_examples([judged("luu", best=0, second=1)], 1, 2, keep_second=True)[1]["not_judged"] == 0
+
+
 def test_a_gold_that_is_gibberish_is_left_out() -> None:
     assert why_not_found(judged("gluuuu"), 3) == "gold_gibberish"
 

@@ -22,11 +22,13 @@ from swag_af.lm.causal.model import Causal, load_causal, take
 from swag_af.lm.causal.sampling import Sampling, choose, draw, read_prompt
 from swag_af.lm.causal.scorer import AT_ONCE, CausalScorer
 from swag_af.lm.checking import check_generator
+from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import load_prompt
 from swag_af.lm.prompting.sieve import Sieve
 from swag_af.lm.registry import make_generator
 from swag_af.lm.scorers.checking import check_scorer
 from swag_af.lm.scorers.registry import make_scorer
+from swag_af.lm.verb import generate
 
 PEOPLE = ("woman", "man", "girl", "boy", "dancer", "carpenter")
 CONTEXTS = [
@@ -220,6 +222,30 @@ def test_a_prompt_that_fills_the_model_is_a_reason(gpt2: str) -> None:
     long, empty = replace(CONTEXTS[0], sent1="A man walks. " * 30), Context("", "", "x.")
     reasons = [answer.reason for answer in generator(gpt2).generate([long, empty], 2, seed=0)]
     assert reasons == ["too_long_for_the_model", "empty_context"]
+
+
+def test_generate_stopped_goes_on_to_the_same_pool(
+    gpt2: str, contexts_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = CausalGenerator._answer
+
+    def stopping_at(self: CausalGenerator, *arguments: Any) -> Any:
+        if arguments[2] == 3:
+            raise KeyboardInterrupt
+        return answer(self, *arguments)
+
+    options = GenerateOptions(
+        contexts_file, out=tmp_path / "pool", generator=f"hf[{gpt2}]", n_negatives=3, min_tokens=3, tagger="none"
+    )
+    straight = generate(replace(options, out=tmp_path / "straight"))
+    monkeypatch.setattr(CausalGenerator, "_answer", stopping_at)
+    with pytest.raises(KeyboardInterrupt):
+        generate(options)
+    monkeypatch.setattr(CausalGenerator, "_answer", answer)
+    made = generate(options)
+    assert made.manifest == straight.manifest | {"made_by": made.manifest["made_by"]}
+    assert made.manifest["generator"]["foreign"] is True
+    assert (made.n_candidates, made.identity) == (4, straight.identity)
 
 
 def told(causal: Causal, text: str, before: str = "The man") -> tuple[Continuation, list[int]]:

@@ -23,11 +23,12 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.estimate import estimate
+from swag_af.lm.features import features
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.candidates import Task, unfit_reason
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.lazy import features, with_features
+from swag_af.lm.lstm.lazy import with_features
 from swag_af.lm.lstm.sampling import Sampling
 from swag_af.lm.lstm.workers import n_workers, token_operations
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions

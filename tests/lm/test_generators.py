@@ -173,6 +173,53 @@ def test_what_comes_before_must_not_change_what_comes_next() -> None:
         check_generator(lambda: Counting(TEXTS), CONTEXTS)
 
 
+def test_stopped_and_asked_about_the_rest_it_must_answer_the_same() -> None:
+    class Unfinished(NgramGenerator):
+        """One that goes on where it was stopped, with other numbers."""
+
+        def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+            self.was_stopped = getattr(self, "is_at_work", False)
+            self.is_at_work = True
+            yield from super().generate(contexts, n_negatives, seed=seed + 7 * self.was_stopped)
+            self.is_at_work = False
+
+    with pytest.raises(ContractError, match=r"sentence 4.*stopped and asked about the rest"):
+        check_generator(lambda: Unfinished(TEXTS), CONTEXTS)
+
+
+def test_counts_must_be_numbers_of_texts() -> None:
+    def spoil(answers: list[Generated], contexts: Sequence[Context], seed: int) -> list[Generated]:
+        return [replace(answer, rejected={"repeated": -1}) for answer in answers]
+
+    with pytest.raises(ContractError, match=r"sentence 2.*no numbers of texts"):
+        check_generator(lambda: Broken(TEXTS, spoil=spoil), CONTEXTS)
+
+
+@pytest.mark.parametrize(("record", "said"), [({"path": Path("x")}, "no JSON"), ({"p": float("nan")}, "no JSON")])
+def test_a_record_must_be_json(record: dict[str, object], said: str) -> None:
+    class Recorded(NgramGenerator):
+        def record(self) -> dict[str, object]:
+            return record
+
+    with pytest.raises(ContractError, match=said):
+        check_generator(lambda: Recorded(TEXTS), CONTEXTS)
+
+
+def test_a_record_must_not_change() -> None:
+    class Learning(NgramGenerator):
+        n_read = 0
+
+        def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+            self.n_read += len(contexts)
+            return super().generate(contexts, n_negatives, seed=seed)
+
+        def record(self) -> dict[str, object]:
+            return {"n_read": self.n_read}
+
+    with pytest.raises(ContractError, match="changes while it generates"):
+        check_generator(lambda: Learning(TEXTS), CONTEXTS)
+
+
 def test_a_constructor_that_draws_is_named() -> None:
     class Drawing(NgramGenerator):
         def __init__(self, texts: Sequence[str]) -> None:

@@ -16,8 +16,9 @@ from swag_af.data.folds import FoldMap
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import pool as build
+from swag_af.lm.features import features
 from swag_af.lm.lstm import lazy as lazy_module
-from swag_af.lm.lstm.lazy import features
+from swag_af.lm.lstm import scorer as scorer_module
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
@@ -36,7 +37,7 @@ def rows_of(contexts: list[Context]) -> list[dict]:
 def reading_folds(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """For every context that a model reads from now on, that model's fold."""
     found: dict[str, int] = {}
-    load, texts = lazy_module.load_readers, lazy_module._TableMaker._texts
+    load, texts = scorer_module.load_readers, lazy_module._TableMaker._texts
     at = [-1]
 
     def load_readers(lms, fold, **settings):
@@ -47,7 +48,7 @@ def reading_folds(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         found[maker.pool.contexts[row].id] = at[0]
         return texts(maker, row)
 
-    monkeypatch.setattr(lazy_module, "load_readers", load_readers)
+    monkeypatch.setattr(scorer_module, "load_readers", load_readers)
     monkeypatch.setattr(lazy_module._TableMaker, "_texts", texts_of)
     return found
 

@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.text.wording import words
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.contract import training_pairs
-from swag_af.matching.encoder import DualEncoder
+from swag_af.matching.encoder import DualEncoder, Texts
 from swag_af.matching.relevance import TfidfRelevance
 from swag_af.matching.similarity import LexicalSimilarity
 
@@ -31,6 +33,16 @@ def pairs(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("make", [TfidfRelevance, lambda: DualEncoder(max_epochs=2)])
 def test_our_models_of_relevance_keep_the_contract(make: Callable[[], Any]) -> None:
     check_relevance(make)
+
+
+@given(st.lists(st.text("ab .+", max_size=8)))
+def test_texts_are_read_at_once_as_one_by_one(texts: list[str]) -> None:
+    """A text without a known word has the word 0."""
+    number = {"a": 1, "ab": 2, "+": 3}
+    read = Texts.of(texts, number)
+    slow = [[number[word] for word in words(text) if word in number] or [0] for text in texts]
+    assert read.words.tolist() == [word for one in slow for word in one]
+    assert read.offsets.tolist() == np.cumsum([0, *map(len, slow)]).tolist()
 
 
 def test_our_model_of_similarity_keeps_the_contract() -> None:

@@ -1,5 +1,6 @@
 """Claims about the models of VCR: entailment as similarity, a cross-encoder as relevance."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,21 @@ def matched(nli: Path, tiny_bert: str, tmp_path_factory: pytest.TempPathFactory)
 def test_a_run_knows_the_model_of_entailment_by_its_content(matched: Matched, nli: Path) -> None:
     assert {"folder": sha256_file(nli / "manifest.json"), "device": "auto"} in matched.about["identity"]["models"]
     assert open_nli(nli).manifest.classes[0] == "contradiction"
+
+
+def test_a_run_knows_a_cross_encoder_by_its_files(matched: Matched, nli: Path, tiny_bert: str, tmp_path: Path) -> None:
+    """The same files elsewhere are the same model; other weights are another."""
+    (of_cross, _) = matched.about["identity"]["models"]
+    assert of_cross["model"]["model.safetensors"] == sha256_file(Path(tiny_bert) / "model.safetensors")
+    assert tiny_bert not in str(matched.about["identity"])
+    moved = [shutil.copytree(path, tmp_path / Path(path).name) for path in (tiny_bert, nli)]
+    wanted = MatchingOptions(relevance=f"cross[{moved[0]}]", similarity=f"nli[{moved[1]}]", folds=2)
+    options = MatchOptions((matched.path.parent / "q.jsonl",), matched.path, matching=wanted)
+    assert match(options).about == matched.about
+    weights = moved[0] / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\1")
+    with pytest.raises(InputError, match="--out"):
+        match(options)
 
 
 def test_a_card_tells_models_by_the_names_of_their_folders(matched: Matched, nli: Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,31 @@ def test_no_answer_and_no_group_crosses_the_splits(dataset: Dataset) -> None:
         for ending in question.endings:
             splits[ending].add(question.split)
     assert all(len(found) == 1 for found in (*splits.values(), *groups.values()))
+
+
+def test_too_few_folds_to_measure_style_are_told_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_questions(tmp_path / "questions.jsonl")
+    command = ["match", str(tmp_path / "questions.jsonl"), "--relevance", "tfidf", "--folds", "3"]
+    main([*command, "--out", str(tmp_path / "matched")])
+    main(["release", str(tmp_path / "matched" / "run"), "--out", str(tmp_path / "dataset"), "--formats", "none"])
+    said = capsys.readouterr().out
+    assert "420 questions in 3 groups are too few" in said
+    assert "Match in 5 --folds or more" in said
+    main(["audit", str(tmp_path / "matched" / "run"), "--filters", "ngrams"])
+    assert "ngrams" in capsys.readouterr().out
+
+
+def test_two_workers_leave_the_bytes_of_one(folder: Path, tmp_path: Path) -> None:
+    options = options_of(folder)
+    match(replace(options, out=tmp_path / "two", workers=2))
+    names = sorted(path.relative_to(options.out) for path in options.out.rglob("*") if path.is_file())
+    made = sorted(path.relative_to(tmp_path / "two") for path in (tmp_path / "two").rglob("*") if path.is_file())
+    assert Path("matched.jsonl") in made
+    assert set(made) <= set(names)
+    for name in made:
+        assert (tmp_path / "two" / name).read_bytes() == (options.out / name).read_bytes()
 
 
 def test_a_split_is_made_of_whole_folds(run: Run, dataset: Dataset) -> None:

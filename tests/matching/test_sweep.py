@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from swag_af.cli.main import main
+from swag_af.cli.matching import sweep_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_jsonl
 from swag_af.data.run import open_run
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
 from swag_af.matching.points import Accuracy, Point
-from swag_af.matching.sweep import recommended, sweep
+from swag_af.matching.sweep import dry_run, recommended, sweep
 from tests.matching.test_work import made
 
 WEIGHTS = (0.01, 1.0)
@@ -77,6 +79,35 @@ def test_the_same_sweep_gives_the_same_bytes(options: MatchOptions, points: list
     for name in ("people.json", "sweep.svg"):
         if name == "people.json":
             assert (tmp_path / "again" / name).read_bytes() == (options.out / name).read_bytes()
+
+
+def test_a_dry_run_is_not_swept_by_mistake(options: MatchOptions, tmp_path: Path) -> None:
+    wanted = replace(options, out=tmp_path / "s", dry_run=True, sweeping=replace(options.sweeping, sample=200))
+    with pytest.raises(InputError, match=r"dry_run\(options\)"):
+        sweep(wanted)
+    (made,) = dry_run(wanted)
+    assert not wanted.out.exists()
+    assert made.n < 260
+    assert made.n_pairs < made.n**2
+    assert made.seconds > 0
+
+
+def test_what_the_best_few_of_each_row_cost_is_printed(
+    options: MatchOptions, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = replace(options, out=tmp_path / "few", matching=replace(options.matching, top=3))
+    points = sweep(few)
+    dearest = max(point.loss for point in points)
+    assert dearest > 0
+    said = sweep_lines(points, few)
+    assert f"Matching only the 3 best of each row cost at most {dearest:.4f} of worth a row." in said
+    command = ["match", str(few.data[0]), "--relevance", "tfidf", "--folds", "3", "--bucket-size", "200", "--top", "3"]
+    main([*command, "--out", str(tmp_path / "one")])
+    loss = read_json(tmp_path / "one" / "matched.json")["answers"]["loss"]
+    assert loss > 0
+    assert f"cost at most {loss / 400:.4f} of worth a row." in capsys.readouterr().out
+    main([*command[:-2], "--out", str(tmp_path / "all")])
+    assert "cost at most" not in capsys.readouterr().out
 
 
 def test_another_lambda_in_the_same_folder_is_refused(options: MatchOptions, points: list[Point]) -> None:

@@ -180,7 +180,7 @@ def _check_once(path: Path, found: list[_One]) -> None:
 
 def _of_verdicts(path: Path, data: Path) -> Judgements:
     """The best endings; every item has endings of its own, of which the first column is gold."""
-    identity = open_run(data).pool.identity if kind_of(data) == "run" else None
+    identity = open_run(data).pool.unguarded_identity if kind_of(data) == "run" else None
     verdicts = read_verdicts(path, identity)
     found = [_One(one.item.id, one.annotator, one.item.columns[one.best]) for one in verdicts]
     sizes = {one.item.id: len(one.item.columns) for one in verdicts}

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_text
 from swag_af.judging.verdicts import RATINGS
-from swag_af.verify.exchange.tasks import BEST, BRIEF, SECOND, Reply, Task
+from swag_af.verify.exchange.tasks import BEST, SECOND, Reply, Task, brief_of
 
 LABEL_STUDIO = """<View>
   <Header value={brief} size="5"/>
@@ -36,11 +36,11 @@ MTURK = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></scrip
 </style>
 <crowd-form>
   <p>{brief}</p>
-  <p class="context">${{sent1}}<br>${{start}} &hellip;</p>
+  <p class="context">${{sent1}}<br><span data-ending="${{start}}">${{start}} &hellip;</span></p>
 {fields}
 </crowd-form>
 <script>
-  // An item may have fewer endings than the form has rows.
+  // An item may have fewer endings than the form has rows, and no beginning of a sentence.
   for (const row of document.querySelectorAll("[data-ending]")) {{
     if (row.dataset.ending.trim() === "") {{
       row.querySelectorAll("input").forEach((input) => {{ input.required = false }});
@@ -76,7 +76,7 @@ def write_labeling_config(path: Path, tasks: Sequence[Task]) -> None:
     )
     numbers = [str(i) for i in range(1, n + 1)]
     config = LABEL_STUDIO.format(
-        brief=quoteattr(BRIEF),
+        brief=quoteattr(brief_of(tasks)),
         endings=endings,
         best=quoteattr(BEST),
         best_choices=_choices("best", "context", numbers, required=True),
@@ -117,7 +117,7 @@ def write_mturk_layout(path: Path, tasks: Sequence[Task]) -> None:
             f'    <span data-ending="${{ending{i}}}">{_radio(name, str(i))}</span>' for i in range(1, n + 1)
         )
         rows.append(f"  <fieldset>\n    <legend>{html.escape(question)}</legend>\n{numbers}\n  </fieldset>")
-    write_text(path, MTURK.format(brief=html.escape(BRIEF), fields="\n".join(rows)))
+    write_text(path, MTURK.format(brief=html.escape(brief_of(tasks)), fields="\n".join(rows)))
 
 
 def write_prolific_questions(path: Path, tasks: Sequence[Task]) -> None:
@@ -138,7 +138,7 @@ def write_prolific_questions(path: Path, tasks: Sequence[Task]) -> None:
         }
         for description, options in questions
     ]
-    write_json(path, {"task_introduction": BRIEF, "instructions": instructions})
+    write_json(path, {"task_introduction": brief_of(tasks), "instructions": instructions})
 
 
 def _label_studio_data(task: Task, n: int) -> dict[str, str]:

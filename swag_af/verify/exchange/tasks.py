@@ -17,16 +17,22 @@ from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.progress import progress
 from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run
-from swag_af.judging.verdicts import MEANINGS, RATINGS, Item, Verdict, check_verdict
+from swag_af.judging.verdicts import MEANINGS, MEANINGS_OF_ANSWERS, RATINGS, Item, Rating, Verdict, check_verdict
 from swag_af.verify.presentation import shown_item
 
 KIND = "verification key"
 
-BRIEF = (
-    "You see a sentence, the beginning of the next one, and several ways in which it could go on. Judge each ending "
-    f"by itself first. {' '.join(f'{name.capitalize()}: {text}.' for name, text in MEANINGS.items())} Then choose the "
-    "ending that fits best, and the one that fits second best, even where several fit or none does."
-)
+
+def _brief(what: str, meanings: Mapping[Rating, str]) -> str:
+    explained = " ".join(f"{name.capitalize()}: {text}." for name, text in meanings.items())
+    return (
+        f"You see {what}. Judge each ending by itself first. {explained} Then choose the ending that fits best, and "
+        "the one that fits second best, even where several fit or none does."
+    )
+
+
+BRIEF = _brief("a sentence, the beginning of the next one, and several ways in which it could go on", MEANINGS)
+BRIEF_OF_QUESTIONS = _brief("a question and several answers to it, called endings here", MEANINGS_OF_ANSWERS)
 BEST = "Which ending fits best?"
 SECOND = "Which ending fits second best?"
 
@@ -75,7 +81,7 @@ class Key:
 def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
     """One task per item. Ids and orders depend on the pool, the seed and the item only."""
     tasks = []
-    identity = run.pool.identity
+    identity = run.pool.unguarded_identity
     with progress("texts", len(items), "items") as advance:
         for item in items:
             columns = ",".join(map(str, item.columns))
@@ -84,6 +90,11 @@ def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
             tasks.append(Task(mark, item, shown.sent1, shown.start, shown.endings, shown.order))
             advance()
     return tasks
+
+
+def brief_of(tasks: Sequence[Task]) -> str:
+    """What people are told: of endings, or of answers where most tasks are questions."""
+    return BRIEF_OF_QUESTIONS if 2 * sum(not task.start for task in tasks) > len(tasks) else BRIEF
 
 
 def key_path(path: Path) -> Path:

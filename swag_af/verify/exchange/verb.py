@@ -12,7 +12,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, check_outputs, replacing_all
-from swag_af.data.pool.folder import TEXT_TABLES
+from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
+from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import (
@@ -91,14 +92,14 @@ def export(options: ExportOptions) -> Exported:
     paths = tuple(dict.fromkeys((form, out, key_path(out))))  # the key comes last: without it, the tasks do not count
     check_outputs(*paths, force=options.force)
     run = open_run(options.run)
-    run.pool.check_tables(TEXT_TABLES)
+    run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
     tasks = make_tasks(run, items_to_judge(run, options), seed=options.seed)
     with replacing_all(*paths) as temporaries:
         temporary = dict(zip(paths, temporaries, strict=True))
         if platform.form is not None:
             platform.form(temporary[form], tasks)
         platform.write(temporary[out], tasks)
-        write_key(temporary[key_path(out)], options.to, run.pool.identity, tasks)
+        write_key(temporary[key_path(out)], options.to, run.pool.unguarded_identity, tasks)
     return Exported(len(tasks), tuple(dict.fromkeys((out, form))), key_path(out))
 
 
@@ -128,7 +129,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     made = make_items(assignment, seed=options.seed)
     earlier: dict[int, list[Judgement]] = {}
     if options.verdicts is not None:
-        earlier_verdicts = read_verdicts(options.verdicts, run.pool.identity)
+        earlier_verdicts = read_verdicts(options.verdicts, run.pool.unguarded_identity)
         check_in_pool((verdict.item for verdict in earlier_verdicts), run.pool.counts, options.verdicts)
         dropped = screened(earlier_verdicts)
         counted = [verdict for verdict in earlier_verdicts if verdict.annotator not in dropped]
@@ -140,6 +141,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
         for row in order.tolist()
     ]
     items = [item for item in found if item is not None]
+    items.sort(key=lambda item: -n_marked(run.pool, item.row, item.columns))  # those with marked endings first
     if not items:
         raise InputError(f"{options.verdicts}: nothing is left to judge. Release it: `swag-af release {options.run}`.")
     return items
@@ -159,7 +161,7 @@ def import_verdicts(options: ImportOptions) -> Imported:
     """Read the replies and write them as verdicts; the result also counts those that were dropped."""
     check_output(options.out, force=options.force)
     pool = open_run(options.run).pool
-    identity = pool.identity
+    identity = pool.unguarded_identity
     if options.key is None:
         found = _merged([verdict for path in options.files for verdict in read_verdicts(path, identity)])
     else:

@@ -16,7 +16,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
-from swag_af.judging.verdicts import MEANINGS, RATINGS
+from swag_af.judging.verdicts import RATINGS
 from swag_af.verify.checks import check_of
 from swag_af.verify.desk import Answer, Desk
 from swag_af.verify.presentation import Shown, shown_item, shown_question
@@ -141,7 +141,7 @@ def start(request: Request, visit: VisitDep) -> Response:
         n_questions=n_questions,
         platform=platform,
         who=who,
-        meanings=MEANINGS,
+        meanings=visit.site.meanings,
         site=visit.site,
     )
 
@@ -289,7 +289,7 @@ def _task_page(
         back=visit.desk.before(visit.session.who, visit.session.number, task.id) if is_item else None,
         progress=_progress_of(visit, task),
         ratings=RATINGS,
-        meanings=MEANINGS,
+        meanings=visit.site.meanings,
         who=visit.session.who,
     )
 

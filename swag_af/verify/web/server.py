@@ -24,12 +24,13 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import named_by, read_text
-from swag_af.data.pool.folder import TEXT_TABLES
+from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
+from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
-from swag_af.verify.items import Rules, lay_out, rows_left_out
+from swag_af.verify.items import lay_out, rows_left_out, rules_of
 from swag_af.verify.options import ServeOptions
 from swag_af.verify.qualification import (
     DRAWN,
@@ -54,14 +55,14 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
     listener = listen(options.host, options.port)
     with listener:
         run = open_run(options.run)
-        run.pool.check_tables(TEXT_TABLES)
+        run.pool.check_tables((*TEXT_TABLES, *GUARD_TABLES))
         questions = read_questions(options.qualification)
         store = open_verification(run, options)
         keys = read_keys(options.run)
         token = options.admin_token or keys.admin_token
-        n_items = lay_out(store, _rules(run, options), limit=options.limit, seed=options.seed)
+        n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
         site = _site(run, store, questions, keys.secret, options)
-        say(*welcome(options, listener.getsockname()[1], token, n_items))
+        say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
             uvicorn.Server(config).run(sockets=[listener])
@@ -109,7 +110,7 @@ def _site(
     closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
     desk = Desk(
         store,
-        _rules(run, options),
+        rules_of(run, options),
         screening,
         options.lease_minutes * 60,
         closes_at=closes_at,
@@ -201,7 +202,7 @@ def open_verification(run: Run, options: ServeOptions) -> Store:
     """The run's verification, begun now or before."""
     iteration = run.n_finished if options.iteration is None else options.iteration
     run.assignment(iteration)  # raises if there is no such iteration
-    begun_with = {"pool_identity": run.pool.identity, "iteration": iteration, "seed": options.seed}
+    begun_with = {"pool_identity": run.pool.unguarded_identity, "iteration": iteration, "seed": options.seed}
     return begin_store(options.run, options.database, begun_with)
 
 
@@ -227,11 +228,6 @@ def _error_page(request: Request, error: Exception) -> Response:
     text = detail or texts.get(status, "This cannot be done.")
     is_task = status in (403, 404) and request.url.path.startswith("/item/")
     return page("message.html", status, title=titles.get(status, "That did not work"), text=text, onward=is_task)
-
-
-def _rules(run: Run, options: ServeOptions) -> Rules:
-    per_item = options.annotators_per_item, options.max_annotators_per_item
-    return Rules(run.assignment(options.iteration), *per_item, options.seed)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -278,6 +274,17 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
             "with TLS before it (docs/VERIFY.md).",
         ]
     return [*lines, "", "Ctrl-C stops; the same command goes on."]
+
+
+def of_guards(run: Run) -> list[str]:
+    """That questions with marked endings come first, where the pool was guarded."""
+    if not guards_of(run.pool):
+        return []
+    return [
+        "",
+        "Questions with endings that `swag-af guard` has marked come first. Until all are answered, what people said "
+        "is of no random sample.",
+    ]
 
 
 def _is_loopback(host: str) -> bool:

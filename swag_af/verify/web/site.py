@@ -3,6 +3,7 @@
 The application keeps one `Site` in its state; the routes receive it as a FastAPI dependency.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from swag_af.data.run import Run
+from swag_af.judging.verdicts import MEANINGS, MEANINGS_OF_ANSWERS, N_ENDINGS, Rating
 from swag_af.verify.consent import AcceptedText, has_accepted
 from swag_af.verify.desk import Desk
 from swag_af.verify.web.security import LIFETIME_SECONDS, Session, Signer
@@ -62,6 +64,16 @@ class Site:
         """Whether most contexts are questions, and what is judged are answers."""
         contexts = self.run.pool.contexts
         return 2 * sum(not context.start for context in contexts) > len(contexts)
+
+    @property
+    def meanings(self) -> Mapping[Rating, str]:
+        """What each rating means."""
+        return MEANINGS_OF_ANSWERS if self.asks else MEANINGS
+
+    @property
+    def n_endings(self) -> int:
+        """Endings that an item has at most."""
+        return min(N_ENDINGS, self.run.start.shape[1])
 
     @property
     def text(self) -> AcceptedText:

@@ -1,0 +1,43 @@
+"""The verb `features`: likelihoods and lengths of every candidate, for pools that lack them, by any scorer."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.lm.options import FeaturesOptions
+from swag_af.lm.scorers import table
+from swag_af.lm.scorers.registry import SCORERS, make_scorer
+
+
+def features(options: FeaturesOptions) -> CandidatePool:
+    """Compute every feature that is still missing; returns the pool.
+
+    A pool that gets its table here is another pool then: runs begun on it before are refused. Of the paper's models
+    each row is read by one that has not learnt its ending; InputError for rows that every model has. Other scorers are
+    foreign, and the manifest says so. Killed and run again, it goes on at the next shard.
+    """
+    name, argument = SCORERS.parted(options.scorer)
+    if name == "lstm":
+        from swag_af.lm.lstm.lazy import lstm_features
+
+        lms = options.lms or (Path(argument) if argument else None)
+        return lstm_features(replace(options, lms=lms, scorer=name))
+    pool = CandidatePool.open(options.pool)
+    if "features" not in pool.tables:
+        return table.score_pool(pool, options.scorer, workers=options.workers)
+    _check_same_scorer(pool, options)
+    table.end(options.pool)
+    return pool
+
+
+def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions) -> None:
+    """Raise InputError unless the table that there is was made by this scorer."""
+    made_by = pool.manifest.get("features_by") or {}
+    scorer = make_scorer(options.scorer)
+    now = {"scorer": scorer.name, **scorer.record()}
+    if any(made_by.get(key) != value for key, value in now.items()):
+        raise InputError(
+            f"{options.pool}: has features already. {pool.features_told or 'They came with its candidates.'} Make the "
+            "pool again to have others, under another name: runs belong to one pool."
+        )

@@ -1,0 +1,95 @@
+"""What a `generate` of texts would take, before it starts: a few contexts are answered and timed, and nothing is kept.
+
+A generator that asks for money says itself what it would take, and is not tried.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swag_af.data.context import Context
+from swag_af.data.tokens import token_spans
+from swag_af.lm.contract import Generated
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.texts.plan import Job, prepare
+
+SECONDS = 5.0
+"""Until so much time has passed, more contexts are tried."""
+
+
+@dataclass(frozen=True)
+class TextEstimate:
+    """What it would take."""
+
+    n_contexts: int
+    """Those that are asked about."""
+    unfit: dict[str, int]
+    """Contexts that are left out before, by reason."""
+    forecast: tuple[str, ...] = ()
+    """What the generator says; otherwise it was tried, and what follows is known."""
+    n_tried: int = 0
+    n_dropped: int = 0
+    """Of those that were tried."""
+    rejected_share: float = 0.0
+    """Of the texts that were made."""
+    seconds_to_begin: float = 0.0
+    """Until the first context was answered: loading, or learning."""
+    seconds_a_context: float = 0.0
+    disk_bytes: float = 0.0
+    """The answers and the pool, while both are there."""
+
+
+def estimate_texts(options: GenerateOptions) -> TextEstimate:
+    """Estimate without writing anything; what can be checked is checked."""
+    job = prepare(options)
+    asked = [context for row, context in enumerate(job.contexts) if row not in job.unfit]
+    unfit = dict(Counter(job.unfit.values()))
+    forecast = getattr(job.generator, "forecast", None)
+    if forecast is not None:
+        return TextEstimate(len(asked), unfit, tuple(forecast(asked, options.n_negatives)))
+    return _tried(job, asked, unfit)
+
+
+def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEstimate:
+    """The first context pays for loading; others of its fold, more each time, tell the rate."""
+    if not asked:
+        return TextEstimate(0, unfit)
+    mine = [context for context in asked if context.fold == asked[0].fold]
+    answers, begin = _timed(job, mine[:1])
+    rate, at, n, stop = begin, 1, 4, time.perf_counter() + SECONDS
+    while at < len(mine) and (at == 1 or time.perf_counter() < stop):
+        more, seconds = _timed(job, mine[at : at + n])
+        answers += more
+        rate, at, n = seconds / len(more), at + n, 4 * n
+    n_made = sum(answer.n_drawn or len(answer.endings) for answer in answers)
+    n_endings = sum(len(answer.endings) for answer in answers)
+    return TextEstimate(
+        n_contexts=len(asked),
+        unfit=unfit,
+        n_tried=len(answers),
+        n_dropped=sum(not answer.endings for answer in answers),
+        rejected_share=1 - n_endings / max(1, n_made),
+        seconds_to_begin=begin,
+        seconds_a_context=rate,
+        disk_bytes=len(asked) * _bytes(answers, job.options.n_negatives),
+    )
+
+
+def _timed(job: Job, contexts: Sequence[Context]) -> tuple[list[Generated], float]:
+    started = time.perf_counter()
+    made = list(job.generator.generate(contexts, job.options.n_negatives, seed=job.options.seed))
+    return made, time.perf_counter() - started
+
+
+def _bytes(answers: Sequence[Generated], n_negatives: int) -> float:
+    """Of a context on disk: its line, and its row of the pool, where the longest ending decides the width."""
+    endings = [answer.endings for answer in answers if answer.endings]
+    if not endings:
+        return 0.0
+    line = float(np.mean([len(json.dumps(mine)) for mine in endings]))
+    longest = max(len(token_spans(ending)) for mine in endings for ending in mine)
+    return line + (1 + n_negatives) * (2 * (1 + longest) + 1)

@@ -1,0 +1,130 @@
+"""All answers to a pool: the same tables as `CandidatePool.from_texts` makes of the same contexts and endings.
+
+Contexts without endings are left out and counted, and so are those whose endings say the same once all have one surface
+form: rows stay of one width. Memory grows as for `swag-af pool`.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from swag_af.data.captions.context_set import read_contexts_manifest
+from swag_af.data.errors import ExhaustedError, InputError, RowError
+from swag_af.data.files import write_jsonl
+from swag_af.data.pool.folder import NO_TAGGER, finish_pool
+from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
+from swag_af.data.pool.spool import Spool, write_shards
+from swag_af.data.progress import progress
+from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
+from swag_af.lm.texts.journal import Journal, Kept
+from swag_af.lm.texts.plan import JOURNAL, Job
+
+_BLOCKS = ".blocks"
+DROPPED = "dropped.jsonl"
+"""The contexts that are not in the pool, and why."""
+
+
+@dataclass
+class _Counts:
+    """What became of contexts and texts."""
+
+    n_drawn: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    dropped: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, kept: Kept) -> None:
+        self.n_drawn += kept.n_drawn or len(kept.endings) + sum(kept.rejected.values())
+        self.rejected.update(kept.rejected)
+
+    @property
+    def drops(self) -> dict[str, int]:
+        return dict(Counter(record["reason"] for record in self.dropped))
+
+
+def join(job: Job, journal: Journal) -> None:
+    """Write the pool; every context is answered. Killed, it is done again from the answers."""
+    out = job.options.out
+    shutil.rmtree(out / _BLOCKS, ignore_errors=True)
+    spool, counts = Spool(out / _BLOCKS), _Counts()
+    maker = RowMaker(normalise=job.options.text.normalise, min_negatives=job.options.n_negatives)
+    spool.read(_rows(job, journal, maker, counts))
+    if not spool.n_rows:
+        raise nothing_left(job, counts.drops)
+    known = spool.known(job.tagger)
+    entries = write_shards(out, spool, known, lambda contexts, _: contexts)
+    shutil.rmtree(spool.folder)
+    write_jsonl(out / DROPPED, counts.dropped)
+    found = {
+        "dropped_negatives": maker.dropped_negatives(),
+        "surface": maker.surface.records(),
+        "shared_texts": known.shared.counts,
+    }
+    finish_pool(out, known.vocabulary, entries, _notes(job, counts) | found)
+
+
+def nothing_left(job: Job, drops: dict[str, int]) -> ExhaustedError:
+    """The error of a pool without a row."""
+    why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
+    bounds = "lower --min-tokens where golds are short, " if "gold_too_short" in drops else ""
+    return ExhaustedError(
+        f"{job.options.out}: none of {len(job.contexts)} contexts has {job.options.n_negatives} endings ({why}). "
+        f"Remove the folder if there is one, and {bounds}lower --n-negatives or mend the contexts."
+    )
+
+
+def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Iterator[Row]:
+    """The rows of the pool, in the order of the contexts."""
+    asked = (row for row in range(len(job.contexts)) if row not in job.unfit)
+    answers = journal.answers(asked)
+    with progress("generate: joining", len(job.contexts), "contexts") as advance:
+        for row, context in enumerate(job.contexts):
+            reason = job.unfit.get(row, "")
+            kept = None if reason else next(answers)
+            if kept is not None:
+                counts.add(kept)
+                made = _made(maker, job, kept)
+                if isinstance(made, Row):
+                    yield made
+                else:
+                    reason = made
+            if reason:
+                counts.dropped.append({"id": context.id or f"row-{row}", "reason": reason})
+            advance(1)
+
+
+def _made(maker: RowMaker, job: Job, kept: Kept) -> Row | str:
+    """The row of an answer, or why there is none; InputError for an answer that nobody gave."""
+    answer = Generated(kept.row, kept.endings, kept.reason)
+    if fault := answer_fault(answer, len(job.contexts), job.options.n_negatives):
+        where, advice = job.options.out / JOURNAL, "Remove the line of that context, and run the same command again."
+        raise InputError(f"{where}: damaged ({fault}). {advice}")
+    if kept.reason:
+        return kept.reason
+    context = job.contexts[kept.row]
+    try:
+        return maker.make(kept.row, context, kept.endings)
+    except (EmptyRowError, ShortRowError):
+        return DRAWN_OUT
+    except RowError as fault:
+        raise InputError(f"{job.options.contexts}: context {context.id or kept.row} {fault}. Mend it.") from None
+
+
+def _notes(job: Job, counts: _Counts) -> dict[str, Any]:
+    """What the manifest records beside the shards."""
+    options = job.options
+    return {
+        "plan": job.plan,
+        "generator": job.record,
+        "tagger": job.tagger.name if job.tagger else NO_TAGGER,
+        "n_draws": counts.n_drawn,
+        "rejected_draws": dict(sorted(counts.rejected.items())),
+        "drops": counts.drops,
+        "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),
+        "made_by": {
+            "verb": "generate",
+            "options": asdict(replace(options, shard=None)),
+            "normalise": options.text.normalise,
+        },
+    }

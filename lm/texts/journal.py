@@ -1,0 +1,145 @@
+"""Answers on disk, one context a line, each flushed before the next is asked for.
+
+    pool/journal/00001-of-00004.jsonl    {"row": 17, "endings": [...], "n_drawn": 12, "rejected": {"too_short": 3}}
+                                         {"row": 21, "reason": "too_few_distinct_endings", ...}
+
+Each of several runs that share the work appends to a file of its own, and all files together say which contexts are
+answered. The last line of a killed run may be cut off: then it does not count. Answers are not held in memory, only
+where they stand.
+"""
+
+import fcntl
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from swag_af.data.errors import InputError, SwagAfError, told
+from swag_af.data.files import parse_json
+from swag_af.data.records import Count, Counts, parse_record
+from swag_af.data.scale import Part
+from swag_af.lm.contract import Generated
+
+_ROW = re.compile(rb'\{"row": (\d{1,9})[,}]')
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of one context: a `Generated` for its row."""
+
+    row: Count
+    """Which of the contexts, from 0."""
+    endings: tuple[str, ...] = ()
+    reason: str = ""
+    n_drawn: Count = 0
+    rejected: Counts = field(default_factory=dict)
+
+
+class Journal:
+    """The answers in a folder, as far as there are any."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._files: list[Path] = []
+        self._places: dict[int, tuple[int, int]] = {}
+        self.read_again()
+
+    def read_again(self) -> None:
+        """Note where the answers stand now, also those of other runs."""
+        self._files = sorted(self.folder.glob("*.jsonl"))
+        self._places.clear()
+        for number, path in enumerate(self._files):
+            for at, line in _whole_lines(path):
+                found = _ROW.match(line)
+                row = int(found[1]) if found else _kept(line, path).row
+                self._places.setdefault(row, (number, at))
+
+    def __contains__(self, row: int) -> bool:
+        return row in self._places
+
+    def answers(self, rows: Iterator[int] | range) -> Iterator[Kept | None]:
+        """What is kept of each of `rows`, in that order; None for those that are not answered."""
+        files: dict[int, BinaryIO] = {}
+        try:
+            for row in rows:
+                number, at = self._places.get(row, (-1, -1))
+                if number < 0:
+                    yield None
+                    continue
+                if number not in files:
+                    files[number] = self._files[number].open("rb")
+                files[number].seek(at)
+                yield _kept(files[number].readline(), self._files[number])
+        finally:
+            for file in files.values():
+                file.close()
+
+    def remove(self) -> None:
+        """Delete it, once the pool is there."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Writer:
+    """Appends answers to the file of one run."""
+
+    def __init__(self, file: BinaryIO):
+        self._file = file
+
+    def keep(self, row: int, answer: Generated) -> None:
+        """Put an answer on disk, before this returns."""
+        record = {"row": row, "endings": answer.endings, "reason": answer.reason}
+        record |= {"n_drawn": answer.n_drawn, "rejected": dict(answer.rejected)}
+        line = json.dumps({name: value for name, value in record.items() if value or name == "row"}, ensure_ascii=False)
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+
+
+@contextmanager
+def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
+    """The file of this run, held until the block ends; InputError where another process holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    i, n = part or (0, 1)
+    with (folder / f"{i + 1:05d}-of-{n:05d}.jsonl").open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard."
+            ) from None
+        file.truncate(sum(len(line) for _, line in _whole_lines(Path(file.name))))
+        yield Writer(file)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Waits until no other process is in such a block for `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "joining.lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Every line with its end, and where it begins; the last one only if it is finished."""
+    at = 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield at, line
+            at += len(line)
+
+
+def _kept(line: bytes, path: Path) -> Kept:
+    """The answer in a line of `path`; InputError for one that is damaged."""
+    try:
+        text = line.decode("utf-8").rstrip("\n")
+        return parse_record(parse_json(text, path), Kept, path)
+    except (UnicodeDecodeError, SwagAfError):
+        shown = line[:40].decode("utf-8", "replace")
+        raise InputError(
+            f"{path}: a line is damaged, {told(shown)}. Remove it, and run the same command again."
+        ) from None

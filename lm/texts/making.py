@@ -1,0 +1,106 @@
+"""Answers for all contexts, by any generator of text, and a pool of them: `generate`, but for `lstm`.
+
+A row depends on the seed, its context and the generator alone: not on limits, interruptions, or on how many processes
+share the work. Endings wait in a journal until all contexts are answered.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from swag_af.data.errors import ContractError
+from swag_af.data.progress import Advance, progress
+from swag_af.data.scale import share
+from swag_af.lm.contract import Generated, answer_fault
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.texts.joining import join, nothing_left
+from swag_af.lm.texts.journal import Journal, alone, writing
+from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
+
+UNREADABLE = "unreadable_text"
+"""The reason of a context with an ending that no file can hold: half a character."""
+
+
+def make_texts(options: GenerateOptions) -> tuple[int, int]:
+    """Answer the contexts that `options.shard` names, or all; returns how many are answered now, and of how many.
+
+    Whoever finds all contexts answered makes the pool.
+    """
+    job = prepare(options)
+    n = len(job.contexts)
+    if len(job.unfit) == n:
+        raise nothing_left(job, dict(Counter(job.unfit.values())))
+    folder = options.out / JOURNAL
+    if begin(job):
+        Journal(folder).remove()
+        return n, n
+    rows = [row for row in share(range(n), options.part) if row not in job.unfit]
+    with writing(folder, options.part) as writer:
+        journal = Journal(folder)
+        todo = [row for row in rows if row not in journal]
+        with progress("generate", len(rows), "contexts", done=len(rows) - len(todo)) as advance:
+            tally = _Tally(advance)
+            for answer in _answers(job, todo):
+                writer.keep(todo[answer.position], answer)
+                tally.add(answer)
+    return _joined(job), n
+
+
+def _joined(job: Job) -> int:
+    """How many contexts are answered, by all runs; the pool is made where all are."""
+    folder = job.options.out / JOURNAL
+    with alone(folder):
+        journal = Journal(folder)
+        if begin(job):  # another run was faster
+            journal.remove()
+            return len(job.contexts)
+        n = sum(row in job.unfit or row in journal for row in range(len(job.contexts)))
+        if n == len(job.contexts):
+            join(job, journal)
+            journal.remove()
+        return n
+
+
+def _answers(job: Job, todo: Sequence[int]) -> Iterator[Generated]:
+    """An answer for each of the rows `todo`, checked; raises ContractError for what is none."""
+    options, name = job.options, job.options.generator
+    answered = set[int]()
+    contexts = [job.contexts[row] for row in todo]
+    for answer in job.generator.generate(contexts, options.n_negatives, seed=options.seed) if todo else ():
+        fault = answer_fault(answer, len(todo), options.n_negatives)
+        if answer.position in answered:
+            fault = f"context {answer.position} is answered twice"
+        if fault:
+            raise ContractError(f"--generator {name}: {fault}. `check_generator` says more.")
+        answered.add(answer.position)
+        yield answer if _is_readable(answer) else Generated(answer.position, reason=UNREADABLE)
+    if len(answered) < len(todo):
+        missing = len(todo) - len(answered)
+        raise ContractError(f"--generator {name}: {missing} of {len(todo)} contexts are not answered.")
+
+
+def _is_readable(answer: Generated) -> bool:
+    try:
+        "".join(answer.endings).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Tally:
+    """Counts what is made, for the bar."""
+
+    def __init__(self, advance: Advance):
+        self.advance = advance
+        self.started = time.perf_counter()
+        self.n_endings = self.n_drawn = self.n_dropped = 0
+
+    def add(self, answer: Generated) -> None:
+        """What became of one context."""
+        self.n_endings += len(answer.endings)
+        self.n_dropped += not answer.endings
+        self.n_drawn += answer.n_drawn or len(answer.endings) + sum(answer.rejected.values())
+        rate = self.n_endings / max(time.perf_counter() - self.started, 1e-9)
+        rejected = 1 - self.n_endings / max(1, self.n_drawn)
+        note = f"{rate:,.0f} endings/s, {100 * rejected:.0f} % rejected, {self.n_dropped:,} contexts dropped"
+        self.advance(1, note=note)

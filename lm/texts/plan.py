@@ -1,0 +1,176 @@
+"""Which contexts are asked about, by which generator, and what a folder was begun with. Nothing is generated here."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.context import Context
+from swag_af.data.errors import ContractError, InputError
+from swag_af.data.files import (
+    check_same,
+    read_manifest,
+    remove_leftovers,
+    sha256_file,
+    sha256_json,
+    write_manifest,
+)
+from swag_af.data.pool.folder import NO_TAGGER
+from swag_af.data.tags import Tagger, load_tagger
+from swag_af.data.text.normalise import normalise
+from swag_af.data.text.surface import CLOSERS
+from swag_af.data.text.wording import comparable
+from swag_af.data.tokens import SENTENCE_ENDS, token_spans
+from swag_af.lm.choosing import chosen_of
+from swag_af.lm.contract import Generator, record_of
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.registry import GENERATORS, make_generator
+from swag_af.lm.texts.settings import settings_of
+
+JOURNAL = "journal"
+"""The folder with the answers, within an unfinished pool."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be made, checked against what stands in its folder; nothing is written yet."""
+
+    options: GenerateOptions
+    contexts: list[Context]
+    """Those that the options choose, N of them."""
+    unfit: dict[int, str]
+    """Rows that are not asked about, and why."""
+    generator: Generator
+    tagger: Tagger | None
+    plan: dict[str, Any]
+    """What decides the pool beside the generator; a resumed run must have the same."""
+    record: dict[str, Any]
+    """What the generator says of itself, and how it was set up."""
+
+
+def prepare(options: GenerateOptions) -> Job:
+    """Read and check all that can be checked before anything is generated."""
+    every = read_contexts(options.contexts)
+    contexts = chosen_of(every, options)
+    _check_part(options, len(contexts))
+    _check_ids(options.contexts, contexts)
+    settings = settings_of(options, every, _answers_path(options))
+    tagger = None if options.tagger == NO_TAGGER else load_tagger(options.tagger)
+    unfit = _unfit(contexts, settings, normalised=options.text.normalise)
+    generator = make_generator(options.generator, **settings)
+    record = _record(generator, settings, options.generator)
+    names = ("n_negatives", "limit", "seed")
+    plan = {name: getattr(options, name) for name in names} | {
+        "folds": list(options.folds),
+        "tagger": tagger.name if tagger else NO_TAGGER,
+        "normalise": options.text.normalise,
+        "contexts_sha256": sha256_file(options.contexts),
+    }
+    plan |= {name: settings[name] for name in ("min_tokens", "max_tokens", "max_draws") if name in settings}
+    job = Job(options, contexts, unfit, generator, tagger, plan, record)
+    _check_begun(job)
+    return job
+
+
+def begin(job: Job) -> bool:
+    """Begin the folder, or find it begun in the same way; whether nothing is left to do."""
+    out = job.options.out
+    remove_leftovers(out)
+    if not (out / "manifest.json").exists():
+        write_manifest(out, "pool", {"complete": False, "plan": job.plan, "generator": job.record})
+        return False
+    return bool(_check_begun(job))
+
+
+def _check_begun(job: Job) -> bool:
+    """Whether the folder is there and complete; InputError where it was begun otherwise."""
+    out = job.options.out
+    if not (out / "manifest.json").exists():
+        return False
+    manifest = read_manifest(out, "pool")
+    begun = {"generator": manifest.get("generator", {"name": "lstm"}), **manifest.get("plan", {})}
+    own = {name: value for name, value in job.record.items() if name not in job.plan}
+    check_same(_flat(begun), _flat({"generator": own, **job.plan}), out, "--out")
+    return bool(manifest["complete"])
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Nested tables as one, `generator.prompt.task`; what is long stands as its hash."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{before}{name}.")
+        else:
+            flat[before + name] = value if len(str(value)) <= _LONG else f"sha256 {sha256_json(value)[:8]}"
+    return flat
+
+
+_LONG = 60
+"""Characters that a message repeats of one value."""
+
+
+def _check_part(options: GenerateOptions, n: int) -> None:
+    if options.part is not None and options.part[1] > n:
+        raise InputError(f"--shard {options.shard}: there are only {n} contexts. Take a smaller N.")
+
+
+def _check_ids(path: Path, contexts: Sequence[Context]) -> None:
+    """Ids name the rows of a pool; contexts without one are numbered."""
+    named = Counter(context.id for context in contexts if context.id)
+    repeated = [id for id, n in named.items() if n > 1]
+    if repeated:
+        raise InputError(
+            f"{path}: {len(repeated)} ids stand on several lines (first: {repeated[0]!r}). Give each its own, or take "
+            "the ids away: then lines are numbered."
+        )
+
+
+def _answers_path(options: GenerateOptions) -> Path:
+    """Where answers are kept that are paid for: a file for each of the runs that share the work."""
+    i, n = options.part or (0, 1)
+    return options.out / ("answers.jsonl" if n == 1 else f"answers.{i + 1}-of-{n}.jsonl")
+
+
+def _record(generator: Generator, settings: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What makes the endings, as JSON; raises ContractError for a record that is none."""
+    own = record_of(generator)
+    prompt = {"prompt": settings["prompt"].record()} if "prompt" in settings else {}
+    base = GENERATORS.parted(name)[0] if own else name
+    try:
+        made: dict[str, Any] = json.loads(json.dumps({"name": base, **prompt, **own}, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"{name}: its record() is no JSON object ({error}). `check_generator` says more.") from None
+    return made
+
+
+def _unfit(contexts: Sequence[Context], settings: Mapping[str, Any], *, normalised: bool) -> dict[int, str]:
+    """Rows that no ending could go with, and why."""
+    shortest, longest = settings.get("min_tokens", 0), settings.get("max_tokens")
+    prompt = settings.get("prompt")
+    is_sentence = isinstance(prompt, Prompt) and prompt.ends == "sentence"
+    found: dict[int, str] = {}
+    for row, context in enumerate(contexts):
+        n_tokens = len(token_spans(context.gold))
+        tests = {
+            "empty_context": not context.sent1 and not context.start,
+            "gold_without_words": not any(map(str.isalnum, comparable(context.gold))),
+            "gold_too_short": n_tokens < shortest,
+            "gold_too_long": longest is not None and n_tokens > longest,
+            "gold_of_several_sentences": is_sentence and len(sentences_of(context.gold)) > 1,
+            "gold_unfinished": is_sentence and not _is_finished(context.gold, normalised),
+        }
+        reason = next((reason for reason, is_so in tests.items() if is_so), "")
+        if reason:
+            found[row] = reason
+    return found
+
+
+def _is_finished(gold: str, normalised: bool) -> bool:
+    """Whether the gold that is shown ends as a sentence: the others do."""
+    shown = normalise(gold) if normalised else gold
+    return shown.rstrip(CLOSERS)[-1:] in SENTENCE_ENDS

@@ -1,0 +1,91 @@
+"""What a generator is given of what the verb knows: the settings that its constructor takes, and no option in vain."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError, check_faults
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.lm.options import GenerateOptions, LMOptions, TextOptions, flag
+from swag_af.lm.prompting.prompt import Prompt, load_prompt
+from swag_af.lm.registry import GENERATORS, settings_taken
+
+LSTM = "lstm"
+"""The generator that makes ids and features, not texts, in a way of its own (`swag_af.lm.verb`)."""
+OF_LSTM = ("lms", "features", "shard_rows", "workers", "live_rows", "output_precision", "use_dropped")
+"""Options that are for the language models of `train-lm` alone."""
+PASSED = ("min_tokens", "max_tokens", "max_draws", "device")
+"""Options that are passed as they are."""
+
+
+def is_text(options: GenerateOptions) -> bool:
+    """Whether the endings come as texts; raises InputError for options that the generator has no use for."""
+    if GENERATORS.parted(options.generator)[0] != LSTM:
+        check_faults(_in_vain(options))
+        return True
+    given = [name for name, value in _nested(options) if value]
+    check_faults([(True, f"--{flag(name)}: not for lstm, which is asked in no words") for name in given])
+    return False
+
+
+def _nested(options: GenerateOptions) -> Iterator[tuple[str, bool]]:
+    """Every option of generators of text, and whether it was given."""
+    for group, untouched in ((options.text, TextOptions()), (options.endpoint, EndpointOptions())):
+        for one in fields(group):
+            yield one.name, getattr(group, one.name) != getattr(untouched, one.name)
+
+
+def _in_vain(options: GenerateOptions) -> list[tuple[bool, str]]:
+    """The options that a generator of text does not use, beside those of `lstm`."""
+    untouched = GenerateOptions(options.contexts)
+    faults = [
+        (getattr(options, name) != getattr(untouched, name), f"--{flag(name)}: for lstm alone") for name in OF_LSTM
+    ]
+    faults.append((options.lm != LMOptions(), "the options of language models to train are for lstm alone"))
+    taken = settings_taken(options.generator)
+    if taken is None:
+        return faults
+    of_text = {one.name for one in fields(TextOptions)} - {"normalise"}
+    for name, is_given in _nested(options):
+        needed = "endpoint" if name not in {*of_text, "normalise"} else name
+        is_vain = is_given and name != "normalise" and needed not in taken
+        faults.append((is_vain, f"--{flag(name)}: {options.generator} does not take it"))
+    for name in PASSED:
+        is_vain = getattr(options, name) != getattr(untouched, name) and name not in taken
+        faults.append((is_vain, f"--{flag(name)}: {options.generator} does not take it"))
+    return faults
+
+
+def settings_of(options: GenerateOptions, contexts: Sequence[Context], answers: Path) -> dict[str, Any]:
+    """The settings of `swag_af.lm.contract` that the generator takes; `contexts` are all of the file."""
+    taken = settings_taken(options.generator)
+    text = options.text
+    known: dict[str, Any] = {name: getattr(options, name) for name in PASSED}
+    known |= {"golds": contexts, "endpoint": options.endpoint, "journal": answers}
+    known |= {"temperature": text.temperature, "top_p": text.top_p, "normalise": text.normalise}
+    known = {name: value for name, value in known.items() if taken is None or name in taken}
+    if taken is None or "prompt" in taken:
+        known["prompt"] = prompt_of(options, contexts)
+    return known
+
+
+def prompt_of(options: GenerateOptions, contexts: Sequence[Context]) -> Prompt:
+    """The prompt that the options name, or the one that suits contexts and generator."""
+    if options.text.prompt != "auto":
+        return load_prompt(options.text.prompt)
+    n_questions = sum(not context.start and context.sent1.rstrip().endswith("?") for context in contexts)
+    if 2 * n_questions > len(contexts):
+        return load_prompt("wrong-answer")
+    return load_prompt(getattr(GENERATORS.find(options.generator), "default_prompt", "wrong-ending"))
+
+
+def lms_of(options: GenerateOptions) -> Path:
+    """The folder of language models of `lstm`: that in brackets, or --lms; InputError where both are given."""
+    _, argument = GENERATORS.parted(options.generator)
+    if argument is None:
+        return options.lms
+    if options.lms not in (GenerateOptions.lms, Path(argument)):
+        raise InputError(f"--lms {options.lms}: --generator {options.generator} names another folder. Give one.")
+    return Path(argument)

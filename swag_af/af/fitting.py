@@ -1,0 +1,159 @@
+"""How each iteration comes by its split and its fitted filter: both anew, as in the paper, or folds and filters kept.
+
+With fresh splits every iteration draws who is held out and fits a filter from scratch (Zellers et al. 2018,
+Algorithm 1). With fixed ones the groups are dealt into folds once. A fold has a filter of its own, which learns on from
+where it was when the fold's turn comes again: it has never been fitted on its fold's rows, under any assignment.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_arrays, remove_leftovers, replacing
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.splits import deal, hold_out
+from swag_af.filters.contract import Filter, LastingFilter
+
+WARM = "warm"
+"""The folder, within that of a run, of filters that go on."""
+
+
+class Fitting(Protocol):
+    """Who is held out in an iteration, and the filter that scores them."""
+
+    def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to fit on and rows held out, both ascending."""
+
+    def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
+        """The filter of the iteration, fitted on rows `train` (n,) with their `assigned` (n, A) candidates."""
+
+    def keep(self, iteration: int) -> None:
+        """Put on disk what the next iterations need of this one, before it counts as finished."""
+
+    def tidy(self, iteration: int) -> None:
+        """Remove what is no longer needed, once the iteration is finished."""
+
+
+class FreshFitting:
+    """A fresh split and a fresh fit in every iteration."""
+
+    def __init__(self, pool: CandidatePool, schedule: Sequence[Filter], groups: np.ndarray, n_test: int):
+        self.pool, self.schedule, self.groups, self.n_test = pool, schedule, groups, n_test
+
+    def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return hold_out(self.groups, self.n_test, rng=rng)
+
+    def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
+        filter = filter_of(self.schedule, iteration)
+        filter.fit(self.pool.view(train, assigned), rng=rng)
+        return filter
+
+    def keep(self, iteration: int) -> None:
+        """Nothing is kept."""
+
+    def tidy(self, iteration: int) -> None:
+        """Nothing was kept."""
+
+
+class FixedFitting:
+    """Folds that stay, and one filter a fold that learns on."""
+
+    def __init__(
+        self, pool: CandidatePool, schedule: Sequence[Filter], folds: np.ndarray, path: Path | None, n_finished: int
+    ):
+        self.pool, self.schedule, self.folds, self.path = pool, schedule, folds, path
+        self.n_folds = int(folds.max()) + 1
+        self.states: dict[tuple[int, int], dict[str, np.ndarray]] = {}
+        """Of each filter of the schedule and fold, in memory where there is no folder."""
+        if path is not None:
+            remove_leftovers(path / WARM)
+            self.tidy(n_finished)
+
+    def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        held = self.folds == self._fold(iteration)
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
+    def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
+        filter = filter_of(self.schedule, iteration)
+        assert isinstance(filter, LastingFilter)
+        view = self.pool.view(train, assigned)
+        filter.fit_on(view, self._state(iteration), rng=rng)
+        return filter
+
+    def keep(self, iteration: int) -> None:
+        filter = filter_of(self.schedule, iteration)
+        assert isinstance(filter, LastingFilter)
+        state = filter.state()
+        if self.path is None:
+            self.states[self._key(iteration)] = state
+            return
+        path = self._path(iteration)
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, **state)
+
+    def tidy(self, iteration: int) -> None:
+        """Remove states that a later one has replaced, and those of iterations that were never finished."""
+        if self.path is None or not (self.path / WARM).exists():
+            return
+        latest = {self._key(done): self._path(done) for done in range(1, iteration + 1)}
+        for path in (self.path / WARM).glob("*.npz"):
+            if path not in latest.values():
+                path.unlink()
+
+    def _state(self, iteration: int) -> dict[str, np.ndarray] | None:
+        """What the filter of this fold had learnt when its turn came last; None where it never did."""
+        key = self._key(iteration)
+        before = [done for done in range(1, iteration) if self._key(done) == key]
+        if not before:
+            return None
+        if self.path is None:
+            return self.states[key]
+        path = self._path(before[-1])
+        if not path.exists():
+            raise FormatError(
+                f"{path}: missing, so this run cannot go on as it began. Put the file back, or begin another run."
+            )
+        return read_arrays(path, "Put the file back, or begin another run.")
+
+    def _fold(self, iteration: int) -> int:
+        return (iteration - 1) % self.n_folds
+
+    def _key(self, iteration: int) -> tuple[int, int]:
+        """Which of the schedule's filters, by its first place in it, and which fold."""
+        filter = filter_of(self.schedule, iteration)
+        return next(i for i, one in enumerate(self.schedule) if one is filter), self._fold(iteration)
+
+    def _path(self, iteration: int) -> Path:
+        assert self.path is not None
+        return self.path / WARM / f"{iteration:04d}.npz"
+
+
+def filter_of(schedule: Sequence[Filter], iteration: int) -> Filter:
+    """The filter of an iteration (1, 2, ...); the last one goes on."""
+    return schedule[min(iteration, len(schedule)) - 1]
+
+
+def fixed_folds(groups: np.ndarray, test_share: float, *, seed: int) -> np.ndarray:
+    """(N,) the fold of each row, whole `groups` (N,) together, `1 / test_share` of them."""
+    n_folds = round(1 / test_share)
+    n_groups = int(groups.max()) + 1
+    if abs(n_folds * test_share - 1) > 0.01 or not 2 <= n_folds <= n_groups:
+        raise InputError(
+            f"--splits fixed with --test-share {test_share:g}: {n_groups} groups cannot be dealt into "
+            f"{1 / test_share:g} folds. Take a share that is one over a whole number, such as 0.2."
+        )
+    return deal(groups, n_folds, rng=np.random.default_rng((seed, 0, 1)))
+
+
+def check_lasting(schedule: Sequence[Filter]) -> None:
+    """Raise InputError unless all filters of the schedule can learn on from where they were."""
+    others = dict.fromkeys(one.name for one in schedule if not isinstance(one, LastingFilter))
+    if others:
+        raise InputError(
+            f"--splits fixed: {', '.join(others)} cannot go on from an earlier fit; mlp, bow, cnn, poslstm and "
+            "ensemble can. Take those, or leave --splits fresh."
+        )

@@ -1,0 +1,104 @@
+"""The verb `diagnose`: a run diagnosed, its record, page and rows written, and what is printed."""
+
+import shlex
+import shutil
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_manifest, check_output, check_same, read_json, write_json, write_jsonl, write_text
+from swag_af.data.records import parse_record
+from swag_af.diagnosing.diagnosis import measure, subject_of
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.diagnosing.outcome import KIND, Diagnosis
+from swag_af.diagnosing.told import (
+    NOT_ASKED,
+    advice,
+    against_rows,
+    agreement_rows,
+    answers,
+    fewer_rows,
+    fresh_rows,
+    growth_rows,
+    headline,
+    left_rows,
+)
+from swag_af.reporting.diagnosis_page import diagnosis_page
+from swag_af.reporting.text import table
+
+ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"
+
+
+def diagnose(options: DiagnoseOptions) -> Diagnosis:
+    """The verb `diagnose`: the diagnosis, made or, where it stands finished, read; its folder is written.
+
+    Goes on from what a killed run left in it. Raises InputError, before any fit, for what cannot be diagnosed.
+    """
+    folder = folder_of(options)
+    _check(options, folder)
+    subject = subject_of(options)
+    identity = subject.identity()
+    if (folder / ABOUT).exists():
+        check_same(read_json(folder / ABOUT).get("identity") or {}, identity, folder / ABOUT, "--out")
+    else:
+        made, rows = measure(subject, folder / WORK)
+        write_jsonl(folder / ROWS, map(asdict, rows))
+        write_text(folder / PAGE, diagnosis_page(made, command=_command(options)))
+        write_json(folder / ABOUT, {**made.as_record(), "identity": identity})
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    if options.json is not None:
+        write_json(options.json, read_json(folder / ABOUT))
+    return open_diagnosis(folder)
+
+
+def folder_of(options: DiagnoseOptions) -> Path:
+    """Where it is written."""
+    return options.out or options.run / "diagnosis"
+
+
+def _check(options: DiagnoseOptions, folder: Path) -> None:
+    check_output(folder, force=True, folder=True)
+    ours = any((folder / name).exists() for name in (ABOUT, WORK))
+    if folder.exists() and any(folder.iterdir()) and not ours:
+        raise InputError(f"{folder}: this is there, and was not written by diagnose. Choose another --out.")
+    if options.json is not None:
+        check_output(options.json, force=True)
+
+
+def open_diagnosis(folder: Path) -> Diagnosis:
+    """The finished diagnosis in `folder`; FormatError names the file of what is damaged."""
+    path = folder / ABOUT
+    record: dict[str, Any] = check_manifest(read_json(path), path, KIND)
+    return parse_record(record, Diagnosis, path, "Delete the folder and diagnose the run again.")
+
+
+def _command(options: DiagnoseOptions) -> str:
+    """What was run, by the name of the run: paths of the machine decide nothing."""
+    words = ["swag-af", "diagnose", options.run.resolve().name]
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name in ("filters", "seeds", "folds", "limit", "seed") and value != one.default:
+            words += [f"--{one.name}", str(value)]
+    return shlex.join(words)
+
+
+def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:
+    """The diagnosis as text: why the curve is not lower, each answer with its figures, what would help, where it is."""
+    of = f"{diagnosis.n:,} contexts" + (f" of {diagnosis.n_all:,}" if diagnosis.n < diagnosis.n_all else "")
+    lines = [
+        f"{diagnosis.name}, after iteration {diagnosis.iteration}: {of}, {diagnosis.n_groups:,} groups, "
+        f"{diagnosis.n_candidates:,} candidates a context, {diagnosis.n_assigned} assigned",
+        *diagnosis.notes,
+        "",
+        headline(diagnosis),
+    ]
+    for one in answers(diagnosis)[1:]:
+        lines += ["", f"{one.about.capitalize()} ({one.status}). {one.found}", f"  {one.means}"]
+    lines += ["", "What would help:", *(f"  {line}" for line in advice(diagnosis))]
+    tables = [left_rows(diagnosis), fresh_rows(diagnosis), agreement_rows(diagnosis), against_rows(diagnosis.filters)]
+    tables += [growth_rows(diagnosis.main), fewer_rows(diagnosis.main)]
+    for rows in tables:
+        lines += ["", *table(rows)]
+    written = f"Written to {folder}. Open {folder / PAGE} in a browser; it needs no network."
+    return [*lines, "", NOT_ASKED, written]

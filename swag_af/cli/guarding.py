@@ -1,0 +1,82 @@
+"""What the verb `guard` prints."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swag_af.cli.following import filter_command
+from swag_af.data.context import phrase
+from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.guarding.estimate import Estimate
+from swag_af.guarding.options import GuardOptions
+from swag_af.reporting.text import duration, table
+
+N_EXAMPLES = 3
+"""Marked endings of each guard that are shown."""
+MANY = 0.05
+"""Share of the candidates from which on a guard seems to keep out what is wrong."""
+N_ROWS = 512
+"""Rows in which examples are looked for."""
+
+
+def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
+    """What each guard marks, examples by seed, rows left out or short, what to run next."""
+    counts = guard_counts(pool)
+    if counts is None:
+        return [f"{options.pool}: no guard says anything of it. Next: {filter_command(options.pool, pool)}"]
+    dropped = pool.manifest.get("rows_dropped_by_guards", 0)
+    lines = [
+        *table(guard_rows({"of the pool": counts})),
+        "",
+        *_examples(pool),
+        *(
+            [f"{dropped:,} contexts left out, with fewer than {options.min_negatives} negatives left"]
+            if dropped
+            else []
+        ),
+        *_too_many(counts),
+        f"Negatives left: {int(pool.n_eligible.min()) - 1:,} in the row with fewest.",
+    ]
+    return [*lines, f"Written to {pool.path}. Next: {filter_command(options.out or options.pool, pool)}"]
+
+
+def _too_many(counts: GuardCounts) -> list[str]:
+    """A line for each guard that keeps out more than a few."""
+    return [
+        f"{one.name} keeps out {one.n_marked / one.n_asked:.0%}, which is much: are those right? Else raise its "
+        "threshold (--thresholds), or mark only (--exclude none)."
+        for one in counts.guards
+        if one.excludes and one.n_marked > MANY * one.n_asked
+    ]
+
+
+def _examples(pool: CandidatePool) -> list[str]:
+    """Gold and a marked ending, for each guard, of some of the first rows."""
+    rows = np.sort(np.random.default_rng(0).permutation(len(pool))[:N_ROWS])
+    marked = marks(pool, rows, np.tile(np.arange(pool.n_candidates), (len(rows), 1)))  # (n, K, G)
+    lines = []
+    for i, guard in enumerate(guards_of(pool)):
+        at, columns = np.nonzero(marked[:, :, i])
+        for place in np.random.default_rng(0).permutation(len(at))[:N_EXAMPLES].tolist():
+            row, column = int(rows[at[place]]), int(columns[place])
+            context = pool.contexts[row]
+            lines += [
+                f"{guard['name']}: {phrase(context)}",
+                f"  * {pool.text(row, 0)}",
+                f"    {pool.text(row, column)}",
+            ]
+    return [*lines, ""] if lines else []
+
+
+def dry_run_lines(estimates: Sequence[Estimate]) -> list[str]:
+    """Candidates and time, guard by guard; nothing was written."""
+    rows = [
+        ("guard", "candidates to ask about", "time"),
+        *((one.name, f"{one.n:,}", _time(one.seconds)) for one in estimates),
+    ]
+    return [*table(rows), "", "From a block of rows that was just scored here, on one core. Nothing was written."]
+
+
+def _time(seconds: float | None) -> str:
+    return "as the server takes" if seconds is None else duration(seconds)

@@ -1,0 +1,259 @@
+"""The measurement: run opened, contexts sampled, fits made or read where they are kept, figures drawn from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.auditing.audit import usable_filters
+from swag_af.data.errors import InputError
+from swag_af.data.files import check_same, read_json, read_manifest, remove_leftovers, sha256_json, write_json
+from swag_af.data.pool.folder import FILTER_TABLES
+from swag_af.data.progress import progress
+from swag_af.data.run import Run, open_run
+from swag_af.diagnosing.agreement import Agreement, agreements
+from swag_af.diagnosing.figures import renumbered
+from swag_af.diagnosing.fits import Curve, Fits, curves, sample
+from swag_af.diagnosing.growth import BOTH, CurveName, Growth, Hits, growth_of, sizes_of
+from swag_af.diagnosing.left import (
+    THIRDS,
+    Measured,
+    by_others,
+    count_harder,
+    hardest,
+    left_of,
+    measured_of,
+    now_of,
+    ties,
+)
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
+from swag_af.diagnosing.trend import trend_of
+from swag_af.filters.contract import Filter, settings_of
+from swag_af.filters.registry import parse_names
+
+BEGUN = "begun.json"
+LAST = 5
+"""Iterations whose mean is the run's own accuracy at the end."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A run that is diagnosed: everything checked, nothing fitted."""
+
+    run: Run
+    names: tuple[str, ...]
+    filters: Sequence[Filter]
+    rows: np.ndarray
+    """(n,) the rows of the pool that are diagnosed."""
+    groups: np.ndarray
+    """(n,) from 0."""
+    options: DiagnoseOptions
+    notes: tuple[str, ...]
+
+    @property
+    def n_folds(self) -> int:
+        """As many as asked for, and no more than there are groups."""
+        return min(self.options.folds, int(self.groups.max()) + 1)
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the bytes, so that no folder is gone on with for another run or other options."""
+        settings = {name: _settings(one) for name, one in zip(self.names, self.filters, strict=True)}
+        return {
+            "pool": self.run.pool.identity,
+            "assignment": sha256_json(self.run.assignment().tolist()),
+            "filters": sha256_json({name: repr(values) for name, values in settings.items()}),
+            "options": recorded(self.options),
+            "swag_af": version("swag-af"),
+        }
+
+
+def recorded(options: DiagnoseOptions) -> dict[str, Any]:
+    """The options that decide figures: no paths of the machine, and no device."""
+    apart = ("run", "out", "json", "device")
+    return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in apart}
+
+
+def subject_of(options: DiagnoseOptions) -> Subject:
+    """The run, the sample and the filters; raises InputError, before any fit, for what cannot be diagnosed."""
+    run = open_run(options.run)
+    manifest = read_manifest(options.run, "run")
+    names = parse_names("--filters", options.filters) if options.filters else (_last_filter(run, manifest),)
+    run.pool.check_tables(FILTER_TABLES)
+    rows = sample(run.pool.groups, options.limit, seed=options.seed)
+    groups = renumbered(run.pool.groups[rows])
+    made = usable_filters(run.pool, names, groups, device=options.device)
+    _check_parts(groups, options.folds)
+    notes = _notes(names, made, manifest)
+    if len(rows) < len(run.pool):
+        notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
+    return Subject(run, names, made, rows, groups, options, notes)
+
+
+def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:
+    """The filter of the phase that the run has come to."""
+    if run.matching is not None:
+        raise InputError(
+            f"{run.path}: this run was matched, not filtered, so it has no filter of its own. Name some: --filters "
+            "ngrams."
+        )
+    begun = [name for name, first in manifest.get("phases", []) if first <= max(1, run.n_finished)]
+    if not begun:
+        raise InputError(f"{run.path}: it is not recorded by which filter. Name some: --filters ngrams.")
+    return str(begun[-1])
+
+
+def _check_parts(groups: np.ndarray, n_folds: int) -> None:
+    """Raise InputError unless every way to part the groups leaves two contexts to fit on, and one to score."""
+    n, n_groups, largest = len(groups), int(groups.max()) + 1, int(np.bincount(groups).max())
+    held = max(1, round(n / n_folds)) + largest - 1
+    if n_groups < 2 * THIRDS or n - held < 2:
+        raise InputError(
+            f"{n} contexts of {n_groups} groups, the largest of {largest}, are too few to fit on some groups and score "
+            "others. Take a run of more videos, or a larger --limit."
+        )
+
+
+def _notes(names: Sequence[str], filters: Sequence[Filter], manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """What differs from the run's own filters."""
+    notes = []
+    for name, one in zip(names, filters, strict=True):
+        theirs, ours = manifest.get("filters", {}).get(name), _settings(one)
+        if theirs is not None:
+            differing = [key for key in ours if str(theirs.get(key)) != str(ours[key])]
+            if differing:
+                notes.append(f"{name} has other settings than in the run: {', '.join(differing)}.")
+        else:
+            notes.append(f"{name} took no part in the run.")
+    return tuple(notes)
+
+
+def _settings(filter: Filter) -> dict[str, Any]:
+    return {name: value for name, value in settings_of(filter).items() if name != "device"}
+
+
+@dataclass(frozen=True)
+class RowRecord:
+    """A line of `rows.jsonl`: one context, means over the fits of the first filter."""
+
+    row: int
+    """In the pool."""
+    id: str
+    n_harder: float
+    """Unassigned candidates above the easiest assigned one."""
+    accuracy: float
+    """How far gold scores highest in the run's assignment."""
+    accuracy_hardest: float
+    """The same among the hardest candidates, by another fit than the one that chose them."""
+
+
+def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]:
+    """The diagnosis, and what it says of each context.
+
+    Scores are kept in `folder` as soon as they are there; what a killed run with the same options left is gone on with.
+    Raises InputError where the folder was begun for something else.
+    """
+    _begin(folder, subject.identity())
+    run, n_seeds = subject.run, subject.options.seeds
+    assigned = run.assignment()[subject.rows].astype(np.int64)
+    fits = Fits(
+        run.pool, subject.rows, assigned, subject.groups, subject.filters, subject.n_folds, subject.options.seed, folder
+    )
+    draws = [curves(fits, draw) for draw in range(n_seeds)]
+    with progress("diagnose", len(subject.filters) * _n_parts(fits, draws), "fits") as advance:
+        fits = replace(fits, done=lambda note: advance(1, note=note))
+        measured = [measured_of(fits, at, n_seeds) for at in range(len(subject.filters))]
+        grown = [growth_of(fits, at, draws) for at in range(len(subject.filters))]
+    found = [_of_filter(subject, fits, at, measured[at], grown[at]) for at in range(len(subject.filters))]
+    agreed = agreements(subject.names, [one.scores for one in measured], assigned, subject.groups)
+    return _diagnosis(subject, tuple(found), tuple(agreed)), _row_records(subject, measured[0], assigned)
+
+
+def _begin(folder: Path, identity: Mapping[str, Any]) -> None:
+    """The folder, empty or with what a killed run with the same options left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
+    begun = folder / BEGUN
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    else:
+        write_json(begun, identity)
+
+
+def _n_parts(fits: Fits, draws: Sequence[Mapping[str, Curve]]) -> int:
+    """How many fits a filter takes."""
+    of_curves = sum(len(BOTH) * len(sizes_of(draws)) + ("control" in made) for made in draws)
+    return (fits.n_folds + 3 * THIRDS) * len(draws) + of_curves
+
+
+def _of_filter(
+    subject: Subject, fits: Fits, at: int, measured: Measured, grown: tuple[Growth, dict[CurveName, Hits]]
+) -> OfFilter:
+    growth, hits = grown
+    fewer = fewer_candidates(fits, measured)
+    points = (FewerPoint(n, figure) for n, figure in zip(fewer.sizes, fewer.figures(), strict=True))
+    return OfFilter(
+        name=subject.names[at],
+        left=left_of(measured, fits.assigned, subject.groups),
+        fewer=tuple(points),
+        growth=growth,
+        more_contexts_random=trend_of(hits["random"], rng=fits.rng(at, b"random")),
+        more_contexts_assigned=trend_of(hits["assigned"], rng=fits.rng(at, b"assigned")),
+        more_candidates=trend_of(fewer, rng=fits.rng(at, b"fewer")),
+    )
+
+
+def fewer_candidates(fits: Fits, measured: Measured) -> Hits:
+    """Hits if contexts took their hardest candidates of a random part of the pool, by other fits than chose them.
+
+    The parts have K candidates, K / 2, ... and A at least, the smaller within the larger; a row that has fewer has all.
+    """
+    n_assigned, n_candidates = fits.assigned.shape[1], fits.pool.n_candidates
+    sizes = sorted({n_assigned, *(n_candidates >> k for k in range(8) if n_candidates >> k > n_assigned)})
+    values = np.empty((len(fits.rows), len(sizes)))
+    for i, size in enumerate(sizes):
+        chosen = []
+        for seed, scores in enumerate(measured.scores):
+            order = fits.rng(seed, b"fewer").random(scores.shape)
+            chosen.append(hardest(_part(scores, order, size), n_assigned, ties(fits, seed)))
+        values[:, i] = by_others(measured.scores, chosen)
+    return Hits(tuple(sizes), values, fits.groups, np.zeros(len(values), np.int64))
+
+
+def _part(scores: np.ndarray, order: np.ndarray, size: int) -> np.ndarray:
+    """(n, K) `scores` (n, K) with NaN for all but gold and the `size` - 1 negatives that come first by `order`."""
+    order = np.where(np.isnan(scores), np.inf, order)
+    order[:, 0] = -1.0
+    rank = np.argsort(np.argsort(order, axis=1, kind="stable"), axis=1, kind="stable")
+    return np.where(rank < size, scores, np.nan)
+
+
+def _diagnosis(subject: Subject, filters: tuple[OfFilter, ...], agreed: tuple[Agreement, ...]) -> Diagnosis:
+    run = subject.run
+    last = [run.accuracy(i) for i in range(max(1, run.n_finished - LAST + 1), run.n_finished + 1)]
+    return Diagnosis(
+        name=subject.options.run.resolve().name,
+        iteration=run.n_finished,
+        n=len(subject.rows),
+        n_all=len(run.pool),
+        n_groups=int(subject.groups.max()) + 1,
+        n_candidates=run.pool.n_candidates,
+        n_assigned=run.start.shape[1],
+        last_accuracy=round(float(np.mean(last)), 6) if last else None,
+        filters=filters,
+        agreements=agreed,
+        options=recorded(subject.options),
+        notes=subject.notes,
+        versions={name: version(name) for name in ("swag-af", "numpy", "scipy")},
+    )
+
+
+def _row_records(subject: Subject, measured: Measured, assigned: np.ndarray) -> list[RowRecord]:
+    harder = np.mean([count_harder(scores, assigned).above_easiest for scores in measured.scores], axis=0)
+    now, other = now_of(measured, assigned), by_others(measured.scores, measured.chosen)
+    ids = [subject.run.pool.contexts[row].id for row in subject.rows.tolist()]
+    columns = (np.round(one, 4).tolist() for one in (harder, now, other))
+    return [RowRecord(*values) for values in zip(subject.rows.tolist(), ids, *columns, strict=True)]

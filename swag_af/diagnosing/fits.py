@@ -1,0 +1,156 @@
+"""Fits of a diagnosis: every candidate scored out of fold by several fits of each filter, each kept on disk.
+
+A *fit* of a filter with a seed is a cross-validation: groups are dealt into folds by that seed, and each context is
+scored by the filter fitted on the other folds, so no context is scored by what was fitted on its gold, or on that of
+its group. Fits of two seeds have other folds and other random numbers; they share most of the contexts that they are
+fitted on, as two iterations of a run do.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_array, write_array
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.splits import deal, hold_out
+from swag_af.filters.contract import Filter, score_in_parts
+
+MANY = 99
+"""Random candidates that held-out gold is compared with, at most, where it meets many."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """The sample that is diagnosed, and what scores it. Letters: `n` contexts, `K` candidates, `A` assigned."""
+
+    pool: CandidatePool
+    rows: np.ndarray
+    """(n,) the rows of the pool that are diagnosed, ascending."""
+    assigned: np.ndarray
+    """(n, A) their assignment, gold first."""
+    groups: np.ndarray
+    """(n,) what no fold may part, from 0."""
+    filters: Sequence[Filter]
+    n_folds: int
+    seed: int
+    folder: Path
+    """Where scores are kept."""
+    done: Callable[[str], None] = field(default=lambda note: None)
+    """Called after each fit on one part, with what it was."""
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(n,) candidates of each context, gold included."""
+        return self.pool.counts[self.rows]
+
+    def folds(self, seed: int) -> np.ndarray:
+        """(n,) the fold of each context in the fits with `seed`."""
+        return deal(self.groups, self.n_folds, rng=self.rng(seed, b"folds"), largest_first=False)
+
+    def rng(self, seed: int, what: bytes) -> np.random.Generator:
+        """Random numbers that depend on the seeds and on what they are for, and on nothing that happened before."""
+        return np.random.default_rng((self.seed, seed, *b"diagnose", *what))
+
+    def scores(self, filter: int, seed: int) -> np.ndarray:
+        """(n, K) out-of-fold scores of every candidate, fitted on the assigned ones; NaN where a row has none."""
+        folds, out = self.folds(seed), np.empty((len(self.rows), self.pool.n_candidates))
+        for fold in range(self.n_folds):
+            test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            out[test] = self.scores_of_all(f"scores-{filter}-{seed}-{fold}", filter, seed, train, test)
+        return out
+
+    def scores_of_all(self, name: str, filter: int, seed: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """(t, K) scores of every candidate of `test` (t,) after a fit on what is assigned to `train`, NaN as above."""
+        present = self.present(test)  # (t, K)
+        columns = np.where(present, np.arange(self.pool.n_candidates), 0)
+        found = self.kept(name, filter, seed, (train, self.assigned[train]), (test, columns))
+        return np.where(present, found, np.nan)
+
+    def present(self, contexts: np.ndarray) -> np.ndarray:
+        """(c, K) which candidates `contexts` (c,) have, or may get: none that are flagged, except what is assigned."""
+        present = np.arange(self.pool.n_candidates) < self.counts[contexts][:, None]
+        present &= ~self.pool.flagged(self.rows[contexts])
+        np.put_along_axis(present, self.assigned[contexts], True, axis=1)
+        return present
+
+    def curve_point(self, filter: int, seed: int, curve: "Curve", n_train: int) -> np.ndarray:
+        """(t, m) scores of the candidates that `curve` shows of held-out contexts, fitted on `n_train` contexts."""
+        train = curve.train[:n_train]
+        name = f"{curve.name}-{filter}-{seed}-{n_train}"
+        fitted, scored = (train, curve.fitted[train]), (curve.test, curve.scored[curve.test])
+        return self.kept(name, filter, seed, fitted, scored)
+
+    def kept(
+        self,
+        name: str,
+        filter: int,
+        seed: int,
+        fitted: tuple[np.ndarray, np.ndarray],
+        scored: tuple[np.ndarray, np.ndarray],
+    ) -> np.ndarray:
+        """(t, m) scores of the contexts and candidates `scored` after a fit on `fitted`, read where they are kept.
+
+        Random numbers come from the seeds and `name`, which is that of the file, too.
+        """
+        path, (test, columns) = self.folder / f"{name}.npy", scored
+        if not path.exists():
+            one, (train, assigned) = self.filters[filter], fitted
+            one.fit(self.pool.view(self.rows[train], assigned), rng=self.rng(seed, name.encode()))
+            found = np.asarray(score_in_parts(one, self.pool.view(self.rows[test], columns)), np.float64)
+            if not np.isfinite(found).all():
+                raise InputError(f"filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
+            write_array(path, found)
+        self.done(self.filters[filter].name)
+        found = read_array(path)
+        if found.shape != columns.shape:
+            raise FormatError(f"{path}: {found.shape}, where {columns.shape} is due. Delete the folder {self.folder}.")
+        return found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Contexts to fit on, contexts held out, and which candidates both are shown with, gold (or its stand-in) first."""
+
+    name: str
+    train: np.ndarray
+    """(N,) contexts to fit on, whole groups one after the other in random order: the first ones make a smaller fit."""
+    test: np.ndarray
+    """(t,) contexts held out."""
+    fitted: np.ndarray
+    """(n, A) candidates that fits are shown."""
+    scored: np.ndarray
+    """(n, m) candidates that are scored."""
+
+
+def curves(fits: Fits, seed: int) -> dict[str, Curve]:
+    """The curves of one draw: all hold out the same contexts, a fold's share of them.
+
+    `random` shows random candidates beside gold, `assigned` the run's distractors, and `control`, where every row has
+    two negatives or more, random candidates only, the first of which is declared gold.
+    """
+    train, test = hold_out(fits.groups, max(1, round(len(fits.rows) / fits.n_folds)), rng=fits.rng(seed, b"held out"))
+    order = fits.rng(seed, b"order").permutation(int(fits.groups.max()) + 1)
+    train = train[np.argsort(order[fits.groups[train]], kind="stable")]
+    counts, n_assigned = fits.counts, fits.assigned.shape[1]
+    n_many = min(MANY, int(counts.min()) - 1)
+    shown = random_assignment(counts, n_assigned, rng=fits.rng(seed, b"shown"))  # (n, A)
+    many = random_assignment(counts, 1 + n_many, rng=fits.rng(seed, b"many"))  # (n, 1 + many)
+    made = {
+        "random": Curve("random", train, test, shown, many),
+        "assigned": Curve("assigned", train, test, fits.assigned, fits.assigned),
+    }
+    if n_many > 1:
+        negatives = random_assignment(counts, 1 + min(n_assigned, n_many), rng=fits.rng(seed, b"control"))[:, 1:]
+        made["control"] = Curve("control", train, test, negatives, negatives)
+    return made
+
+
+def sample(groups: np.ndarray, limit: int, *, seed: int) -> np.ndarray:
+    """(n,) rows, ascending: whole `groups` (N,) drawn until there are `limit` rows; all of them for 0."""
+    if not limit or limit >= len(groups):
+        return np.arange(len(groups))
+    return hold_out(groups, limit, rng=np.random.default_rng((seed, *b"diagnose", *b"sample")))[1]

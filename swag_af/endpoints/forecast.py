@@ -1,0 +1,75 @@
+"""What many requests would take, from a few that are sent: for `--dry-run`."""
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from swag_af.endpoints.client import Endpoint
+from swag_af.endpoints.contract import Request
+from swag_af.endpoints.usage import Usage, usage_of
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What `n_requests` requests take, if they are like the sample; tries again and second draws not counted."""
+
+    n_requests: int
+    n_sampled: int
+    prompt_tokens: float
+    answer_tokens: float
+    n_estimated: int
+    """Of the sample, those whose tokens the server did not count."""
+    seconds: float | None
+    """None where the sample was answered from the journal."""
+    money: float | None
+    """None without prices."""
+
+
+def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> Forecast:
+    """Ask the sample, whose answers are kept, and scale what it took to `n_requests`.
+
+    Time is scaled as if all went as the sample did: it should have as many requests as are asked at a time, or more.
+    """
+    n_before, begun = endpoint.usage().n_requests, time.monotonic()
+    used = _sum(usage_of(sample[position], answer.body, 1) for position, answer in endpoint.ask(sample))
+    seconds = time.monotonic() - begun if endpoint.usage().n_requests - n_before >= len(sample) else None
+    scale = n_requests / max(len(sample), 1)
+    prompt, answer = used.prompt_tokens * scale, used.answer_tokens * scale
+    price = endpoint.price
+    return Forecast(
+        n_requests,
+        len(sample),
+        prompt,
+        answer,
+        used.n_estimated,
+        None if seconds is None else seconds * scale,
+        None if price is None else price.of(math.ceil(prompt), math.ceil(answer)),
+    )
+
+
+def forecast_lines(made: Forecast) -> list[str]:
+    """The same in lines for people."""
+    about = ", by characters: the server does not count" if made.n_estimated else ""
+    lines = [
+        f"{made.n_requests:,} requests at least, as {made.n_sampled} that were sent now (their answers are kept)",
+        f"{made.prompt_tokens:,.0f} tokens of prompts and {made.answer_tokens:,.0f} of answers{about}",
+    ]
+    if made.seconds is not None:
+        lines.append(f"{_duration(made.seconds)} as fast as these went")
+    if made.money is not None:
+        lines.append(f"cost {made.money:,.2f}, in the money of --prices")
+    return lines
+
+
+def _sum(parts: Iterable[Usage]) -> Usage:
+    total = Usage()
+    for part in parts:
+        total += part
+    return total
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

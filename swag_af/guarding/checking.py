@@ -1,0 +1,56 @@
+"""`check_guard`, which tests the three sentences of the contract on anyone's class."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.contracts import broken, constructor_fault, factory_of
+from swag_af.data.pool.pool import View
+from swag_af.filters.checking import N_COLUMNS, N_ROWS, small_pool
+from swag_af.guarding.contract import Guard
+
+
+def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random.Generator | None = None) -> None:
+    """Raise ContractError, naming the sentence, unless the guard keeps the contract.
+
+    Takes a class, any function that returns a new guard, or a guard. Scores a pool of 48 rows made in memory from
+    random words and random features.
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    make: Callable[[], Any] = factory_of(guard_or_factory, "score")
+    guard = make()
+    fault = constructor_fault(make)
+    if fault is None and not isinstance(getattr(guard, "threshold", None), int | float):
+        fault = "it has no `threshold`"
+    if fault is not None:
+        raise broken(_SENTENCES, 1, guard, fault)
+    view = small_pool(rng).view(np.arange(N_ROWS), np.tile(np.arange(N_COLUMNS), (N_ROWS, 1)))
+    scores = checked(guard, view)
+    if not np.allclose(make().score(view), scores, atol=1e-4):
+        raise broken(_SENTENCES, 3, guard, "two guards of the same settings score differently")
+    order = rng.permuted(np.tile(np.arange(N_COLUMNS), (N_ROWS, 1)), axis=1)
+    if not np.allclose(checked(guard, view.permute(order)), np.take_along_axis(scores, order, axis=1), atol=1e-4):
+        raise broken(_SENTENCES, 2, guard, "permuting the candidates changes their scores")
+    some = rng.choice(N_ROWS, N_ROWS // 3, replace=False)
+    few = View(view.pool, view.rows[some], view.columns[some][:, 1:3])
+    if not np.allclose(checked(guard, few), scores[some][:, 1:3], atol=1e-4):
+        raise broken(_SENTENCES, 2, guard, "a candidate scored among fewer scores otherwise")
+
+
+def checked(guard: Any, view: View) -> np.ndarray:
+    """(n, m) what the guard says of `view`; ContractError unless it is one finite float per candidate."""
+    scores = guard.score(view)
+    if not isinstance(scores, np.ndarray) or scores.shape != view.shape:
+        found = getattr(scores, "shape", type(scores).__name__)
+        raise broken(_SENTENCES, 2, guard, f"scores of {view.shape[0]} x {view.shape[1]} candidates are {found}")
+    if scores.dtype.kind != "f" or not np.isfinite(scores).all():
+        raise broken(_SENTENCES, 2, guard, "scores are not all finite floats")
+    return scores
+
+
+_SENTENCES = {
+    1: "the constructor stores settings and does nothing else",
+    2: "score gives one finite float per candidate, whatever else is scored in the same call",
+    3: "the same candidate has the same score in every call",
+}

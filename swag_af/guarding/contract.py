@@ -1,0 +1,128 @@
+"""What a guard is, in three sentences; `checking` tests them on anyone's class.
+
+    1. The constructor stores settings and does nothing else.
+    2. `score` gives one finite float per candidate, whatever else is scored in the same call.
+    3. The same candidate has the same score in every call.
+
+A guard compares candidates with gold, so it learns nothing from them, and no filter may read what it says.
+"""
+
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from swag_af.data.errors import InputError
+from swag_af.data.pool.pool import View
+from swag_af.data.registry import Registry
+from swag_af.filters.registry import parse_names
+from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
+
+
+@runtime_checkable
+class Guard(Protocol):
+    """A model of which candidates could be right.
+
+    Eight attributes are optional:
+
+    * `excludes`, whether candidates that it marks are kept out of assignments where the user says nothing: True;
+    * `about`, a class attribute: what a mark means, in a few words for tables;
+    * `requires`, the names of the pool tables that it reads beyond those every pool has;
+    * `check()`, called before any work, which raises InputError for what would fail later;
+    * `settings() -> dict`, what must be the same for scores to be kept, where the guard is no dataclass;
+    * `argument`, a class attribute: the name of the setting that stands in brackets, `nli[path/to/model]`;
+    * `asks`, a class attribute, true where a server answers: such a guard takes `options`, an `EndpointOptions`, is
+      asked by one process, and not for a dry run;
+    * `said() -> list[str]`, what is to be told once all is scored.
+    """
+
+    name: str
+    threshold: float
+    """The score from which a candidate is marked, where the user says nothing."""
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) floats, higher = more likely to be right too. Column 0 of the pool is gold; where gold is asked about,
+        or stands in for a candidate that a row does not have, its score is not used."""
+
+
+GUARDS = Registry(
+    "guard",
+    {
+        "words": "swag_af.guarding.words:WordsGuard",
+        "nli": "swag_af.guarding.entailment:EntailmentGuard",
+        "likelihood": "swag_af.guarding.likelihood:LikelihoodGuard",
+        "judge": "swag_af.guarding.judge:JudgeGuard",
+    },
+    {"nli": "path/to/model", "judge": "URL"},
+)
+"""By the names of `--by`."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A guard, and what its scores are used for."""
+
+    spelled: str
+    """As it was named: `nli[path/to/model]`."""
+    guard: Guard
+    threshold: float
+    excludes: bool
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What must be the same for its scores to be kept."""
+        return {"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)}
+
+    def record(self) -> dict[str, Any]:
+        """For the manifest of the pool."""
+        return {
+            "name": self.guard.name,
+            "threshold": self.threshold,
+            "excludes": self.excludes,
+            "about": getattr(self.guard, "about", "could be right"),
+            "settings": self.settings,
+        }
+
+
+def chosen_guards(options: GuardOptions) -> list[Chosen]:
+    """The guards that `options` name; InputError for names that are not there, or that thresholds or exclusions name
+    and `--by` does not."""
+    spelled = parse_names("--by", options.by)
+    made = [_made(name, options) for name in spelled]
+    names = [guard.name for guard in made]
+    if len(set(names)) < len(names):
+        raise InputError(f"--by {options.by}: two guards are called {_repeated(names)}. Name one of them.")
+    thresholds = parse_thresholds(options.thresholds)
+    excluding = None if options.exclude == AUTO else parse_names("--exclude", options.exclude)
+    for flag, given in (("--thresholds", thresholds), ("--exclude", excluding or ())):
+        if strange := [name for name in given if name not in names]:
+            raise InputError(f"{flag}: {', '.join(strange)} is none of the guards {', '.join(names)} of --by.")
+    return [
+        Chosen(
+            name,
+            guard,
+            thresholds.get(guard.name, float(guard.threshold)),
+            getattr(guard, "excludes", True) if excluding is None else guard.name in excluding,
+        )
+        for name, guard in zip(spelled, made, strict=True)
+    ]
+
+
+def _made(name: str, options: GuardOptions) -> Guard:
+    asks = getattr(GUARDS.find(name), "asks", False)
+    if asks and options.workers > 1:
+        raise InputError(f"--workers {options.workers}: {name} is asked by one process, as far as --concurrency goes.")
+    guard: Guard = GUARDS.make(name, **({"options": options.endpoint} if asks else {}))
+    return guard
+
+
+def _repeated(names: list[str]) -> str:
+    return next(name for name in names if names.count(name) > 1)
+
+
+def settings_of(guard: Guard) -> dict[str, Any]:
+    """What `settings()` returns, or the fields of a dataclass; empty for others."""
+    if hasattr(guard, "settings"):
+        return dict(guard.settings())
+    return {one.name: getattr(guard, one.name) for one in fields(guard) if one.init} if is_dataclass(guard) else {}

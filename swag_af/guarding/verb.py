@@ -1,0 +1,139 @@
+"""The verb `guard`: a pool's candidates scored by guards, and those flagged that no assignment may have.
+
+Scores wait in a folder of blocks, beside the shards or beside `--out`, until all are there. Then the pool gets its two
+tables; where it had others, a kill between the last steps may leave it with none, and the same command completes it.
+"""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.files import check_output, read_manifest
+from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import note
+from swag_af.data.run import open_run
+from swag_af.guarding.checking import checked
+from swag_af.guarding.contract import Chosen, chosen_guards
+from swag_af.guarding.estimate import Estimate, estimate
+from swag_af.guarding.options import NONE, GuardOptions
+from swag_af.guarding.scoring import Asked, score_all, scores_of
+
+WORK = "guarding"
+"""The folder of blocks while guards are asked."""
+
+GIVES_GOLD_AWAY = (
+    "Warning: likelihood keeps out every candidate that the language model finds likelier than gold. At margin 0 that "
+    "made gold the likeliest of four endings in 100 % of questions, not 37 % as before (docs/GUARD.md): choosing it is "
+    "a giveaway. Without --exclude likelihood it marks them only."
+)
+
+
+def guard(options: GuardOptions) -> CandidatePool:
+    """Score and flag the candidates of a pool; returns the pool, or the copy at `options.out`.
+
+    Its identity changes: runs on the pool as it was are read, and not gone on with. `--by none` gives it back the
+    identity that it had. Raises InputError before any work for guards that cannot be used, ExhaustedError where no row
+    has enough negatives left.
+    """
+    clear_pool(options.pool)
+    pool = CandidatePool.open(options.pool)
+    if options.by == NONE:
+        return _unguarded(pool)
+    work = options.pool / WORK if options.out is None else options.out.with_name(f"{options.out.name}.{WORK}")
+    if options.out is not None and options.out.exists() and not options.force:
+        shutil.rmtree(work, ignore_errors=True)  # of a run that was killed when the copy stood
+    chosen, asked = _checked(pool, options)
+    score_all(asked, chosen, work, workers=options.workers)
+    for line in (line for one in chosen for line in getattr(one.guard, "said", list)()):
+        note(line)
+    arrays = _tables(asked, chosen, work)
+    records = {"guards": [one.record() for one in chosen]}
+    guarded = _in_place(pool, arrays, records) if options.out is None else _kept(pool, arrays, records, options)
+    shutil.rmtree(work)
+    return guarded
+
+
+def guard_estimate(options: GuardOptions) -> list[Estimate]:
+    """What `guard` would take, guard by guard, from a few rows scored here; writes nothing."""
+    chosen, asked = _checked(CandidatePool.open(options.pool), options)
+    return estimate(asked, chosen)
+
+
+def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], Asked]:
+    """The guards, fit for use, and what they are asked about; warns of exclusion by likelihood."""
+    chosen = chosen_guards(options)
+    pool.check_tables((*TEXT_TABLES, *GUARD_TABLES) if options.out is None else None)
+    for one in chosen:
+        pool.require(*getattr(one.guard, "requires", ()))
+        getattr(one.guard, "check", lambda: None)()
+        checked(one.guard, pool.view(np.zeros(1, np.int64), np.zeros((1, 1), np.int64)))  # what would fail later
+    if options.out is not None:
+        check_output(options.out, force=options.force, folder=True)
+        if options.out.exists():
+            read_manifest(options.out, "pool")
+        if options.out.resolve() == options.pool.resolve():
+            raise InputError(f"{options.out}: this is the pool itself. Leave out --out, or choose another.")
+    if any(one.excludes and one.guard.name == "likelihood" for one in chosen):
+        note(GIVES_GOLD_AWAY)
+    return chosen, Asked(pool, _assigned(pool, options.only_assigned))
+
+
+def _assigned(pool: CandidatePool, run: Path | None) -> np.ndarray | None:
+    """(N, A) what the run assigns; InputError where it is one of another pool."""
+    if run is None:
+        return None
+    found = open_run(run)
+    if found.pool.unguarded_identity != pool.unguarded_identity:
+        raise InputError(f"--only-assigned {run}: a run of {found.pool.path}, and not of {pool.path}. Name one of it.")
+    return found.assignment()
+
+
+def _unguarded(pool: CandidatePool) -> CandidatePool:
+    """The pool without its tables of guards."""
+    assert pool.path is not None
+    if GUARD_TABLES[0] in pool.tables:
+        pool = pool.with_tables([table for table in pool.tables if table not in GUARD_TABLES], {"guards": None})
+    assert pool.path is not None
+    for shard in (pool.path / SHARDS).glob("[0-9]*"):
+        for table in GUARD_TABLES:
+            (shard / f"{table}.npy").unlink(missing_ok=True)
+    shutil.rmtree(pool.path / WORK, ignore_errors=True)
+    return pool
+
+
+def _tables(asked: Asked, chosen: list[Chosen], work: Path) -> dict[str, np.ndarray]:
+    """The two tables, G + 1 numbers a candidate, by name."""
+    scores = np.concatenate([block for _, block in scores_of(asked, chosen, work)])  # (N, K, G)
+    reached = scores >= np.array([one.threshold for one in chosen], np.float32)  # NaN reaches nothing
+    flagged = (reached & np.array([one.excludes for one in chosen])).any(axis=2)  # (N, K)
+    return dict(zip(GUARD_TABLES, (flagged, scores), strict=True))
+
+
+def _in_place(pool: CandidatePool, arrays: Mapping[str, np.ndarray], records: Mapping[str, Any]) -> CandidatePool:
+    """Write the tables into the shards of `pool`, then the manifest that lists them."""
+    others = [table for table in pool.tables if table not in GUARD_TABLES]
+    if len(others) < len(pool.tables):
+        pool = pool.with_tables(others, {"guards": None})
+    pool.write_arrays(arrays)
+    return pool.with_tables([*others, *GUARD_TABLES], records)
+
+
+def _kept(
+    pool: CandidatePool, arrays: Mapping[str, np.ndarray], records: Mapping[str, Any], options: GuardOptions
+) -> CandidatePool:
+    """Write the pool with its tables to `options.out`, without the rows that have too few negatives left."""
+    made = pool.with_arrays(arrays, records)
+    kept = np.flatnonzero(made.n_eligible > options.min_negatives)
+    if not len(kept):
+        raise ExhaustedError(
+            f"{options.pool}: no row has {options.min_negatives} negatives that are not flagged. Ask for fewer with "
+            "--min-negatives, or raise the --thresholds."
+        )
+    assert options.out is not None
+    changes = {"rows_dropped_by_guards": len(made) - len(kept)} if options.min_negatives else {}
+    return made.save(options.out, force=True, rows=kept if len(kept) < len(made) else None, changes=changes)

@@ -1,0 +1,82 @@
+"""Both questions of a row in one record, as VCR has them: which answer, and which rationale, given the right one.
+
+    stages/train.jsonl, val.jsonl      `annot_id, movie, match_fold, question, answer_choices, answer_label,
+                                       rationale_choices, rationale_label`, the last two where there is a rationale
+    stages/test.jsonl                  the same without labels, and the labels under `annot_id` in
+    stages/test_labels.jsonl
+    stages/train-00000-of-00001.parquet ...    the same; labels of test are -1
+
+`swag-af score` reads the folder, and any file of these (layout `vcr`). No text of the second question holds the right
+answer of the first, so that those of test tell nothing. Written only where rationales were matched.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.files import write_jsonl
+from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.formats import NO_LABEL, parquet_path, write_table
+from swag_af.releasing.questions import SPLITS
+
+FOLDER = "stages"
+COLUMNS = {
+    "annot_id": "string",
+    "movie": "string",
+    "match_fold": "int64",
+    "question": "string",
+    "answer_choices": "list",
+    "answer_label": "label",
+    "rationale_choices": "list",
+    "rationale_label": "label",
+}
+"""The columns, and what each holds."""
+LABELS = ("answer_label", "rationale_label")
+
+
+def columns_shown(split: str) -> list[str]:
+    """The columns of a split's file: test has no labels."""
+    return [name for name in COLUMNS if split != "test" or name not in LABELS]
+
+
+def stage_records(dataset: Dataset, split: str) -> list[dict[str, Any]]:
+    """A record for each question of `split`, with its labels; that of its rationale in it, where there is one."""
+    assert dataset.rationales is not None
+    why = {question.id: question for question in dataset.rationales.questions}
+    folds = dataset.run.pool.groups
+    records = []
+    for question in dataset.of_split(split):
+        record: dict[str, Any] = {
+            "annot_id": question.id,
+            "movie": question.video,
+            "match_fold": int(folds[question.example.row]),
+            "question": question.startphrase,
+            "answer_choices": list(question.endings),
+            "answer_label": question.label,
+        }
+        asked = why.get(question.id)
+        if asked is not None:
+            record |= {"rationale_choices": list(asked.endings), "rationale_label": asked.label}
+        records.append(record)
+    return records
+
+
+def write_stages(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:
+    """Write the folder `stages`; nothing without rationales."""
+    if dataset.rationales is None:
+        return
+    (folder / FOLDER).mkdir()
+    for split in SPLITS:
+        records = stage_records(dataset, split)
+        if split == "test":
+            labels = [_only(record, ("annot_id", *LABELS)) for record in records]
+            write_jsonl(folder / FOLDER / "test_labels.jsonl", labels)
+        shown = [_only(record, columns_shown(split)) for record in records]
+        write_jsonl(folder / FOLDER / f"{split}.jsonl", shown)
+        if "parquet" in formats:
+            table = [record | dict.fromkeys(LABELS, NO_LABEL) for record in records] if split == "test" else records
+            write_table(parquet_path(folder, FOLDER, split), COLUMNS, table)
+
+
+def _only(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: record[name] for name in names if name in record}

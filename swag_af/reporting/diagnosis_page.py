@@ -1,0 +1,224 @@
+"""The page of `swag-af diagnose`: why the curve of a run is not lower, in pictures and sentences. Computes nothing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swag_af.diagnosing.agreement import Agreement
+from swag_af.diagnosing.figures import Figure
+from swag_af.diagnosing.growth import Point
+from swag_af.diagnosing.left import Left
+from swag_af.diagnosing.outcome import Diagnosis, OfFilter
+from swag_af.diagnosing.told import (
+    NOT_ASKED,
+    Answer,
+    advice,
+    against_rows,
+    agreement_rows,
+    answers,
+    fewer_rows,
+    fresh_rows,
+    growth_rows,
+    headline,
+    left_rows,
+    pair_name,
+    percent,
+)
+from swag_af.diagnosing.trend import Trend, at
+from swag_af.reporting.charts import (
+    Frame,
+    Series,
+    bar,
+    dot,
+    figure,
+    level,
+    line,
+    percent_ticks,
+    plain_ticks,
+    steps,
+    whisker,
+)
+from swag_af.reporting.charts import percent as share
+from swag_af.reporting.page import page, render
+
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#b07d00", "#aa3377", "#7d8590")
+QUESTIONS = {
+    "pool": "Has the pool harder candidates left?",
+    "filter": "Do independent fits agree?",
+    "generator": "What does the generator give away?",
+}
+STATUSES = {"limit": "holds the curve up", "open": "room to go on", "fine": "not the reason", "unknown": "not known"}
+
+
+def diagnosis_page(diagnosis: Diagnosis, *, command: str = "") -> str:
+    """The whole HTML file; `command` is what made the diagnosis."""
+    main = diagnosis.main
+    sections = {}
+    charts = {
+        "pool": [_harder_chart(main.left), _hardest_chart(main.left, diagnosis.chance)],
+        "filter": [_swap_chart(diagnosis.agreements), _correlation_chart(diagnosis.agreements)],
+        "generator": [_growth_chart(main, diagnosis.chance)],
+    }
+    tables = {
+        "pool": [left_rows(diagnosis), fresh_rows(diagnosis)],
+        "filter": [agreement_rows(diagnosis)],
+        "generator": [against_rows(diagnosis.filters), growth_rows(main)],
+    }
+    found: dict[str, Answer] = {one.about: one for one in answers(diagnosis)}
+    for name, question in QUESTIONS.items():
+        sections[name] = _section(name, question, found[name], charts[name], tables[name])
+    chart = _fewer_chart(main, diagnosis.chance)
+    sections["help"] = render("diagnosis_help", told=advice(diagnosis), charts=[chart], rows=fewer_rows(main))
+    options = {name.replace("_", " "): value for name, value in diagnosis.options.items() if value != ""}
+    notes = [*diagnosis.notes, NOT_ASKED]
+    sections["making"] = render(
+        "diagnosis_making", command=command, notes=notes, options=options, versions=dict(diagnosis.versions)
+    )
+    title = f"{diagnosis.name}, diagnosed"
+    return page(title, _header(diagnosis), sections, COLOURS, skeleton="diagnosis", sheet="audit")
+
+
+def _header(diagnosis: Diagnosis) -> dict[str, object]:
+    tiles = {
+        "contexts": f"{diagnosis.n:,}",
+        "candidates a context": f"{diagnosis.n_candidates:,}",
+        "iterations": f"{diagnosis.iteration:,}",
+        f"accuracy of {diagnosis.main.name}": share(diagnosis.main.left.now.value),
+        "chance": share(diagnosis.chance),
+    }
+    if diagnosis.last_accuracy is not None:
+        tiles["in the run, last five iterations"] = share(diagnosis.last_accuracy)
+    return {"verdict": headline(diagnosis), "tiles": tiles}
+
+
+def _section(name: str, question: str, answer: Answer, charts: Sequence[str], tables: Sequence[object]) -> str:
+    return render(
+        "diagnosis_section",
+        name=name,
+        question=question,
+        status=STATUSES[answer.status],
+        found=answer.found,
+        means=answer.means,
+        charts=charts,
+        tables=tables,
+    )
+
+
+def _harder_chart(left: Left) -> str:
+    """How many contexts have 0, 1, 2-3, ... harder candidates: above the easiest distractor, above gold."""
+    shown = {"above the easiest distractor": left.histogram, "above gold": left.histogram_gold}
+    n_bins = max(map(len, shown.values()))
+    names = ["0", "1", *(f"{1 << k}–{(2 << k) - 1}" for k in range(1, n_bins - 1))][:n_bins]
+    top = 1.1 * max(map(max, shown.values()))
+    step = 1 if n_bins <= 5 else 2
+    at_x = [(float(i), name) for i, name in enumerate(names) if (n_bins - 1 - i) % step == 0]
+    frame = Frame((-0.6, n_bins - 0.4), (0, top), "unassigned candidates", "contexts", at_x, percent_ticks(top))
+    shapes = [
+        bar(frame, i - 0.4 + 0.4 * colour, i + 0.4 * colour, value, colour, f"{names[i]} {what}: {share(value)}")
+        for colour, (what, values) in enumerate(shown.items())
+        for i, value in enumerate(values)
+    ]
+    low, middle, high = (f"{value:g}" for value in left.quantiles[1:4])
+    note = f"Above the easiest distractor, half of the contexts have {low} to {high}, median {middle}."
+    legend = [Series(what, colour, "bar") for colour, what in enumerate(shown)]
+    return figure("Harder candidates that are left", note, frame, shapes, legend, note=note)
+
+
+def _hardest_chart(left: Left, chance: float) -> str:
+    """Accuracy now, and if every context took its hardest candidates."""
+    shown = {"now": left.now, "chosen and judged by one fit": left.same_fit}
+    shown |= {"judged by another fit": left.other_fit, "a third: now": left.fresh_now}
+    shown |= {"a third: fitted on the hardest": left.fresh_hardest}
+    note = "Judged by the fit that chose them it is an optimist's bound. Two of the fits have a third of the contexts."
+    return _dots("Accuracy if the hardest were taken", note, shown, chance, "accuracy")
+
+
+def _swap_chart(agreements: Sequence[Agreement]) -> str:
+    shown = {pair_name(one): one.swaps for one in agreements if one.swaps is not None}
+    note = "Of the swaps that one fit would make, the share that another finds right; dotted, a coin."
+    return _dots("Swaps that another fit agrees with", note, shown, 0.5, "swaps")
+
+
+def _dots(caption: str, note: str, shown: dict[str, Figure], at_level: float, y_name: str) -> str:
+    """A point with its interval for each of `shown`, numbered below, named in the legend."""
+    top = min(1.0, 1.15 * max([at_level, *(one.high for one in shown.values())]))
+    frame = Frame((0.4, len(shown) + 0.6), (0, top), "", y_name, [], percent_ticks(top))
+    shapes, legend = [level(frame, at_level)], []
+    for i, (name, one) in enumerate(shown.items()):
+        colour = i % len(COLOURS)
+        shapes += [whisker(frame, i + 1, one.low, one.high, colour)]
+        shapes += [dot(frame, i + 1, one.value, colour, hollow=False, title=f"{name}: {percent(one)}")]
+        legend.append(Series(name, colour, "dot"))
+    spoken = "; ".join(f"{name} {percent(one)}" for name, one in shown.items())
+    return figure(caption, f"{caption}: {spoken or 'none'}.", frame, shapes, legend, note=note)
+
+
+def _correlation_chart(agreements: Sequence[Agreement]) -> str:
+    """How contexts spread over rank correlations, of each kind of pair."""
+    edges = np.linspace(-1, 1, 21)
+    top = 1.1 * max(max(one.correlations) for one in agreements) or 1.0
+    frame = Frame((-1, 1), (0, top), "rank correlation", "contexts", plain_ticks(-1, 1), percent_ticks(top))
+    shapes, legend = [], []
+    for i, one in enumerate(agreements):
+        colour = i % len(COLOURS)
+        shapes.append(steps(frame, edges, np.array(one.correlations), colour))
+        legend.append(Series(pair_name(one), colour))
+    note = "Of two fits' scores of a context's candidates. 0: no agreement; 1: the same order."
+    return figure("Agreement on the order of candidates", note, frame, shapes, legend, note=note)
+
+
+def _growth_chart(main: OfFilter, chance: float) -> str:
+    """Accuracy by number of contexts, against random candidates and the run's distractors; the laws beyond."""
+    growth = main.growth
+    trends = (main.more_contexts_random, main.more_contexts_assigned)
+    sizes = [point.n for point in growth.random]
+    frame = _doubling_frame(sizes, [*growth.random, *growth.assigned], chance, "contexts fitted on")
+    shapes = [level(frame, chance)]
+    for colour, (points, trend) in enumerate(zip((growth.random, growth.assigned), trends, strict=True)):
+        shapes += _curve(frame, [(point.n, point.accuracy) for point in points], trend, colour)
+    if growth.control and growth.control.chance == round(chance, 6):
+        accuracy = growth.control.accuracy
+        shapes.append(whisker(frame, np.log2(sizes[-1]), accuracy.low, accuracy.high, 5))
+        title = f"control: {percent(accuracy)}"
+        shapes.append(dot(frame, np.log2(sizes[-1]), accuracy.value, 5, hollow=True, title=title))
+    legend = [Series("random candidates", 0), Series("the run's distractors", 1), Series("control", 5, "ring")]
+    note = "Gold against as many negatives as the run assigns. Dashed: a power law, where it is known to rise or fall."
+    return figure("Accuracy by number of contexts", note, frame, shapes, legend, note=note)
+
+
+def _fewer_chart(main: OfFilter, chance: float) -> str:
+    sizes = [point.n_candidates for point in main.fewer]
+    points = [Point(one.n_candidates, one.accuracy) for one in main.fewer]
+    frame = _doubling_frame(sizes, points, chance, "candidates a context")
+    curve = _curve(frame, [(one.n, one.accuracy) for one in points], main.more_candidates, 2)
+    note = "If every context took the hardest of a random part of the pool; by another fit than the one that chose."
+    return figure("Accuracy by size of the pool", note, frame, [level(frame, chance), *curve], note=note)
+
+
+def _doubling_frame(sizes: Sequence[int], points: Sequence[Point], chance: float, x_name: str) -> Frame:
+    """A logarithmic axis up to twice the largest size."""
+    top = min(1.0, 1.15 * max([chance, *(point.accuracy.high for point in points)]))
+    shown = [*sizes[:: 2 if len(sizes) > 4 else 1], 2 * sizes[-1]]
+    at_x = [(float(np.log2(size)), f"{size:,}") for size in shown]
+    return Frame(
+        (float(np.log2(sizes[0])) - 0.3, float(np.log2(sizes[-1])) + 1.2),
+        (0, top),
+        x_name,
+        "accuracy",
+        at_x,
+        percent_ticks(top),
+    )
+
+
+def _curve(frame: Frame, points: Sequence[tuple[int, Figure]], trend: Trend, colour: int) -> list[str]:
+    """A line through the points, with intervals; dashed to twice the largest where the trend is known."""
+    xs = np.log2([float(n) for n, _ in points])
+    shapes = [line(frame, xs, np.array([one.value for _, one in points]), colour)] if len(points) > 1 else []
+    for x, (n, one) in zip(xs.tolist(), points, strict=True):
+        shapes.append(whisker(frame, x, one.low, one.high, colour))
+        shapes.append(dot(frame, x, one.value, colour, hollow=False, title=f"{n:,}: {percent(one)}"))
+    if trend.law is not None and trend.direction:
+        beyond = np.linspace(xs[0], xs[-1] + 1, 30)
+        laws = np.repeat([trend.law], len(beyond), axis=0)
+        shapes.append(line(frame, beyond, at(laws, 2.0**beyond), colour, "dash"))
+    return shapes

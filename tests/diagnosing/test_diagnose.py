@@ -1,0 +1,388 @@
+"""Claims about `diagnose`: planted causes are told apart, no fit knows what it scores, resumed is the same."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from conftest import make_pool
+from killed import KilledError, break_after
+from planted import CAUSES, A, K, N, as_good_as_gold, exhausted, obvious, planted_run, unfinished
+
+from swag_af.cli import diagnosing as verb
+from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
+from swag_af.cli.options import ShowOptions
+from swag_af.cli.show import show
+from swag_af.data.context import Context
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.run import Run, begin_run
+from swag_af.diagnosing import fits as fits_module
+from swag_af.diagnosing.diagnosis import subject_of
+from swag_af.diagnosing.fits import Fits, curves
+from swag_af.diagnosing.left import in_thirds
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.diagnosing.outcome import Diagnosis
+from swag_af.diagnosing.told import advice, answers, headline
+from swag_af.filters import registry
+
+
+@pytest.fixture(autouse=True)
+def planted_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, of in (("level", "LevelFilter"), ("gold-or-noise", "GoldOrNoiseFilter"), ("noise", "NoiseFilter")):
+        monkeypatch.setitem(registry.FILTERS, name, f"planted:{of}")
+
+
+def options(run: Run, **settings: Any) -> DiagnoseOptions:
+    assert run.path is not None
+    return DiagnoseOptions(run.path, **{"seeds": 2, "folds": 3, **settings})
+
+
+@pytest.fixture(scope="module")
+def diagnosed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnosis]:
+    """Of each planted cause."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, of in (("level", "LevelFilter"), ("gold-or-noise", "GoldOrNoiseFilter"), ("noise", "NoiseFilter")):
+            patch.setitem(registry.FILTERS, name, f"planted:{of}")
+        folder = tmp_path_factory.mktemp("planted")
+        return {name: diagnose(options(make(folder / name))) for name, make in CAUSES.items()}
+
+
+STATUSES = {
+    "exhausted": ("open", "limit", "unknown", "limit"),
+    "unfinished": ("open", "open", "fine", "fine"),
+    "noisy": ("open", "limit", "limit", "limit"),
+    "obvious": ("open", "limit", "fine", "limit"),
+    "as_good_as_gold": ("fine", "fine", "fine", "fine"),
+    "blind": ("fine", "fine", "fine", "fine"),
+}
+"""Of each planted cause: what is said of curve, pool, filter and generator."""
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_planted_causes_are_told_apart(cause: str, diagnosed: dict[str, Diagnosis]) -> None:
+    assert tuple(one.status for one in answers(diagnosed[cause])) == STATUSES[cause]
+
+
+@pytest.mark.parametrize(
+    ("said", "causes"),
+    [
+        ("The pool is used up: most contexts have no harder candidate left", ["exhausted"]),
+        ("The pool has harder candidates left", ["unfinished"]),
+        ("The filter is the limit: swaps of one fit are noise to the next", ["noisy"]),
+        ("The pool is the limit: of all contexts", ["noisy", "obvious"]),
+        ("What the generator writes gives itself away", ["exhausted", "noisy", "obvious"]),
+        ("to this filter the generator is as good as gold", ["as_good_as_gold"]),
+        ("its fits do not agree: it may read nothing at all", ["blind"]),
+    ],
+)
+def test_the_headline_names_the_planted_cause_and_no_other(
+    said: str, causes: list[str], diagnosed: dict[str, Diagnosis]
+) -> None:
+    assert [name for name, one in diagnosed.items() if said in headline(one)] == causes
+
+
+def test_a_pool_without_harder_candidates_is_counted_so(diagnosed: dict[str, Diagnosis]) -> None:
+    left = diagnosed["exhausted"].main.left
+    assert (left.none_above_easiest.value, left.none_above_gold.value, left.stuck.value) == (1, 1, 1)
+    assert (left.now.value, left.same_fit.value, left.other_fit.value, left.fall_other.value) == (1, 1, 1, 0)
+    assert left.histogram == left.histogram_gold == (1.0,)
+
+
+def test_harder_candidates_that_are_left_take_the_curve_down(diagnosed: dict[str, Diagnosis]) -> None:
+    left = diagnosed["unfinished"].main.left
+    assert left.none_above_easiest.value == 0
+    assert (left.now.value, left.other_fit.value, left.fall_other.value) == (1, 0, 1)
+    assert advice(diagnosed["unfinished"])[0].startswith("More iterations: down to 20.0 % at best")
+
+
+def test_fits_of_noise_agree_on_nothing_and_others_on_everything(diagnosed: dict[str, Diagnosis]) -> None:
+    noise, same = (diagnosed[name].agreements[0] for name in ("blind", "obvious"))
+    assert noise.swaps is not None
+    assert noise.correlation is not None
+    assert not noise.swaps.excludes(0.5)
+    assert not noise.correlation.excludes(0)
+    assert not noise.wrong_gain.excludes(0)
+    assert noise.easy_gain is not None
+    assert not noise.easy_gain.excludes(0)
+    assert same.swaps is not None
+    assert same.correlation is not None
+    assert (same.swaps.value, same.correlation.value) == (1, 1)
+
+
+def test_the_control_is_at_chance_where_gold_is_obvious(diagnosed: dict[str, Diagnosis]) -> None:
+    growth = diagnosed["obvious"].main.growth
+    assert growth.control is not None
+    assert not growth.control.accuracy.excludes(growth.control.chance)
+    assert [(one.n_negatives, one.accuracy.value) for one in growth.against] == [(1, 1), (A - 1, 1), (K - 1, 1)]
+
+
+def test_advice_says_that_it_does_not_know(diagnosed: dict[str, Diagnosis]) -> None:
+    said = advice(diagnosed["obvious"])
+    assert said[0].startswith("More iterations: we do not know")
+    assert said[1].startswith("More candidates: we do not know")
+    assert "how near another comes, we do not know" in said[-1]
+
+
+def test_all_candidates_of_a_pool_are_the_last_of_its_parts(diagnosed: dict[str, Diagnosis]) -> None:
+    for one in diagnosed.values():
+        assert [point.n_candidates for point in one.main.fewer] == [A, 6, 12, K]
+        assert one.main.fewer[-1].accuracy == one.main.left.other_fit
+
+
+class SpyFilter:
+    """Notes the groups of the contexts it was fitted on, and is asked for none of them."""
+
+    name = "spy"
+    scored: ClassVar[list[int]] = []
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        self.known = set(view.groups.tolist())
+
+    def score(self, view: View) -> np.ndarray:
+        assert not self.known & set(view.groups.tolist())
+        SpyFilter.scored.append(len(view))
+        return np.zeros(view.shape)
+
+
+def test_no_context_is_scored_by_what_was_fitted_on_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.FILTERS, "spy", f"{__name__}:SpyFilter")
+    SpyFilter.scored.clear()
+    diagnose(options(obvious(tmp_path), filters="spy"))
+    assert sum(SpyFilter.scored) > 2 * N
+
+
+class GoldReader:
+    """Scores a candidate by how many fitted golds say its level: what knows gold's level is found out."""
+
+    name = "gold-reader"
+
+    def fit(self, view: View, *, rng: np.random.Generator) -> None:
+        words = [[set(re.findall(r"\d+", text)[-1:]) for text in row] for row in view.texts]
+        self.golds = [next(iter(row[0])) for row in words]
+        self.others = [next(iter(one)) for row in words for one in row[1:]]
+
+    def score(self, view: View) -> np.ndarray:
+        def of(text: str) -> float:
+            level = re.findall(r"\d+", text)[-1]
+            return float(self.golds.count(level) - self.others.count(level))
+
+        return np.array([[of(text) for text in row] for row in view.texts])
+
+
+def test_in_thirds_no_gold_reaches_what_is_fitted_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gold of a third is changed: the fits that score it stay the same, what they are shown of others too."""
+    monkeypatch.setitem(registry.FILTERS, "gold-reader", f"{__name__}:GoldReader")
+    gold, negatives = levels_of_gold()
+    seen: list[list[tuple[str, ...]]] = []
+    fitted = GoldReader.fit
+
+    def noting(self: GoldReader, view: View, *, rng: np.random.Generator) -> None:
+        seen[-1].append(tuple(text for row in view.texts for text in row))
+        fitted(self, view, rng=rng)
+
+    monkeypatch.setattr(GoldReader, "fit", noting)
+    for i, changed in enumerate((gold, np.where(np.arange(N) == 7, 99, gold))):
+        seen.append([])
+        run = planted_run(tmp_path / str(i), changed, negatives, phase="gold-reader")
+        in_thirds(fits_of(run, tmp_path / f"work-{i}"), 0, 0)
+    apart = [a for a, b in zip(*seen, strict=True) if a != b]
+    with_it = [a for a in seen[0] if any(f"takes the 7th of level {gold[7]}." in text for text in a)]
+    assert apart == with_it
+    assert len(with_it) == 3  # where it chooses, and where it is fitted on, twice
+
+
+def levels_of_gold() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return rng.integers(0, 6, N), rng.integers(0, 6, (N, K - 1))
+
+
+def fits_of(run: Run, folder: Path) -> Fits:
+    subject = subject_of(options(run))
+    assigned = run.assignment().astype(np.int64)
+    return Fits(run.pool, subject.rows, assigned, subject.groups, subject.filters, 3, 0, folder)
+
+
+def test_flagged_candidates_are_not_there_unless_they_are_assigned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = fits_of(obvious(tmp_path), tmp_path / "work")
+    flagged = np.zeros((N, K), bool)
+    flagged[:, [2, 9]] = True
+    gathered = CandidatePool.gather
+    monkeypatch.setitem(fits.pool.manifest, "tables", [*fits.pool.tables, "flagged"])
+    monkeypatch.setattr(
+        CandidatePool,
+        "gather",
+        lambda self, table, rows, *more: flagged[rows] if table == "flagged" else gathered(self, table, rows, *more),
+    )
+    scores = fits.scores(0, 0)
+    assert [k for k in range(K) if np.isnan(scores[:, k]).all()] == [9]  # 2 is assigned
+    assert not np.isnan(np.delete(scores, 9, axis=1)).any()
+
+
+def test_smaller_fits_of_a_draw_are_parts_of_larger_ones_and_of_other_groups_than_the_test(tmp_path: Path) -> None:
+    fits = fits_of(obvious(tmp_path), tmp_path / "work")
+    for made in (curves(fits, draw) for draw in range(3)):
+        train, test = made["random"].train, made["random"].test
+        assert not set(fits.groups[train]) & set(fits.groups[test])
+        assert sorted([*train, *test]) == list(range(N))
+        changes = np.flatnonzero(np.diff(fits.groups[train]))
+        assert len(changes) + 1 == len(set(fits.groups[train]))  # whole groups, one after the other
+        assert (made["control"].fitted > 0).all()
+        assert np.array_equal(made["assigned"].test, test)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 20, 31])
+def test_a_killed_diagnosis_goes_on_to_the_same_bytes(n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = as_good_as_gold(tmp_path)
+    straight, killed = tmp_path / "straight", tmp_path / "killed"
+    diagnose(options(run, out=straight))
+    with monkeypatch.context() as patch:
+        patch.setattr(fits_module, "write_array", break_after(n, fits_module.write_array))
+        with pytest.raises(KilledError):
+            diagnose(options(run, out=killed))
+    fitted = {path: path.stat().st_mtime_ns for path in (killed / "fits").glob("*.npy")}
+    assert len(fitted) == n
+    with monkeypatch.context() as patch:
+        patch.setattr(verb, "write_text", break_after(0, verb.write_text))
+        with pytest.raises(KilledError):
+            diagnose(options(run, out=killed))
+    assert {path: path.stat().st_mtime_ns for path in fitted} == fitted  # nothing is fitted twice
+    assert diagnose(options(run, out=killed)) == diagnose(options(run, out=straight))
+    assert files_of(killed) == files_of(straight)
+    assert set(files_of(killed)) == {"diagnosis.json", "diagnosis.html", "rows.jsonl"}
+
+
+def test_a_finished_diagnosis_is_read_and_nothing_is_fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = exhausted(tmp_path)
+    first = diagnose(options(run))
+    monkeypatch.setattr(verb, "measure", None)
+    assert diagnose(options(run, json=tmp_path / "why.json")) == first
+    assert json.loads((tmp_path / "why.json").read_text()) == json.loads(
+        (tmp_path / "run" / "diagnosis" / "diagnosis.json").read_text()
+    )
+
+
+def test_the_folder_of_another_diagnosis_is_left_alone(tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    diagnose(options(run))
+    with pytest.raises(InputError, match="begun with other options"):
+        diagnose(options(run, seed=1))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="was not written by diagnose"):
+        diagnose(options(run, out=tmp_path / "mine"))
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    diagnose(options(run))
+    path = tmp_path / "run" / "diagnosis" / "diagnosis.json"
+    record = json.loads(path.read_text())
+    record["filters"][0]["left"]["now"]["low"] = "much"
+    path.write_text(json.dumps(record))
+    with pytest.raises(FormatError, match=r"diagnosis\.json: filters\[0\]\.left\.now\.low: expected float"):
+        open_diagnosis(path.parent)
+
+
+def test_what_cannot_be_diagnosed_is_one_line_before_any_fit(tmp_path: Path) -> None:
+    gold, negatives = levels_of_gold()
+    few = planted_run(tmp_path / "few", gold[:4], negatives[:4])
+    with pytest.raises(InputError, match="4 contexts of 4 groups, the largest of 1, are too few"):
+        diagnose(options(few))
+    run = exhausted(tmp_path / "run")
+    with pytest.raises(InputError, match="no filter 'levle'"):
+        diagnose(options(run, filters="levle"))
+    with pytest.raises(InputError, match="seeds 1: at least 2"):
+        options(run, seeds=1)
+
+
+def test_a_matched_run_needs_a_filter_by_name(tmp_path: Path) -> None:
+    pool = make_pool(n=60, fewest=4, most=4).save(tmp_path / "pool")
+    start = np.tile(np.arange(5, dtype=np.int32), (60, 1))
+    matching: Any = {"weight": 1.0, "relevance": "lexical", "similarity": "lexical", "said": ["matched"]}
+    begin_run(
+        pool, start, tmp_path / "run", {"pool_identity": pool.identity, "phases": []}, n_planned=0, matching=matching
+    )
+    with pytest.raises(InputError, match="matched, not filtered"):
+        subject_of(DiagnoseOptions(tmp_path / "run"))
+
+
+def test_a_pool_of_what_is_assigned_has_nothing_left(tmp_path: Path) -> None:
+    """As a matched pool is: no unassigned candidates, so no swap either."""
+    gold, negatives = levels_of_gold()
+    found = diagnose(options(planted_run(tmp_path, gold, negatives[:, : A - 1])))
+    assert found.main.left.none_above_easiest.value == 1
+    assert found.main.left.now == found.main.left.other_fit
+    assert found.agreements[0].swaps is None
+    assert len(diagnosed_lines(found, tmp_path / "why")) > 20
+
+
+def test_rows_of_a_limited_diagnosis_are_whole_groups(tmp_path: Path) -> None:
+    run = obvious(tmp_path)
+    found = diagnose(options(run, limit=40))
+    rows = [json.loads(line) for line in (tmp_path / "run" / "diagnosis" / "rows.jsonl").read_text().splitlines()]
+    assert found.n == len(rows) >= 40
+    assert found.n_all == N
+    assert found.notes[-1] == f"A sample of {found.n} of {N} contexts: filters fitted on fewer find less."
+    groups = run.pool.groups
+    mine = [row["row"] for row in rows]
+    assert set(np.flatnonzero(np.isin(groups, groups[mine]))) == set(mine)
+    assert all(row["accuracy"] == 1 and row["id"] == run.pool.contexts[row["row"]].id for row in rows)
+
+
+def test_two_filters_are_compared(tmp_path: Path) -> None:
+    found = diagnose(options(unfinished(tmp_path), filters="level,noise"))
+    assert [one.of for one in found.agreements] == [("level", "level"), ("level", "noise"), ("noise", "noise")]
+    between = found.agreement("level", "noise")
+    assert between.correlation is not None
+    assert not between.correlation.excludes(0)
+    assert found.notes == ("level took no part in the run.", "noise took no part in the run.")
+
+
+def test_the_folder_is_shown(tmp_path: Path) -> None:
+    run = exhausted(tmp_path)
+    found = diagnose(options(run))
+    lines = show(ShowOptions(tmp_path / "run" / "diagnosis", n=2)).split("\n")
+    assert lines[0] == f"{tmp_path / 'run' / 'diagnosis'}: diagnosis"
+    assert headline(found) in lines
+    ids = [context.id for context in run.pool.contexts[:2]]
+    assert lines[-2:] == [f"  {one}: 0 harder candidates" for one in ids]
+
+
+def texts_run(folder: Path, gold_word: str) -> Run:
+    """Plain texts: endings of six words of twenty; gold has `gold_word` among them."""
+    rng = np.random.default_rng(5)
+    words = np.array([f"w{i}" for i in range(20)])
+    contexts = [
+        Context(
+            f"It is day {i}.",
+            "She",
+            " ".join([*rng.choice(words, 5), gold_word or str(rng.choice(words))]) + ".",
+            id=f"c{i}",
+            video=f"v{i // 2}",
+        )
+        for i in range(80)
+    ]
+    negatives = [[" ".join(rng.choice(words, 6)) + "." for _ in range(20)] for _ in contexts]
+    pool = CandidatePool.from_texts(contexts, negatives, tagger="rules").save(folder / "pool")
+    start = np.tile(np.arange(A, dtype=np.int32), (80, 1))
+    identity = {"pool_identity": pool.identity, "phases": [["ngrams", 1]], "filters": {}, "options": {}}
+    return begin_run(pool, start, folder / "run", identity, n_planned=0)
+
+
+def test_a_real_filter_tells_an_obvious_generator_from_one_like_gold(tmp_path: Path) -> None:
+    obvious_one = diagnose(options(texts_run(tmp_path / "a", "indeed")))
+    alike = diagnose(options(texts_run(tmp_path / "b", "")))
+    assert obvious_one.main.left.now.low > 0.9
+    assert answers(obvious_one)[3].status == "limit"
+    assert "even their hardest candidates" in headline(obvious_one)
+    assert alike.main.left.now.low < 0.2 < alike.main.left.now.high
+    assert "The curve is at chance" in headline(alike)

@@ -1,0 +1,378 @@
+"""Claims about `guard`: what it writes, what it asks, how it goes on, and that runs keep to it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from conftest import HashFilter, make_pool
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.cli.main import main
+from swag_af.data.errors import ContractError, ExhaustedError, InputError
+from swag_af.data.pool.folder import FEATURES, GUARD_TABLES
+from swag_af.data.pool.guarded import guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.run import open_run
+from swag_af.guarding import scoring
+from swag_af.guarding.checking import check_guard
+from swag_af.guarding.contract import GUARDS
+from swag_af.guarding.likelihood import LikelihoodGuard
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import WORK, guard, guard_estimate
+from swag_af.guarding.words import WordsGuard
+
+OPTIONS = AFOptions(iterations=6, n_negatives=3)
+
+
+class EvenGuard:
+    """Marks every candidate with an even number; counts what it is asked."""
+
+    name: ClassVar[str] = "even"
+    threshold: ClassVar[float] = 1.0
+    about: ClassVar[str] = "has an even number"
+    asked: ClassVar[list[tuple[int, int]]] = []
+    killed_after: ClassVar[int | None] = None
+
+    def score(self, view: View) -> np.ndarray:
+        if self.killed_after is not None and len(self.asked) >= self.killed_after:
+            raise KeyboardInterrupt
+        rows = np.broadcast_to(view.rows[:, None], view.columns.shape)
+        self.asked.extend(zip(rows.ravel().tolist(), view.columns.ravel().tolist(), strict=True))
+        return (view.columns % 2 == 0).astype(np.float64)
+
+
+@pytest.fixture(autouse=True)
+def even(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guard `even` has a name; blocks are small."""
+    monkeypatch.setitem(GUARDS.ours, "even", "test_guard:EvenGuard")  # type: ignore[index]
+    monkeypatch.setattr(scoring, "BLOCK_CANDIDATES", 64)
+    monkeypatch.setattr(EvenGuard, "asked", [])
+
+
+@pytest.fixture(scope="module")
+def pool_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The usual pool, with the names that features of language models have; not to be changed."""
+    folder = tmp_path_factory.mktemp("pools") / "pool"
+    pool = make_pool()
+    pool.save(folder, changes={"feature_names": list(FEATURES)})
+    return folder
+
+
+@pytest.fixture
+def folder(pool_folder: Path, tmp_path: Path) -> Path:
+    """A copy of the pool."""
+    return Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def even_flags(pool: CandidatePool) -> np.ndarray:
+    """(N, K) the slow and obvious: even, there, and not gold."""
+    return np.array([[k > 0 and k % 2 == 0 and k < n for k in range(pool.n_candidates)] for n in pool.counts])
+
+
+@pytest.mark.parametrize("make", [WordsGuard, LikelihoodGuard])
+def test_our_guards_keep_the_contract(make: Callable[[], Any]) -> None:
+    check_guard(make)
+
+
+class Broken:
+    name, threshold = "broken", 0.5
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
+
+    def score(self, view: View) -> np.ndarray:
+        made = (view.columns + view.rows[:, None]).astype(np.float64)
+        if self.fault == "nan":
+            made[0, 0] = np.nan
+        if self.fault == "company":
+            made += view.columns.size
+        if self.fault == "random":
+            made += np.random.default_rng().random()
+        if self.fault == "position":
+            made += np.arange(made.shape[1])
+        return made[0] if self.fault == "shape" else made
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("nan", "finite"),
+        ("shape", "48 x 5"),
+        ("company", "among fewer"),
+        ("random", "sentence 3"),
+        ("position", "permuting"),
+    ],
+)
+def test_a_guard_that_breaks_a_sentence_is_told_which(fault: str, said: str) -> None:
+    check_guard(Broken)
+    with pytest.raises(ContractError, match=said):
+        check_guard(lambda: Broken(fault))
+
+
+def test_every_candidate_is_asked_about_once_and_flagged_as_it_should_be(folder: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    np.testing.assert_array_equal(made.flagged(np.arange(len(made))), even_flags(made))
+    negatives = [pair for pair in EvenGuard.asked if pair[1]]
+    assert len(negatives) == len(set(negatives)) == made.counts.sum() - len(made)
+    assert not (folder / WORK).exists()
+    np.testing.assert_array_equal(made.n_eligible, made.counts - even_flags(made).sum(axis=1))
+
+
+def test_gold_and_what_is_not_there_have_no_score(folder: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    scores = made.gather("guard_scores", np.arange(len(made)))[:, :, 0]
+    there = (np.arange(made.n_candidates) > 0) & (np.arange(made.n_candidates) < made.counts[:, None])
+    np.testing.assert_array_equal(np.isfinite(scores), there)
+
+
+def test_none_gives_the_pool_back_as_it_was(folder: Path) -> None:
+    before = CandidatePool.open(folder)
+    guarded = guard(GuardOptions(folder, "even"))
+    assert guarded.identity != before.identity == guarded.unguarded_identity
+    after = guard(GuardOptions(folder, "none"))
+    assert (after.identity, after.tables) == (before.identity, before.tables)
+    assert not list(folder.rglob("flagged.npy"))
+
+
+def test_a_saved_copy_has_the_same_identity(folder: Path, tmp_path: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    copy = made.save(tmp_path / "copy")
+    assert (copy.identity, copy.unguarded_identity) == (made.identity, made.unguarded_identity)
+    out = guard(GuardOptions(folder, "even", out=tmp_path / "out"))
+    assert (out.identity, out.unguarded_identity) == (made.identity, made.unguarded_identity)
+
+
+def test_killed_and_run_again_it_asks_nothing_twice_and_ends_with_the_same_bytes(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight = Path(shutil.copytree(folder, tmp_path / "straight"))
+    guard(GuardOptions(straight, "even"))
+    n_asked = len(EvenGuard.asked)  # the first gold once more, before any work
+    EvenGuard.asked.clear()
+    monkeypatch.setattr(EvenGuard, "killed_after", n_asked // 2)
+    with pytest.raises(KeyboardInterrupt):
+        guard(GuardOptions(folder, "even"))
+    assert CandidatePool.open(folder).tables == CandidatePool.open(straight).tables[: -len(GUARD_TABLES)]
+    monkeypatch.setattr(EvenGuard, "killed_after", None)
+    guard(GuardOptions(folder, "even"))
+    assert len(EvenGuard.asked) == n_asked + 1
+    assert contents(folder) == contents(straight)
+
+
+def test_killed_before_the_manifest_it_ends_the_same(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard(GuardOptions(folder, "even"))
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    guard(GuardOptions(other, "even,words"))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(CandidatePool, "write_arrays", stop)
+        guard(GuardOptions(folder, "even,words"))
+    EvenGuard.asked.clear()
+    guard(GuardOptions(folder, "even,words"))
+    assert EvenGuard.asked == [(0, 0)]
+    assert contents(folder) == contents(other)
+
+
+def test_other_thresholds_and_more_guards_ask_no_candidate_again(folder: Path) -> None:
+    guard(GuardOptions(folder, "even"))
+    EvenGuard.asked.clear()
+    made = guard(GuardOptions(folder, "likelihood,even", "even=2"))
+    assert EvenGuard.asked == [(0, 0)]
+    assert not made.flagged(np.arange(len(made))).any()
+    assert [one["name"] for one in guards_of(made)] == ["likelihood", "even"]
+
+
+def test_processes_make_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    guard(GuardOptions(folder, "words,likelihood"))
+    guard(GuardOptions(other, "words,likelihood", workers=2))
+    assert contents(folder) == contents(other)
+
+
+def test_no_run_assigns_what_is_flagged(folder: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    run = filter_pool(made, HashFilter(), OPTIONS)
+    assert sum(map(len, run.replacements))
+    for iteration in range(run.n_finished + 1):
+        assert not np.take_along_axis(even_flags(made), run.assignment(iteration).astype(np.int64), axis=1).any()
+
+
+def test_a_table_without_a_flag_changes_no_byte_of_a_run(folder: Path, pool_folder: Path, tmp_path: Path) -> None:
+    guard(GuardOptions(folder, "even", "even=2"))
+    for name, place in (("plain", pool_folder), ("guarded", folder)):
+        filter_pool(CandidatePool.open(place), HashFilter(), OPTIONS, out=tmp_path / name)
+    plain, guarded = (contents(tmp_path / name) for name in ("plain", "guarded"))
+    changing = {"manifest.json", "timing.jsonl"}
+    assert {k: v for k, v in plain.items() if k not in changing} == {
+        k: v for k, v in guarded.items() if k not in changing
+    }
+    assert "ignore_guard" not in json.loads(plain["manifest.json"])["options"]
+
+
+def test_a_run_that_ignores_the_guard_is_that_of_the_pool_without_it(folder: Path, pool_folder: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    ignoring = filter_pool(made, HashFilter(), replace(OPTIONS, ignore_guard=True))
+    plain = filter_pool(CandidatePool.open(pool_folder), HashFilter(), OPTIONS)
+    np.testing.assert_array_equal(ignoring.assignment(), plain.assignment())
+
+
+def test_a_run_from_before_the_guard_is_read_and_not_gone_on_with(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    before = filter_pool(CandidatePool.open(folder), HashFilter(), OPTIONS, out=out).assignment()
+    made = guard(GuardOptions(folder, "even"))
+    np.testing.assert_array_equal(open_run(out).assignment(), before)
+    for ignore in (False, True):
+        with pytest.raises(InputError, match="before `swag-af guard`"):
+            filter_pool(made, HashFilter(), replace(OPTIONS, iterations=9, ignore_guard=ignore), out=out)
+
+
+def test_a_guarded_run_is_read_under_another_guard_and_resumed_under_its_own(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    filter_pool(guard(GuardOptions(folder, "even")), HashFilter(), OPTIONS, out=out)
+    with pytest.raises(InputError, match="ignore_guard"):
+        options = replace(OPTIONS, ignore_guard=True)
+        filter_pool(CandidatePool.open(folder), HashFilter(), options, out=out)
+    guard(GuardOptions(folder, "words"))
+    assert open_run(out).n_finished == 6
+    again = filter_pool(guard(GuardOptions(folder, "even")), HashFilter(), replace(OPTIONS, iterations=8), out=out)
+    assert again.n_finished == 8
+
+
+def test_rows_with_too_little_left_are_named_or_left_out_and_counted(folder: Path, tmp_path: Path) -> None:
+    made = guard(GuardOptions(folder, "even"))
+    enough = np.flatnonzero(made.n_eligible > 7)
+    assert 0 < len(enough) < len(made)
+    with pytest.raises(ExhaustedError, match="flagged ones"):
+        filter_pool(made, HashFilter(), replace(OPTIONS, n_negatives=7))
+    kept = guard(GuardOptions(folder, "even", out=tmp_path / "kept", min_negatives=7))
+    assert [context.id for context in kept.contexts] == [made.contexts[row].id for row in enough.tolist()]
+    assert kept.manifest["rows_dropped_by_guards"] == len(made) - len(enough)
+    for new, old in enumerate(enough.tolist()):
+        texts = ([pool.text(row, k) for k in range(made.counts[old])] for pool, row in ((kept, new), (made, old)))
+        assert next(texts) == next(texts)
+    np.testing.assert_array_equal(kept.flagged(np.arange(len(kept))), made.flagged(enough))
+    kept.check_tables()
+    filter_pool(kept, HashFilter(), replace(OPTIONS, n_negatives=7))
+    with pytest.raises(ExhaustedError, match="no row has 99"):
+        guard(GuardOptions(folder, "even", out=tmp_path / "none", min_negatives=99))
+    assert not (tmp_path / "none").exists()
+
+
+def test_only_what_a_run_assigns_is_asked_about(folder: Path, tmp_path: Path) -> None:
+    run = filter_pool(CandidatePool.open(folder), HashFilter(), OPTIONS, out=tmp_path / "run")
+    made = guard(GuardOptions(folder, "even", only_assigned=tmp_path / "run"))
+    assigned = {(row, int(k)) for row, columns in enumerate(run.assignment()) for k in columns}
+    assert set(EvenGuard.asked) == assigned
+    counts = guard_counts(made)
+    assert counts is not None
+    assert counts.guards[0].n_asked == run.assignment()[:, 1:].size
+    again = guard(GuardOptions(folder, "even"))
+    assert (again.flagged(np.arange(len(again))) == even_flags(again)).all()
+
+
+def test_a_run_of_another_pool_is_refused(folder: Path, tmp_path: Path) -> None:
+    filter_pool(make_pool(3), HashFilter(), OPTIONS, out=tmp_path / "run")
+    with pytest.raises(InputError, match="--only-assigned"):
+        guard(GuardOptions(folder, "even", only_assigned=tmp_path / "run"))
+
+
+def test_likelihood_marks_the_likelier_and_keeps_none_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = guard(GuardOptions(folder, "likelihood", "likelihood=0.5"))
+    rows, columns = np.arange(len(made)), np.tile(np.arange(made.n_candidates), (len(made), 1))
+    first = made.gather("features", rows)[:, :, 0]
+    there = (columns > 0) & (columns < made.counts[:, None])
+    np.testing.assert_array_equal(marks(made, rows, columns)[:, :, 0], there & (first[:, :1] - first >= 0.5))
+    assert not made.flagged(rows).any()
+    assert "giveaway" not in capsys.readouterr().err
+    assert guard(GuardOptions(folder, "likelihood", exclude="likelihood")).flagged(rows).any()
+    assert "giveaway" in capsys.readouterr().err
+
+
+def test_counts_are_those_of_a_slow_loop(folder: Path) -> None:
+    made = guard(GuardOptions(folder, "even,likelihood"))
+    scores, flagged = (made.gather(name, np.arange(len(made))) for name in ("guard_scores", "flagged"))
+    pairs = [(row, k) for row in range(len(made)) for k in range(1, int(made.counts[row]))]
+    counts = guard_counts(made)
+    assert counts is not None
+    assert (counts.n, counts.n_flagged) == (len(pairs), sum(bool(flagged[pair]) for pair in pairs))
+    for i, one in enumerate(counts.guards):
+        assert one.n_marked == sum(bool(scores[row, k, i] >= one.threshold) for row, k in pairs)
+    assert guard_rows({"of the pool": counts})[-1][0] == "flagged"
+    assert guard_counts(make_pool()) is None
+
+
+def test_a_dry_run_says_how_many_and_writes_nothing(folder: Path) -> None:
+    before = contents(folder)
+    (one,) = guard_estimate(GuardOptions(folder, "words"))
+    pool = CandidatePool.open(folder)
+    assert (one.name, one.n) == ("words", pool.counts.sum() - len(pool))
+    assert one.seconds > 0
+    assert contents(folder) == before
+    guard(GuardOptions(folder, "words"))
+    assert guard_estimate(GuardOptions(folder, "words"))[0].n == 0
+
+
+BAD = {
+    "no such guard": (("--by", "wrds"), "no guard 'wrds'. Did you mean words?"),
+    "a threshold of another": (("--thresholds", "nli=0.5"), "nli is none of the guards words"),
+    "no number": (("--thresholds", "words"), "'words' is not NAME=NUMBER"),
+    "not a number": (("--thresholds", "words=nan"), "is no number"),
+    "excluded but not asked": (("--exclude", "likelihood"), "likelihood is none of the guards"),
+    "rows left out in place": (("--min-negatives", "3"), "--min-negatives: with --out"),
+    "no model": (("--by", "nli[absent]"), "absent"),
+    "no folder named": (("--by", "nli"), "nli[path/to/folder]"),
+    "twice": (("--by", "words,words"), "repeated"),
+    "nothing to remove from a copy": (("--by", "none", "--out", "x"), "without --out"),
+}
+
+
+@pytest.mark.parametrize(("flags", "said"), BAD.values(), ids=BAD.keys())
+def test_bad_options_are_one_line_and_nothing_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], said: str
+) -> None:
+    before = contents(folder)
+    with pytest.raises(SystemExit) as stopped:
+        main(["guard", str(folder), *flags])
+    err = capsys.readouterr().err
+    assert (stopped.value.code, err.count("\n")) == (2, 1)
+    assert said in err
+    assert contents(folder) == before
+
+
+def test_a_pool_without_features_has_no_likelihood(tmp_path: Path) -> None:
+    from conftest import make_contexts_of
+
+    contexts = make_contexts_of(4, n_videos=4)
+    CandidatePool.from_texts(contexts, [["sits.", "stands."]] * 4).save(tmp_path / "pool")
+    with pytest.raises(InputError, match="no table features"):
+        guard(GuardOptions(tmp_path / "pool", "likelihood"))
+
+
+def test_the_command_says_rates_examples_and_what_is_next(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["guard", str(folder), "--by", "even,likelihood"])
+    out = capsys.readouterr().out
+    assert "has an even number (from 1)" in out
+    assert "flagged" in out
+    assert "even keeps out 4" in out
+    assert f"swag-af filter {folder}" in out
+    main(["show", str(folder)])
+    assert "has an even number (from 1)" in capsys.readouterr().out
+    main(["guard", str(folder), "--by", "even", "--dry-run"])
+    assert "Nothing was written" in capsys.readouterr().out
+    main(["guard", str(folder), "--by", "none"])
+    assert "no guard says anything" in capsys.readouterr().out

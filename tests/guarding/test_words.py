@@ -1,0 +1,24 @@
+"""Claims about texts compared pair by pair: as fast as that may be, the slow table of all pairs says the same."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.text.lexical import lexical_pairs, lexical_similarity
+
+TEXTS = st.lists(
+    st.sampled_from(["", "the", "jumps", "jump", "over", "a", "dog", "dogs", "...", "über"]), max_size=6
+).map(" ".join)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_pairs_are_the_diagonal_of_the_table(pairs: list[tuple[str, str]]) -> None:
+    first, second = map(list, zip(*pairs, strict=True))
+    np.testing.assert_allclose(lexical_pairs(first, second), lexical_similarity(first, second).diagonal(), atol=1e-6)
+
+
+def test_what_says_no_more_is_as_right_as_what_says_more() -> None:
+    less, other = lexical_pairs(["takes a cup on the table."] * 2, ["takes a cup.", "walks to the door."])
+    assert less > 0.9
+    assert other < 0.3

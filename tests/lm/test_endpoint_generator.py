@@ -1,0 +1,233 @@
+"""Claims about endings from servers: the generator's contract, reasons, resuming, records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import make_contexts_of
+from mock_server import ABLE, Asked, MockServer, Said, answer
+
+from swag_af.data.context import Context
+from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.text.wording import comparable
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.lm.checking import check_generator
+from swag_af.lm.contract import DRAWN_OUT, Generated
+from swag_af.lm.endpoint.generator import EndpointGenerator
+from swag_af.lm.prompting.prompt import PROMPTS
+from swag_af.lm.registry import make_generator
+
+CONTEXTS = make_contexts_of(6, n_videos=3)
+ABILITIES = {
+    "all": ABLE,
+    "completions only": ABLE - {"chat"},
+    "chat only": ABLE - {"completions"},
+    "chat without anything": frozenset({"chat", "seed"}),
+    "completions without anything": frozenset({"completions", "seed"}),
+}
+
+
+def made(generator: EndpointGenerator, n: int = 4, seed: int = 0) -> list[Generated]:
+    return sorted(generator.generate(CONTEXTS, n, seed=seed), key=lambda one: one.position)
+
+
+@pytest.mark.parametrize(
+    ("able", "prompt"), [*((name, "wrong-ending") for name in ABILITIES), *(("all", prompt) for prompt in PROMPTS[::2])]
+)
+def test_it_keeps_the_contract_with_any_server_that_takes_a_seed(able: str, prompt: str) -> None:
+    """The mock answers by prompt and seed alone, and n choices differ from as many requests for one."""
+    with MockServer(able=ABILITIES[able]) as server:
+        check_generator(lambda: EndpointGenerator(server.url, prompt), CONTEXTS)
+
+
+def test_a_journal_makes_it_the_same_with_a_server_that_takes_no_seed(tmp_path: Path) -> None:
+    """Each draw is asked for by itself; another server, which would say other things, is not needed any more."""
+
+    def say(asked: Asked) -> Said:
+        changed = {**asked.body, "seed": len(server.asked)}
+        return answer(Asked(asked.path, changed, asked.headers), ABLE - {"n"})
+
+    with MockServer(say=say, able=ABLE - {"seed", "n"}) as server:
+        url, journal = server.url, tmp_path / "answers.jsonl"
+        first = made(EndpointGenerator(url, "continuation", journal=journal))
+        assert all(one.endings for one in first)
+        n = len(server.asked)
+        assert made(EndpointGenerator(url, "continuation", journal=journal)) == first
+        assert len(server.asked) == n
+    assert made(EndpointGenerator(url, "continuation", journal=journal)) == first
+
+
+def test_endings_do_not_depend_on_the_order_in_which_answers_come(tmp_path: Path) -> None:
+    with MockServer() as server:
+        alone = made(EndpointGenerator(server.url, endpoint=EndpointOptions(concurrency=1)), n=12)
+        many = made(EndpointGenerator(server.url, endpoint=EndpointOptions(concurrency=6)), n=12)
+    assert alone == many
+
+
+def test_a_run_that_is_stopped_anywhere_goes_on_to_the_same_endings(tmp_path: Path) -> None:
+    with MockServer(able=ABLE - {"n"}) as server:
+        straight = made(EndpointGenerator(server.url), n=12)
+        n_asked = len(server.asked)
+        for limit in range(3, n_asked, 4):
+            options = EndpointOptions(max_requests=limit, concurrency=2)
+            with pytest.raises(ExhaustedError, match="run the same command again"):
+                made(EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j"), n=12)
+        assert made(EndpointGenerator(server.url, journal=tmp_path / "j"), n=12) == straight
+        prompts = [json.dumps(asked.body) for asked in server.asked[n_asked:] if "response_format" in asked.body]
+        assert len(prompts) - len(set(prompts)) <= 2 * len(range(3, n_asked, 4))  # under way when it stopped
+
+
+def generated_with(said: Said, **settings: Any) -> list[Generated]:
+    """What comes of a server that always says the same once it has been probed."""
+    with MockServer() as server:
+        generator = EndpointGenerator(server.url, **{"max_draws": 2, **settings})
+        generator.record()
+        server.say = lambda asked: said
+        return made(generator, n=2)
+
+
+def chat_of(text: str | None, **choice: Any) -> Said:
+    return Said(body={"choices": [{"message": {"content": text}, "finish_reason": "stop", **choice}]})
+
+
+REASONS = {
+    "refusal": chat_of("I'm sorry, but I can't help with that."),
+    "repeated": chat_of('["rides the horse down the street."]'),
+    "echo": chat_of('["A woman stands in room of the house."]'),
+    "unfinished": chat_of('["rides the horse down the"]'),
+    "blank": chat_of('["..."]'),
+    "too_short": chat_of('["rides."]'),
+    "filtered": chat_of(None, finish_reason="content_filter"),
+}
+
+
+@pytest.mark.parametrize(("reason", "said"), REASONS.items(), ids=REASONS.keys())
+def test_what_is_no_ending_is_counted_by_reason_and_ends_after_so_many_draws(reason: str, said: Said) -> None:
+    found = generated_with(said)
+    assert {one.reason for one in found} <= {DRAWN_OUT, ""}
+    assert all(one.rejected.get(reason, 0) >= 1 for one in found) or reason == "echo"
+    assert all(one.n_drawn >= 4 for one in found)
+    assert not any(one.endings for one in found) or reason == "echo"
+
+
+def test_gold_is_left_out_and_counted() -> None:
+    with MockServer() as server:
+        generator = EndpointGenerator(server.url, max_draws=2)
+        generator.record()
+        golds = {context.sent1: context.gold for context in CONTEXTS}
+
+        def say(asked: Asked) -> Said:
+            told = asked.body["messages"][-1]["content"]
+            gold = next(gold for sent1, gold in golds.items() if sent1 in told)
+            return chat_of(json.dumps([gold.upper(), f'"{gold}"']))
+
+        server.say = say
+        found = made(generator, n=2)
+    assert all(one.reason == DRAWN_OUT and one.rejected == {"equal_to_gold": one.n_drawn} for one in found)
+
+
+def test_a_text_that_goes_on_within_a_word_is_none() -> None:
+    with MockServer() as server:
+        generator = EndpointGenerator(server.url, "continuation", max_draws=2)
+        generator.record()
+        server.say = lambda asked: Said(body={"choices": [{"text": "kind of dog sits on the roof."}]})
+        found = made(generator, n=2)
+    assert all(one.rejected == {"mid_word": one.n_drawn} for one in found)
+
+
+def test_a_refusal_of_one_context_is_its_reason_and_the_others_have_endings() -> None:
+    def say(asked: Asked) -> Said | None:
+        too_long = "room 3 " in str(asked.body)
+        return Said(400, {"error": {"message": "maximum context length"}}) if too_long else None
+
+    with MockServer(say=say) as server:
+        found = made(EndpointGenerator(server.url))
+    assert [one.reason for one in found] == ["", "", "", "context_too_long", "", ""]
+
+
+def test_a_server_that_refuses_all_is_one_line_with_what_it_says() -> None:
+    with pytest.raises(InputError, match=r"refuses every request \(refused_400: no top_p\)") as raised:
+        generated_with(Said(400, {"error": {"message": "no top_p"}}))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_server_that_gives_no_text_is_told_with_what_was_tried() -> None:
+    with (
+        MockServer(able=frozenset()) as server,
+        pytest.raises(InputError, match=r"/v1/chat/completions and .*: gave no"),
+    ):
+        made(EndpointGenerator(server.url))
+    with MockServer(able=ABLE - {"chat"}) as server, pytest.raises(InputError, match="/v1/chat/completions: gave no"):
+        made(EndpointGenerator(server.url, endpoint=EndpointOptions(api="chat")))
+
+
+def test_the_way_that_suits_the_prompt_is_asked() -> None:
+    with MockServer() as server:
+        for prompt, path in (("continuation", "/v1/completions"), ("wrong-ending", "/v1/chat/completions")):
+            generator = EndpointGenerator(server.url, prompt)
+            generator.record()
+            before = len(server.asked)
+            made(generator)
+            assert {asked.path for asked in server.asked[before:]} == {path}
+
+
+def test_a_schema_is_asked_for_where_the_server_keeps_it_only() -> None:
+    for able, expected in ((ABLE, True), (ABLE - {"json_schema"}, False)):
+        with MockServer(able=able) as server:
+            made(EndpointGenerator(server.url))
+            assert ("response_format" in server.asked[-1].body) is expected
+
+
+def test_the_record_says_what_decided_and_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with MockServer() as server:
+        record = EndpointGenerator(server.url, temperature=0.7).record()
+    assert (record["model"], record["server"], record["api"]) == ("mock", f"{server.url}/v1", "chat")
+    assert (record["temperature"], record["foreign"]) == (0.7, True)
+    assert record["prompt"]["sha256"]
+    assert "sk-secret" not in json.dumps(record)
+
+
+def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
+    """The mock's answers have 7 tokens a choice; 32 endings are 4 texts of 8, in one request."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["mock"]\nprompt = 0\nanswer = 1_000_000\n')
+    contexts = make_contexts_of(40, n_videos=8)
+    with MockServer() as server:
+        options = EndpointOptions(prices=prices)
+        generator = EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j")
+        lines = generator.forecast(contexts, 32)
+        n = len(server.asked)
+        assert lines[0].startswith("40 requests at least, as 8 that were sent now")
+        assert "and 1,120 of answers" in lines[1]
+        assert lines[-1] == "cost 1,120.00, in the money of --prices"
+        list(EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j").generate(contexts, 32, seed=0))
+        sampled = {json.dumps(asked.body) for asked in server.asked[n - 8 : n]}
+        assert not sampled & {json.dumps(asked.body) for asked in server.asked[n:]}
+
+
+def test_the_name_of_the_registry_makes_it() -> None:
+    generator = make_generator("endpoint[http://localhost:8000]", temperature=0.5)
+    assert isinstance(generator, EndpointGenerator)
+    assert (generator.url, generator.temperature) == ("http://localhost:8000", 0.5)
+
+
+@pytest.mark.parametrize("settings", [{"temperature": -1.0}, {"top_p": 0.0}, {"max_draws": 0}])
+def test_settings_that_cannot_be_are_told(settings: dict[str, Any]) -> None:
+    with MockServer() as server, pytest.raises(InputError, match=f"generator endpoint: {next(iter(settings))}"):
+        made(EndpointGenerator(server.url, **settings))
+
+
+def test_no_ending_has_the_words_of_another(tmp_path: Path) -> None:
+    with MockServer() as server:
+        for one in made(EndpointGenerator(server.url), n=24):
+            assert len({comparable(ending) for ending in one.endings}) == 24
+
+
+def test_a_context_may_be_a_question() -> None:
+    question = Context("What does a plant take from the air?", "", "carbon dioxide")
+    with MockServer() as server:
+        generator = EndpointGenerator(server.url, "wrong-answer", min_tokens=1)
+        (one,) = generator.generate([question], 3, seed=0)
+    assert len(one.endings) == 3

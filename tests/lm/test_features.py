@@ -1,0 +1,207 @@
+"""Features for any pool by any scorer: the columns that are there, by name, resumed by shard, foreign models named."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from test_scorers import HashScorer
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.cli.main import main
+from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError
+from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.tokens import tokenize
+from swag_af.lm.features import features
+from swag_af.lm.lstm.scorer import LSTMScorer
+from swag_af.lm.options import FeaturesOptions
+from swag_af.lm.scorers import table
+from swag_af.lm.scorers.checking import check_scorer
+from swag_af.lm.scorers.contract import COLUMNS, LENGTHS
+
+ENDINGS = [f"lifts the {what} and walks to the door." for what in ("dog", "red ball", "guitar", "old bicycle")]
+
+
+class SomeColumns(HashScorer):
+    """Gives two columns of five."""
+
+    def __init__(self) -> None:
+        super().__init__(("ending_given_context", "last_token"))
+
+
+class Interrupted(HashScorer):
+    """Is stopped in the second shard, the first time."""
+
+    stops = True
+
+    def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[np.ndarray]:
+        for context, values in zip(contexts, super().score(contexts, endings), strict=True):
+            if type(self).stops and context.id == "v1-5":
+                raise KeyboardInterrupt
+            yield values
+
+
+def texts_pool(folder: Path, n: int = 40) -> CandidatePool:
+    """Ragged rows in shards of 16, as a pool of texts has them."""
+    contexts = make_contexts_of(n, n_videos=5)
+    negatives = [[f"{text[:-1]} {i}." for text in ENDINGS[: 2 + i % 3]] for i in range(n)]
+    made = CandidatePool.from_texts(contexts, negatives, tagger="rules")
+    return sharded(made, folder)
+
+
+def sharded(pool: CandidatePool, folder: Path) -> CandidatePool:
+    """`pool` on disk in shards of 16 rows."""
+    from swag_af.data.pool.folder import finish_pool, write_shard
+
+    entries = []
+    for number, at in enumerate(range(0, len(pool), 16)):
+        rows = np.arange(at, min(at + 16, len(pool)))
+        tables = {name: pool.gather(name, rows) for name in pool.tables if name not in ("text", "text_ends")}
+        entries.append(write_shard(folder, number, [pool.contexts[row] for row in rows], tables))
+    finish_pool(folder, pool.vocabulary, entries, {"dropped_negatives": {}, "tagger": "rules"})
+    return CandidatePool.open(folder)
+
+
+def slow_table(pool: CandidatePool, scorer: HashScorer) -> np.ndarray:
+    """(N, K, F), a candidate at a time."""
+    made = np.zeros((len(pool), pool.n_candidates, len(scorer.columns) + 3), np.float32)
+    for row, context in enumerate(pool.contexts):
+        for k in range(pool.counts[row]):
+            text = pool.text(row, k)
+            [[values]] = scorer.score([context], [[text]])
+            lengths = [len(tokenize(one)) for one in (text, context.start, context.sent1)]
+            made[row, k] = [*values, *lengths]
+    return made
+
+
+@pytest.mark.parametrize("scorer", ["HashScorer", "SomeColumns"])
+def test_a_pool_gets_the_columns_that_its_scorer_gives_by_name(tmp_path: Path, scorer: str) -> None:
+    pool = texts_pool(tmp_path / "pool")
+    made = features(FeaturesOptions(tmp_path / "pool", scorer=f"test_features:{scorer}"))
+    used = SomeColumns() if scorer == "SomeColumns" else HashScorer()
+    assert made.feature_names == (*used.columns, *LENGTHS)
+    assert made.manifest["features_by"]["columns"] == list(used.columns)
+    np.testing.assert_allclose(made.gather("features", np.arange(len(made))), slow_table(pool, used), rtol=1e-6)
+    assert made.identity != pool.identity
+    assert not (tmp_path / "pool" / table.PLAN).exists()
+
+
+def test_processes_that_share_the_work_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
+    texts_pool(tmp_path / "one")
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    tables = []
+    for name, workers in (("one", 1), ("two", 2)):
+        made = features(FeaturesOptions(tmp_path / name, scorer="test_scorers:HashScorer", workers=workers))
+        tables.append(made.gather("features", np.arange(len(made))))
+    np.testing.assert_array_equal(*tables)
+
+
+def test_stopped_it_goes_on_at_the_next_shard_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts_pool(tmp_path / "pool")
+    shutil.copytree(tmp_path / "pool", tmp_path / "straight")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:Interrupted")
+    with pytest.raises(KeyboardInterrupt):
+        features(options)
+    assert "features" not in CandidatePool.open(tmp_path / "pool").tables
+    first = tmp_path / "pool/shards/00000/features.npy"
+    written = first.stat().st_mtime_ns
+    monkeypatch.setattr(Interrupted, "stops", False)
+    made = features(options)
+    assert first.stat().st_mtime_ns == written
+    straight = features(replace(options, pool=tmp_path / "straight"))
+    assert made.identity == straight.identity
+    assert json.loads((tmp_path / "pool/manifest.json").read_text()) == straight.manifest
+
+
+def test_what_another_scorer_began_is_not_gone_on_with(tmp_path: Path) -> None:
+    pool = texts_pool(tmp_path / "pool")
+    with pytest.raises(KeyboardInterrupt):
+        features(FeaturesOptions(tmp_path / "pool", scorer="test_features:Interrupted"))
+    made = features(FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns"))
+    np.testing.assert_allclose(
+        made.gather("features", np.arange(len(made))), slow_table(pool, SomeColumns()), rtol=1e-6
+    )
+
+
+def test_features_that_are_there_stay_and_others_are_refused(tmp_path: Path) -> None:
+    texts_pool(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns")
+    made = features(options)
+    (tmp_path / "pool" / table.PLAN).write_text("{}")  # of a run that was killed after its last step but one
+    assert features(options).identity == made.identity
+    assert not (tmp_path / "pool" / table.PLAN).exists()
+    with pytest.raises(InputError, match=r"has features already\. Likelihoods by hash.*Make the pool again"):
+        features(replace(options, scorer="test_features:HashScorerOfTwo"))
+
+
+class HashScorerOfTwo(SomeColumns):
+    def record(self) -> dict[str, str]:
+        return {"model": "another"}
+
+
+def test_a_value_that_is_no_number_is_told_with_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts_pool(tmp_path / "pool")
+    monkeypatch.setattr(HashScorer, "values", lambda self, context, ending: [np.nan] * 5)
+    with pytest.raises(InputError, match=r"scored by hash: 16 rows hold NaN"):
+        features(FeaturesOptions(tmp_path / "pool", scorer="test_features:HashScorer"))
+
+
+def test_the_mlp_filters_by_the_columns_that_are_there(tmp_path: Path) -> None:
+    texts_pool(tmp_path / "pool", n=48)
+    pool = features(FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns"))
+    run = filter_pool(pool, "mlp", AFOptions(n_negatives=1, iterations=2), out=tmp_path / "run")
+    assert len(run.log) == 2
+
+
+def test_a_foreign_model_is_named_as_such_and_so_is_what_it_cannot_give(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts_pool(tmp_path / "pool")
+    main(["features", str(tmp_path / "pool"), "--scorer", "test_features:SomeColumns"])
+    told = (
+        "Likelihoods by hash (crc32), a foreign model, which may have read these texts. It cannot give ending_alone, "
+        "context_given_ending, context_alone."
+    )
+    assert told in capsys.readouterr().out
+    main(["show", str(tmp_path / "pool")])
+    assert told in capsys.readouterr().out
+
+
+def test_lms_go_with_their_own_scorer_alone() -> None:
+    with pytest.raises(InputError, match=r"--lms lms: goes with --scorer lstm alone"):
+        FeaturesOptions(Path("pool"), Path("lms"), scorer="hf[gpt2]")
+
+
+# --- the paper's models as a scorer
+
+
+def readable(contexts_path: Path, n: int) -> list[Context]:
+    return [context for context in read_contexts(contexts_path) if context.video][:n]
+
+
+def test_the_lstm_keeps_the_contract_of_scorers(contexts_path: Path, lms: Path) -> None:
+    contexts = readable(contexts_path, 60)[::12]
+    check_scorer(LSTMScorer(lms, device="cpu"), contexts, [ENDINGS[i % 2 :] for i in range(len(contexts))])
+
+
+def test_the_lstm_as_a_scorer_gives_the_values_of_the_verb(contexts_path: Path, lms: Path, tmp_path: Path) -> None:
+    contexts = readable(contexts_path, 20)
+    CandidatePool.from_texts(contexts, [ENDINGS] * 20).save(tmp_path / "pool")
+    made = features(FeaturesOptions(tmp_path / "pool", scorer=f"lstm[{lms}]", workers=1))
+    assert made.feature_names == FEATURES
+    assert made.manifest["features_by"]["weights"] == LSTMScorer(lms).record()["weights"]
+    values = made.gather("features", np.arange(20))
+    texts = [[made.text(row, k) for k in range(5)] for row in range(20)]
+    given = [FEATURES.index(name) for name in COLUMNS]
+    np.testing.assert_array_equal(np.stack(list(LSTMScorer(lms).score(contexts, texts))), values[:, :, given])

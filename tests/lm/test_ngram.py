@@ -1,0 +1,186 @@
+"""The n-gram generator: its draws against a slow twin, and what it may learn from."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.context import Context
+from swag_af.data.errors import InputError
+from swag_af.data.text.wording import comparable
+from swag_af.data.tokens import tokenize
+from swag_af.data.vocabulary import BOS, EOS
+from swag_af.lm.checking import check_generator
+from swag_af.lm.contract import DRAWN_OUT, READ
+from swag_af.lm.ngram import ORDER, NgramGenerator, Ngrams
+from swag_af.lm.registry import make_generator
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "."]), min_size=1, max_size=5).map(" ".join)
+CONTEXTS = st.lists(
+    st.builds(Context, sent1=st.one_of(WORDS, st.just("")), start=st.one_of(WORDS, st.just("")), gold=WORDS),
+    min_size=2,
+    max_size=8,
+)
+MADE = [
+    Context("A man sits.", "He", f"{verb} the {thing} {way}.", id=f"{i}-{way}", video=f"v{i}", fold=i % 3)
+    for i, (verb, thing) in enumerate(product(["takes", "throws", "drops"], ["red ball", "ball", "old hat", "dog"]))
+    for way in ["up", "down", "to him", "again"]
+]
+"""Twelve videos of four contexts in three folds; no two golds are the same."""
+
+
+class Twin:
+    """The model as its definition says it, one token at a time."""
+
+    def __init__(self, contexts: list[Context], generator: NgramGenerator):
+        self.vocabulary, sampled = generator.vocabulary, generator._sampled
+        self.types = np.flatnonzero(sampled).tolist()
+        self.followed: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+        for context in contexts:
+            ids = [BOS] * (ORDER - 1) + self.before(context) + self.ids(context.gold) + [EOS]
+            for at in range(ORDER - 1, len(ids)):
+                for n in range(ORDER):
+                    if sampled[ids[at]]:
+                        self.followed[tuple(ids[at - n : at])].append(ids[at])
+        for following in self.followed.values():
+            following.sort()
+
+    def ids(self, text: str) -> list[int]:
+        return self.vocabulary.ids(tokenize(text))
+
+    def before(self, context: Context) -> list[int]:
+        return [*self.ids(context.sent1), *([EOS] if context.sent1 else []), *self.ids(context.start)]
+
+    def probability(self, token: int, history: tuple[int, ...]) -> float:
+        below = self.probability(token, history[1:]) if history else 1 / len(self.types)
+        following = self.followed.get(history, [])
+        n_types = len(set(following))
+        return (following.count(token) + n_types * below) / (len(following) + n_types) if following else below
+
+    def n_pieces(self, token: int, history: tuple[int, ...]) -> int:
+        """Into how many intervals of numbers a token can be cut."""
+        return sum(self.followed[history[at:]].count(token) + 1 for at in range(len(history) + 1))
+
+    def drawn(self, history: tuple[int, ...], number: float) -> int:
+        for at in range(len(history) + 1):
+            following = self.followed.get(history[at:], [])
+            if following:
+                kept = len(following) / (len(following) + len(set(following)))
+                if number < kept:
+                    return following[min(int(number / kept * len(following)), len(following) - 1)]
+                number = (number - kept) / (1 - kept)
+        return self.types[min(int(number * len(self.types)), len(self.types) - 1)]
+
+
+def both(contexts: list[Context]) -> tuple[Ngrams, Twin]:
+    generator = NgramGenerator(contexts, min_tokens=1)
+    model = Ngrams(contexts, generator.vocabulary, generator._sampled)
+    return model, Twin(contexts, generator)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CONTEXTS, st.lists(st.integers(BOS, 9), min_size=ORDER - 1, max_size=ORDER - 1))
+def test_tokens_are_drawn_as_often_as_witten_and_bell_say(contexts: list[Context], history: list[int]) -> None:
+    model, twin = both(contexts)
+    n = 2000
+    drawn = Counter(model.next(np.tile(history, (n, 1)), (np.arange(n) + 0.5) / n).tolist())
+    assert sum(twin.probability(token, tuple(history)) for token in twin.types) == pytest.approx(1)
+    assert set(drawn) <= set(twin.types)
+    for token in twin.types:
+        far = abs(drawn[token] / n - twin.probability(token, tuple(history)))
+        assert far <= twin.n_pieces(token, tuple(history)) / n
+
+
+@settings(max_examples=40, deadline=None)
+@given(CONTEXTS, st.integers(0, 2**32))
+def test_endings_are_those_of_one_draw_after_the_other(contexts: list[Context], seed: int) -> None:
+    model, twin = both(contexts)
+    numbers = np.random.default_rng(seed).random((20, 9))
+    asked = [contexts[i % len(contexts)] for i in range(len(numbers))]
+    made = model.draw(np.array([model.history_of(context) for context in asked]), numbers)
+    for context, row, mine in zip(asked, made.tolist(), numbers.tolist(), strict=True):
+        history = ([BOS] * (ORDER - 1) + twin.before(context))[1 - ORDER :]
+        expected: list[int] = []
+        for number in mine:
+            if expected[-1:] != [EOS]:
+                expected.append(twin.drawn(tuple(history), number))
+                history = [*history[1:], expected[-1]]
+        assert row == expected + [EOS] * (len(row) - len(expected))
+
+
+def test_it_keeps_the_contract() -> None:
+    check_generator(lambda: NgramGenerator(MADE, min_tokens=2), MADE[:8])
+    check_generator(make_generator("ngram", golds=MADE, min_tokens=2), MADE[8:16], n_negatives=2)
+
+
+def test_a_context_learns_nothing_from_its_fold() -> None:
+    """With the golds of its fold dealt anew among their contexts, what is left to learn from is the same."""
+    generator = NgramGenerator(MADE, min_tokens=2)
+    fold = [i for i, context in enumerate(MADE) if context.fold == 1]
+    shuffled = list(MADE)
+    for i, other in zip(fold[1:], [*fold[2:], fold[1]], strict=True):
+        shuffled[i] = replace(MADE[i], gold=MADE[other].gold)
+    asked = MADE[fold[0]]
+    assert shuffled[fold[0]] == asked
+    one, two = (next(iter(g.generate([asked], 9, seed=3))) for g in (generator, NgramGenerator(shuffled, 2)))
+    assert one == two
+    assert one.endings
+
+
+def test_types_and_lengths_are_those_of_golds() -> None:
+    """`room` and `house` stand in first sentences only; three tokens are too few, and six too many."""
+    contexts = make_contexts_of(30, n_videos=6)
+    golds = {token for context in contexts for token in tokenize(context.gold)}
+    generator = NgramGenerator(contexts, min_tokens=4, max_tokens=8)
+    for answer in generator.generate(contexts, 6, seed=0):
+        assert len(answer.endings) == 6
+        assert answer.n_drawn == 6 + sum(answer.rejected.values())
+        for ending in answer.endings:
+            assert 4 <= len(tokenize(ending)) <= 8
+            assert set(tokenize(ending)) <= golds
+
+
+def test_the_gold_of_another_context_does_not_count() -> None:
+    golds = {comparable(context.gold) for context in MADE}
+    answers = list(NgramGenerator(MADE, min_tokens=2).generate(MADE, 6, seed=0))
+    assert sum(answer.rejected.get("gold_of_another", 0) for answer in answers) > 0
+    assert not golds & {comparable(ending) for answer in answers for ending in answer.endings}
+
+
+def test_a_context_whose_second_sentence_stands_in_another_fold_is_not_answered() -> None:
+    twice = [*MADE, replace(MADE[0], id="again", video="other", fold=2)]
+    answers = list(NgramGenerator(twice, min_tokens=2).generate(twice[-1:], 3, seed=0))
+    assert [answer.reason for answer in answers] == [READ]
+
+
+def test_one_fold_has_nothing_to_learn_from() -> None:
+    alone = [replace(context, fold=0) for context in MADE]
+    with pytest.raises(InputError, match="no context outside fold 0"):
+        list(NgramGenerator(alone).generate(alone, 3, seed=0))
+
+
+def test_more_endings_than_there_are_is_a_reason_and_counts_its_draws() -> None:
+    few = [Context("A.", "b", f"sees {i % 2}.", id=str(i), fold=i % 2) for i in range(4)]
+    answer = next(iter(NgramGenerator(few, min_tokens=1, max_tokens=3, max_draws=3).generate(few, 99, seed=0)))
+    assert (answer.reason, answer.n_drawn) == (DRAWN_OUT, 297)
+    assert answer.rejected["repeated"] + answer.rejected["gold_of_another"] > 0
+
+
+def test_a_question_without_a_start_is_answered_like_others() -> None:
+    """After a question, what begins is an answer: nothing of a question comes after one."""
+    questions = [
+        Context(f"Which {w} is it?", "", f"the {w} {c}", fold=i % 2) for i, w in enumerate("abcdef") for c in w
+    ]
+    for answer in NgramGenerator(questions, min_tokens=1).generate(questions, 3, seed=0):
+        assert all("which" not in ending and "?" not in ending for ending in answer.endings)
+
+
+def test_contexts_of_other_words_are_answered() -> None:
+    foreign = Context("Une femme rit.", "Elle", "danse avec lui.", fold=0)
+    answer = next(iter(NgramGenerator(MADE, min_tokens=2).generate([foreign], 5, seed=0)))
+    assert len(answer.endings) == 5

@@ -1,0 +1,442 @@
+"""Pools of generators of text: the same tables as of texts, resumable by row, shared, and no option in vain."""
+
+import fcntl
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from conftest import make_contexts_of
+from killed import KilledError
+
+from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.cli.filtering import run_filter
+from swag_af.cli.main import main
+from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.context import Context
+from swag_af.data.errors import ContractError, ExhaustedError, InputError
+from swag_af.data.files import read_json, read_jsonl, write_jsonl
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.endpoints.options import EndpointOptions
+from swag_af.lm.contract import Generated
+from swag_af.lm.ngram import NgramGenerator
+from swag_af.lm.options import GenerateOptions, TextOptions
+from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.texts import making
+from swag_af.lm.texts.estimate import estimate_texts
+from swag_af.lm.texts.journal import Journal, writing
+from swag_af.lm.texts.plan import prepare
+from swag_af.lm.texts.settings import is_text, lms_of, prompt_of, settings_of
+from swag_af.lm.verb import generate, make_shards
+from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.verb import release
+from swag_af.reporting.options import ReportOptions
+from swag_af.reporting.verb import report
+
+ASKED: list[str] = []
+"""The ids of all contexts that `Writer` was asked about."""
+
+
+@dataclass
+class Writer:
+    """Writes capitals, blanks and no full stop; every second context of a video it declines."""
+
+    prompt: Prompt
+    endpoint: EndpointOptions = field(default_factory=EndpointOptions)
+    temperature: float = 1.0
+    max_tokens: int = 25
+    spoil: ClassVar[Mapping[str, Any]] = {}
+    """Faults of answers, by the id of their context."""
+
+    name = "writer"
+    default_prompt = "continuation"
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+        for position in reversed(range(len(contexts))):
+            context = contexts[position]
+            ASKED.append(context.id)
+            endings = tuple(f"Walks {i}th  mile to the {context.id}" for i in range(n_negatives))
+            made = Generated(position, endings, n_drawn=n_negatives + 2, rejected={"refusal": 2})
+            if context.id.endswith("-1"):
+                made = Generated(position, reason="too_few_distinct_endings", rejected={"refusal": n_negatives})
+            yield replace(made, **self.spoil.get(context.id, {}))
+
+    def record(self) -> dict[str, object]:
+        return {"model": "a fake", "temperature": self.temperature}
+
+
+class Careful(Writer):
+    """One that asks for money, and says how much."""
+
+    def forecast(self, contexts: Sequence[Context], n_negatives: int) -> list[str]:
+        return [f"{len(contexts) * n_negatives:,} requests"]
+
+
+class Spendthrift(Writer):
+    """Takes whatever it is given."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+
+
+WRITER = "test_texts:Writer"
+
+
+@pytest.fixture(autouse=True)
+def _nobody_asked() -> None:
+    ASKED.clear()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thirty contexts of six videos."""
+    path = tmp_path_factory.mktemp("texts") / "contexts.jsonl"
+    write_contexts(path, make_contexts_of(30, n_videos=6), [], {})
+    return path
+
+
+def options_for(path: Path, out: Path, **more: Any) -> GenerateOptions:
+    return GenerateOptions(path, out=out, **{"generator": WRITER, "n_negatives": 3, "tagger": "rules"} | more)
+
+
+def ngram_for(path: Path, out: Path, **more: Any) -> GenerateOptions:
+    return options_for(path, out, **{"generator": "ngram", "min_tokens": 4} | more)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All that a pool consists of, without what names its folder."""
+    return {
+        str(p.relative_to(folder)): p.read_bytes()
+        for p in folder.rglob("*")
+        if p.is_file() and p.name != "manifest.json"
+    }
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_pool_is_that_of_the_same_texts(path: Path, tmp_path: Path, normalise: bool) -> None:
+    options = options_for(path, tmp_path / "pool", text=TextOptions(normalise=normalise))
+    made = generate(options)
+    contexts = [context for context in read_contexts(path) if not context.id.endswith("-1")]
+    answers = Writer(Prompt("t", "{{ context }}")).generate(contexts, 3, seed=0)
+    endings = {answer.position: answer.endings for answer in answers}
+    given = [endings[i] for i in range(len(contexts))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = CandidatePool.from_texts(contexts, given, tagger="rules", normalise=normalise)
+    assert made.identity == expected.identity
+    for name in ("shared_texts", "surface", "dropped_negatives", "n_candidates", "tagger"):
+        assert made.manifest[name] == expected.manifest[name], name
+    assert bool(made.manifest["surface"]) == (not normalise)
+    assert made.manifest["drops"] == {"too_few_distinct_endings": 6}
+    assert made.manifest["n_draws"] == 24 * 5 + 6 * 3
+    assert made.manifest["rejected_draws"] == {"refusal": 24 * 2 + 6 * 3}
+    dropped = [record for _, record in read_jsonl(options.out / "dropped.jsonl")]
+    assert [record["id"] for record in dropped] == [f"v{i}-1" for i in range(6)]
+    assert not (options.out / "journal").exists()
+
+
+def test_what_wrote_it_is_kept_with_its_prompt(path: Path, tmp_path: Path) -> None:
+    kept = generate(options_for(path, tmp_path / "pool", limit=4)).manifest["generator"]
+    assert {name: kept[name] for name in ("name", "model", "temperature")} == {
+        "name": "test_texts:Writer".partition("[")[0],
+        "model": "a fake",
+        "temperature": 1.0,
+    }
+    assert kept["prompt"]["name"] == "continuation"
+    assert kept["prompt"]["shows_gold"] is False
+
+
+@pytest.mark.parametrize("n_kept", [0, 1, 17])
+def test_stopped_at_a_row_it_resumes_at_the_next_to_the_same_bytes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_kept: int
+) -> None:
+    whole = generate(options_for(path, tmp_path / "one"))
+    ASKED.clear()
+    answers = making._answers
+
+    def stop(job: Any, todo: Any) -> Iterator[Generated]:
+        for n, answer in enumerate(answers(job, todo)):
+            if n == n_kept:
+                raise KilledError
+            yield answer
+
+    again = options_for(path, tmp_path / "two")
+    with monkeypatch.context() as patched, pytest.raises(KilledError):
+        patched.setattr(making, "_answers", stop)
+        generate(again)
+    file = next((again.out / "journal").glob("*.jsonl"))
+    assert len(file.read_text().splitlines()) == n_kept
+    with file.open("a") as torn:
+        torn.write('{"row": 3, "endings": ["walks')
+    with pytest.raises(Exception, match="unfinished"):
+        CandidatePool.open(again.out)
+    assert generate(again).identity == whole.identity
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert len(ASKED) - len(set(ASKED)) == 1, "only the context whose answer was not kept is asked about twice"
+
+
+def test_a_pool_that_is_there_is_not_made_again(path: Path, tmp_path: Path) -> None:
+    options = options_for(path, tmp_path / "pool")
+    generate(options)
+    before, n_asked = (options.out / "manifest.json").stat().st_mtime_ns, len(ASKED)
+    assert make_shards(options) == (30, 30)
+    assert (before, n_asked) == ((options.out / "manifest.json").stat().st_mtime_ns, len(ASKED))
+
+
+def test_shared_work_makes_the_same_pool(path: Path, tmp_path: Path) -> None:
+    generate(ngram_for(path, tmp_path / "one"))
+    shared = ngram_for(path, tmp_path / "two")
+    assert make_shards(replace(shared, shard="2/3")) == (10, 30)
+    assert make_shards(replace(shared, shard="1/3")) == (20, 30)
+    assert make_shards(replace(shared, shard="2/2")) == (25, 30), "another way of sharing goes on from what is there"
+    assert make_shards(shared) == (30, 30)
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
+def test_two_processes_do_not_answer_the_same_contexts(path: Path, tmp_path: Path) -> None:
+    options = options_for(path, tmp_path / "pool")
+    (options.out / "journal").mkdir(parents=True)
+    with (options.out / "journal" / "00001-of-00001.jsonl").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another process"):
+            generate(options)
+    assert not ASKED
+
+
+def test_a_damaged_journal_is_told_in_one_line(tmp_path: Path) -> None:
+    with writing(tmp_path / "journal", (0, 1)) as writer:
+        for row in range(3):
+            writer.keep(row, Generated(row, ("walks.",)))
+    file = tmp_path / "journal" / "00001-of-00001.jsonl"
+    for damage in (b'"endings": 7', b'"endings": \xff', b'"endings": [}'):
+        damaged = file.read_bytes().replace(b'"endings": ["walks."]', damage, 1)
+        (tmp_path / "journal" / "00001-of-00001.jsonl").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"00001-of-00001\.jsonl: a line is damaged"):
+            list(Journal(tmp_path / "journal").answers(range(3)))
+        file.write_bytes(damaged.replace(damage, b'"endings": ["walks."]'))
+    assert [kept.row if kept else None for kept in Journal(tmp_path / "journal").answers(iter((2, 5, 0)))] == [
+        2,
+        None,
+        0,
+    ]
+
+
+def test_an_answer_that_nobody_gave_is_told(path: Path, tmp_path: Path) -> None:
+    options = options_for(path, tmp_path / "pool", shard="1/2")
+    make_shards(options)
+    file = next((options.out / "journal").glob("*.jsonl"))
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(['{"row": 0}', *(line for line in lines if '"row": 0,' not in line), '{"row": 99}', ""]))
+    with pytest.raises(InputError, match=r"journal: damaged \(context 0 has endings and a reason for none, or neither"):
+        generate(replace(options, shard=None))
+
+
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "generator": ({"generator": "ngram", "min_tokens": 4}, "generator.name"),
+    "seed": ({"seed": 1}, "seed"),
+    "number": ({"n_negatives": 4}, "n_negatives"),
+    "parameter": ({"text": TextOptions(temperature=0.5)}, r"generator.temperature \(1.0, now 0.5\)"),
+    "prompt": ({"text": TextOptions(prompt="wrong-ending")}, "generator.prompt.task"),
+    "form": ({"text": TextOptions(normalise=False)}, "normalise"),
+    "length": ({"max_tokens": 24}, "max_tokens"),
+    "lstm": ({"generator": "lstm"}, "begun with other"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), OTHERS.values(), ids=OTHERS)
+def test_another_way_of_making_it_is_refused(path: Path, tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    options = options_for(path, tmp_path / "pool", shard="1/2")
+    make_shards(options)
+    before, n_asked = content(options.out), len(ASKED)
+    with pytest.raises(InputError, match=said):
+        make_shards(replace(options, **change))
+    assert (before, n_asked) == (content(options.out), len(ASKED))
+
+
+def test_golds_that_no_ending_could_look_like_are_not_asked_about(tmp_path: Path) -> None:
+    golds = [
+        "walks home.",
+        "walks " + "on and " * 20 + "on.",
+        "walks. Then she sits.",
+        "walks home",
+        "...",
+        "sits here.",
+    ]
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, [{"sent1": "A.", "start": "b", "gold": gold, "id": f"c{i}"} for i, gold in enumerate(golds)])
+    write_jsonl(path, [*(r for _, r in read_jsonl(path)), {"sent1": "", "start": "", "gold": "sits.", "id": "empty"}])
+    made = generate(options_for(path, tmp_path / "pool"))
+    assert made.manifest["drops"] == {
+        "gold_too_long": 1,
+        "gold_of_several_sentences": 1,
+        "gold_without_words": 1,
+        "empty_context": 1,
+    }
+    assert sorted(ASKED) == ["c0", "c3", "c5"], "with one surface form, the third gets its full stop"
+    as_given = generate(options_for(path, tmp_path / "as-given", text=TextOptions(normalise=False)))
+    assert as_given.manifest["drops"]["gold_unfinished"] == 1
+
+
+def test_where_no_context_can_be_asked_about_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, [{"sent1": "Which gas?", "start": "", "gold": "oxygen"}] * 3)
+    with pytest.raises(ExhaustedError, match=r"3 gold_too_short.*lower --min-tokens"):
+        generate(options_for(path, tmp_path / "pool", generator="ngram"))
+    assert not (tmp_path / "pool").exists()
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "too few": ({"endings": ("walks.",)}, "1 of 3 endings"),
+    "neither": ({"endings": ()}, "or neither"),
+    "nowhere": ({"position": 99}, "context 99 of 4"),
+    "twice": ({"position": 0}, "answered twice"),
+    "no count": ({"n_drawn": -1}, "no numbers of texts"),
+}
+
+
+@pytest.mark.parametrize(("fault", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_generator_that_breaks_the_contract_is_named(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr(Writer, "spoil", dict.fromkeys(("v1-0", "v2-0"), fault))
+    contexts = tmp_path / "four.jsonl"
+    write_jsonl(contexts, [context.record() for context in make_contexts_of(4, n_videos=6)])
+    with pytest.raises(ContractError, match=said):
+        generate(options_for(contexts, tmp_path / "pool"))
+
+
+def test_endings_that_become_one_or_that_no_file_holds_leave_their_context_out(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil = {"v0-0": {"endings": ("a - b.", "a -- b.", "c.")}, "v1-0": {"endings": ("\ud800", "b.", "c.")}}
+    monkeypatch.setattr(Writer, "spoil", spoil)
+    drops = generate(options_for(path, tmp_path / "pool")).manifest["drops"]
+    assert drops == {"too_few_distinct_endings": 7, "unreadable_text": 1}
+
+
+VAIN: dict[str, tuple[dict[str, Any], str]] = {
+    "of lstm": ({"features": "lazy", "lms": Path("x")}, "--lms: for lstm alone; --features: for lstm alone"),
+    "not asked": ({"text": TextOptions(temperature=0.5)}, "--temperature: ngram does not take it"),
+    "no prompt": ({"text": TextOptions(prompt="continuation")}, "--prompt: ngram"),
+    "no server": ({"endpoint": EndpointOptions(max_requests=5)}, "--max-requests: ngram"),
+    "no device": ({"device": "cpu"}, "--device: ngram"),
+    "in no words": ({"generator": "lstm", "text": TextOptions(normalise=False)}, "--normalise: not for lstm"),
+}
+
+
+@pytest.mark.parametrize(("given", "said"), VAIN.values(), ids=VAIN)
+def test_no_option_is_given_in_vain(path: Path, tmp_path: Path, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        is_text(ngram_for(path, tmp_path, **given))
+
+
+def test_a_generator_gets_the_settings_that_it_takes(path: Path, tmp_path: Path) -> None:
+    contexts = read_contexts(path)
+    answers = tmp_path / "answers.jsonl"
+    assert set(settings_of(options_for(path, tmp_path), contexts, answers)) == {
+        "prompt",
+        "endpoint",
+        "temperature",
+        "max_tokens",
+    }
+    everything = settings_of(options_for(path, tmp_path, generator="test_texts:Spendthrift"), contexts, answers)
+    assert everything["golds"] == contexts
+    assert everything["journal"] == answers
+    assert {"min_tokens", "top_p", "device", "normalise", "max_draws"} < set(everything)
+    shared = prepare(options_for(path, tmp_path / "pool", generator="test_texts:Spendthrift", shard="2/3"))
+    assert vars(shared.generator)["settings"]["journal"] == tmp_path / "pool" / "answers.2-of-3.jsonl"
+
+
+def test_a_question_is_asked_for_wrong_answers(path: Path, tmp_path: Path) -> None:
+    question = Context("Which gas?", "", "oxygen")
+    options = options_for(path, tmp_path)
+    assert prompt_of(options, [question]).name == "wrong-answer"
+    assert prompt_of(options, read_contexts(path)).name == "continuation", "what its class prefers"
+    mine = tmp_path / "mine.toml"
+    mine.write_text('task = "Mine."\ntemplate = "{{ context }}"')
+    assert prompt_of(replace(options, text=TextOptions(prompt=str(mine))), [question]).task == "Mine."
+
+
+def test_lstm_in_brackets_names_its_folder(path: Path) -> None:
+    options = GenerateOptions(path, generator="lstm[mine]")
+    assert lms_of(options) == Path("mine")
+    assert lms_of(GenerateOptions(path, Path("mine"))) == Path("mine")
+    with pytest.raises(InputError, match="names another folder"):
+        lms_of(replace(options, lms=Path("yours")))
+
+
+def test_ids_on_several_lines_are_told_before_any_work(tmp_path: Path) -> None:
+    path = tmp_path / "contexts.jsonl"
+    write_jsonl(path, [{"sent1": "A.", "start": "b", "gold": "sits on it here.", "id": "x"}] * 2)
+    with pytest.raises(InputError, match=r"1 ids stand on several lines \(first: 'x'\)"):
+        generate(options_for(path, tmp_path / "pool"))
+
+
+def test_questions_without_ids_folds_and_starts_make_a_pool(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    things = [(f"{size} {colour}", kind) for size in ("big", "small") for colour in ("red", "old") for kind in "abcdef"]
+    rows = [
+        {"sent1": f"Which {k} is in room {i}?", "start": "", "gold": f"the {c} {k}"} for i, (c, k) in enumerate(things)
+    ]
+    write_jsonl(path, rows)
+    pool = generate(ngram_for(path, tmp_path / "pool", min_tokens=1, n_negatives=2))
+    assert len(pool) == len(rows)
+    assert {pool.text(row, k)[-1] for row in range(len(pool)) for k in range(3)} == {"."}, "all have one surface form"
+    assert len({context.id for context in pool.contexts}) == len(pool)
+
+
+def test_a_dry_run_says_what_it_would_take_and_writes_nothing(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ngram_for(path, tmp_path / "pool", dry_run=True)
+    found = estimate_texts(options)
+    assert (found.n_contexts, found.unfit) == (30, {})
+    assert found.n_tried >= 5
+    assert found.disk_bytes > 0
+    dry = ["--dry-run", "--n-negatives", "3", "--out", str(options.out)]
+    main(["generate", str(path), "--generator", "ngram", "--min-tokens", "4", *dry])
+    assert "30 contexts to answer" in capsys.readouterr().out
+    main(["generate", str(path), "--generator", "test_texts:Careful", *dry])
+    assert "90 requests" in capsys.readouterr().out
+    assert not ASKED
+    assert not options.out.exists()
+
+
+def test_what_follows_works_on_such_a_pool(
+    path: Path, tmp_path: Path, plain_process: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--generator", WRITER, "--n-negatives", "9", "--tagger", "rules", "--out", str(tmp_path / "pool")]
+    main(["generate", str(path), *arguments])
+    out = capsys.readouterr().out
+    assert "24 contexts x 10 candidates; contexts dropped: 6 too few distinct endings" in out
+    assert "rejected: 102 refusal" in out
+    run_filter(
+        FilterOptions(
+            tmp_path / "pool", tmp_path / "run", "bow:2", audit="none", af=AFOptions(iterations=2, n_negatives=4)
+        )
+    )
+    main(["show", str(tmp_path / "pool")])
+    shown = capsys.readouterr().out
+    assert f"written by {WRITER}, a fake (temperature 1.0)" in shown
+    assert "Continue the text" in shown
+    page = report(ReportOptions(tmp_path / "run")).read_text()
+    assert "What wrote the endings" in page
+    assert "is not shown the right ending" in page
+    dataset = ReleaseOptions(tmp_path / "run", tmp_path / "dataset", audit="none", formats="jsonl")
+    release(dataset)
+    card = (dataset.out / "README.md").read_text()
+    assert f"Candidate negatives are written by `{WRITER}`, a fake" in card
+    assert "Sampled endings that did not count: 102 refusal" in card
+    assert read_json(dataset.out / "manifest.json")["generator"]["prompt"]["task"] in card
+
+
+def test_the_ngrams_of_the_verb_are_those_of_the_class(path: Path, tmp_path: Path) -> None:
+    pool = generate(ngram_for(path, tmp_path / "pool", text=TextOptions(normalise=False)))
+    contexts = read_contexts(path)
+    answers = NgramGenerator(contexts, min_tokens=4).generate(contexts, 3, seed=0)
+    made = {contexts[answer.position].id: answer.endings for answer in answers if answer.endings}
+    assert {c.id: tuple(pool.text(row, k) for k in (1, 2, 3)) for row, c in enumerate(pool.contexts)} == made
+    assert json.loads(json.dumps(pool.manifest["generator"])) == pool.manifest["generator"]

@@ -1,0 +1,123 @@
+"""Claims about the page of a diagnosis: the reason first, all figures are there, texts stay texts, no network."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from test_audit_page import Reader
+
+from swag_af.diagnosing.agreement import Agreement
+from swag_af.diagnosing.figures import Figure
+from swag_af.diagnosing.growth import Against, Growth, Point
+from swag_af.diagnosing.left import Left
+from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
+from swag_af.diagnosing.told import advice, answers, headline, left_rows
+from swag_af.diagnosing.trend import Trend
+from swag_af.reporting.diagnosis_page import diagnosis_page
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def around(value: float, half: float = 0.02) -> Figure:
+    return Figure(value, value - half, value + half)
+
+
+def made(now: float = 0.4, *, name: str = "run") -> Diagnosis:
+    left = Left(
+        none_above_easiest=around(0.1),
+        none_above_gold=around(0.3),
+        stuck=around(0.05),
+        quantiles=(0.0, 2.0, 5.0, 9.0, 30.0),
+        histogram=(0.1, 0.1, 0.2, 0.3, 0.2, 0.1),
+        histogram_gold=(0.3, 0.2, 0.5),
+        now=around(now),
+        same_fit=around(0.05),
+        other_fit=around(0.22),
+        fall_other=around(now - 0.22),
+        fresh_now=around(0.35),
+        fresh_hardest=around(0.45),
+        fall_fresh=around(-0.1),
+    )
+    points = tuple(Point(n, around(value)) for n, value in ((100, 0.3), (200, 0.4), (400, 0.48), (800, 0.55)))
+    against = tuple(Against(n, 1 / (1 + n), around(0.55)) for n in (1, 9, 99))
+    growth = Growth(points, points, against, Against(9, 0.1, around(0.11)))
+    rising = Trend(800, around(0.07), around(0.05), (0.8, -2.0, 0.3), around(0.0), "")
+    unknown = Trend(64, None, None, None, None, "3 sizes and 40 groups; 4 and 20 are needed")
+    fewer = tuple(FewerPoint(n, around(value)) for n, value in ((10, 0.4), (32, 0.3), (64, 0.22)))
+    main = OfFilter("bow", left, fewer, growth, rising, rising, unknown)
+    return Diagnosis(
+        name, 40, 900, 2000, 300, 64, 10, 0.31, (main,), (agreement(),), {"seeds": 3}, ("A note.",), {"numpy": "2"}
+    )
+
+
+def agreement(**settings: Any) -> Agreement:
+    figures = {name: around(0.6) for name in ("correlation", "easy", "swaps", "wrong")}
+    gains = {"easy_gain": around(0.1), "wrong_gain": around(0.1)}
+    luck = {"easy_by_luck": 0.5, "wrong_by_luck": 0.5}
+    correlations = (0.0,) * 10 + (0.1,) * 10
+    return Agreement(
+        **{"of": ("bow", "bow"), "n_pairs": 6, "correlations": correlations, **figures, **gains, **luck, **settings}
+    )
+
+
+def test_the_reason_is_the_first_thing_said_and_every_answer_is_there() -> None:
+    text = "".join(Reader(diagnosis_page(made(), command="swag-af diagnose run")).text)
+    assert text.index(headline(made()).replace(" %", f"{NBSP}%")) < text.index("Has the pool harder candidates left?")
+    for one in answers(made())[1:]:
+        assert one.found.replace(" %", f"{NBSP}%") in text
+        assert one.means.replace(" %", f"{NBSP}%") in text
+    assert all(line.replace(" %", f"{NBSP}%") in text for line in advice(made()))
+    assert all(cell in text for row in left_rows(made()) for cell in row)
+    assert "swag-af diagnose run" in text
+
+
+def test_it_has_six_pictures_and_loads_nothing() -> None:
+    html = diagnosis_page(made())
+    page = Reader(html)
+    assert html.count("<svg") == 6
+    assert not {"script", "img", "link", "iframe"} & page.tags
+    assert not page.values("src")
+    assert (
+        page.values("href")
+        == {f"#{name}" for name in ("pool", "filter", "generator", "help", "making")}
+        <= {f"#{name}" for name in page.values("id")}
+    )
+
+
+def test_markup_in_a_name_stays_text() -> None:
+    html = diagnosis_page(made(name="<b>run</b>"))
+    assert "<b>run" not in html
+    assert "<b>run</b>, diagnosed" in "".join(Reader(html).text)
+
+
+def test_a_known_trend_is_dashed_beyond_what_was_measured_and_an_unknown_one_is_not() -> None:
+    dashed = diagnosis_page(made()).count('class="dash ')
+    main = made().main
+    unsure = replace(main, more_contexts_assigned=replace(main.more_contexts_assigned, doubled=around(0.0)))
+    assert dashed == 2
+    assert diagnosis_page(replace(made(), filters=(unsure,))).count('class="dash ') == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (0.4, "even their hardest candidates leave 12.0 points above chance. Swaps may still lower it by 18.0 points"),
+        (0.11, "The curve is at chance"),
+        (0.02, "The curve is below chance"),
+    ],
+)
+def test_the_headline_follows_the_figures(now: float, said: str) -> None:
+    assert said in headline(made(now))
+
+
+def test_more_contexts_that_would_find_more_are_told_and_other_trends_are_unknown() -> None:
+    said = " ".join(advice(made()))
+    assert "fitted on 1,600, it would tell gold from the run's distractors better by 5.0 points (3.0 to 7.0)" in said
+    assert "More candidates: we do not know what 128 a context would do (3 sizes and 40 groups" in said
+    assert "fits on the hardest find gold more often, by 10.0 points" in said
+
+
+def test_fits_without_a_swap_leave_the_filter_unknown() -> None:
+    found = replace(made(), agreements=(agreement(swaps=None, easy=None, easy_gain=None, easy_by_luck=None),))
+    assert answers(found)[2].status == "unknown"
+    assert "No fit would make a swap." in diagnosis_page(found)
