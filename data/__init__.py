@@ -9,6 +9,7 @@ Reading order (each file or folder imports only those named before it):
     files       atomic writes, readers with good errors, manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
+    engines     where blocks of work are done beside this process
     scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    filters, taggers, splitters and generators by name
     headerless  tables without a header line that their rows tell

@@ -1,0 +1,39 @@
+"""A job is work in blocks. It is small and picklable, and opens what it needs in the process that does the work."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
+
+BlockT = TypeVar("BlockT")
+ResultT = TypeVar("ResultT")
+BlockIn = TypeVar("BlockIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+
+class Job(Protocol[BlockIn, ResultOut]):
+    """Work in blocks. Picklable, as are its blocks and results: paths and names, not tables or models."""
+
+    def open(self) -> Callable[[BlockIn], ResultOut]:
+        """Open what the work needs; returns the function that does one block. Called once in each process."""
+
+
+class Worker(Generic[BlockT, ResultT]):
+    """The job of a process, opened when its first block comes."""
+
+    def __init__(self, job: Job[BlockT, ResultT]):
+        self._job = job
+
+    @cached_property
+    def do(self) -> Callable[[BlockT], ResultT]:
+        """Do one block."""
+        return self._job.open()
+
+
+ENDED = (
+    "a process that did part of the work ended before it was done, perhaps for want of memory. Run the command again "
+    "with fewer --workers."
+)
+"""What is said where a process did not come back."""
+
+BLOCKS_AHEAD = 4
+"""For each process, blocks sent before the result of the first is taken: memory does not grow with their number."""

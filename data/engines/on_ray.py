@@ -1,0 +1,112 @@
+"""Actors of a Ray cluster: each opens the job once and does blocks; a lost one costs its block and nothing else."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Job, ResultT, Worker
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.ordered import LostError, in_order
+from swag_af.data.errors import InputError, SwagAfError
+
+
+@contextmanager
+def on_ray(
+    job: Job[BlockT, ResultT], blocks: Sequence[BlockT], *, workers: int | None, engine: EngineOptions
+) -> Iterator[Iterator[ResultT]]:
+    """The results of `blocks`, in order, by `workers` actors of one core each, or as many as the cluster has cores.
+
+    Where Ray runs already in this process, that cluster is used and left as it is.
+    """
+    ray = _imported()
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        _connect(ray, engine.place)
+    fleet = _Actors(ray, job, engine.gpus_per_task)
+    try:
+        n = min(_room(ray, engine, workers), len(blocks))
+        yield in_order(fleet, blocks, n, ahead=BLOCKS_AHEAD * n)
+    finally:
+        for actor in fleet.hired:
+            ray.kill(actor)
+        if is_ours:
+            ray.shutdown()
+
+
+class _Actors:
+    """A fleet of actors. A lost one is not started again by Ray: the block goes to whoever has time."""
+
+    def __init__(self, ray: Any, job: Job[Any, Any], gpus: float):
+        self.ray = ray
+        self.job = ray.put(job)
+        self.make = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(_Actor)
+        self.hired: list[Any] = []
+
+    def hire(self) -> tuple[Any, Any]:
+        self.hired.append(self.make.remote(self.job))
+        return self.hired[-1], self.hired[-1].is_ready.remote()
+
+    def send(self, worker: Any, block: Any) -> Any:
+        return worker.do.remote(block)
+
+    def wait(self, sent: Sequence[Any]) -> Any:
+        return self.ray.wait(sent, num_returns=1)[0][0]
+
+    def take(self, sent: Any) -> Any:
+        known = self.ray.exceptions
+        try:
+            return self.ray.get(sent)
+        except known.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, SwagAfError) else error) from None
+        except (known.RayActorError, known.WorkerCrashedError, known.OutOfMemoryError, known.ObjectLostError):
+            raise LostError from None
+
+
+class _Actor:
+    """A worker, with methods that Ray can call."""
+
+    def __init__(self, job: Job[Any, Any]):
+        self._worker = Worker(job)
+
+    def is_ready(self) -> bool:
+        return True
+
+    def do(self, block: Any) -> Any:
+        return self._worker.do(block)
+
+
+def _imported() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise InputError("--engine ray needs a package: pip install 'swag-af[ray]'.") from None
+    return ray
+
+
+def _connect(ray: Any, address: str) -> None:
+    """Find the cluster, or start one on this machine where no address is given and none is in RAY_ADDRESS."""
+    address = address or os.environ.get("RAY_ADDRESS", "")
+    threads = {"env_vars": {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}}
+    local = {} if address else {"include_dashboard": False}
+    try:
+        ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise InputError(
+            f"--engine ray[{address}]: no Ray cluster answers there ({said}). Start one with `ray start --head`."
+        ) from None
+
+
+def _room(ray: Any, engine: EngineOptions, workers: int | None) -> int:
+    """Actors that the cluster has cores and GPUs for, at most `workers`."""
+    there = ray.cluster_resources()
+    room = int(there.get("CPU", 1))
+    if engine.gpus_per_task:
+        room = min(room, int(there.get("GPU", 0) / engine.gpus_per_task))
+    if room < 1:
+        raise InputError(
+            f"--gpus-per-task {engine.gpus_per_task:g}: the Ray cluster has {there.get('GPU', 0):g} GPUs and "
+            f"{there.get('CPU', 0):g} cores. Ask for less."
+        )
+    return min(room, workers or room)

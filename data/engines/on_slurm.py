@@ -1,0 +1,97 @@
+"""Job arrays of a Slurm cluster through submitit: every task does a chunk of blocks, and is submitted again when lost.
+
+A task keeps its results in submitit's folder, which every node must see. Chunks are a few for each worker, so that a
+lost task costs little and the first results come early.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT
+from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
+from swag_af.data.errors import InputError, SwagAfError
+
+CHUNKS = 4
+"""Tasks for each worker."""
+TRIES = 3
+"""Times that a task is submitted whose node or process is lost, before the run stops."""
+DEFAULT_WORKERS = 16
+"""Tasks of the array that run at a time, where --workers does not say."""
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Blocks that one task does."""
+
+    job: Job[Any, Any]
+    blocks: Sequence[Any]
+
+    def __call__(self) -> list[Any] | SwagAfError:
+        """The results, or what the user is to be told: submitit would pass on its text alone."""
+        try:
+            do = self.job.open()
+            return [do(block) for block in self.blocks]
+        except SwagAfError as error:
+            return error
+
+
+@contextmanager
+def on_slurm(
+    job: Job[BlockT, ResultT], blocks: Sequence[BlockT], *, workers: int | None, engine: EngineOptions
+) -> Iterator[Iterator[ResultT]]:
+    """The results of `blocks`, in order; at most `workers` tasks run at a time. Tasks end when the block is left."""
+    workers = workers or DEFAULT_WORKERS
+    size = max(1, -(-len(blocks) // (CHUNKS * workers)))
+    chunks = [_Chunk(job, blocks[at : at + size]) for at in range(0, len(blocks), size)]
+    executor = _executor(engine, workers)
+    tasks = [executor.submit(chunk) for chunk in chunks] if engine.place else executor.map_array(_called, chunks)
+    try:
+        yield _results(executor, tasks, chunks)
+    finally:
+        for task in tasks:
+            if not task.done():
+                task.cancel()
+
+
+def _called(chunk: _Chunk) -> list[Any] | SwagAfError:
+    return chunk()
+
+
+def _executor(engine: EngineOptions, workers: int) -> Any:
+    try:
+        import submitit
+    except ImportError:
+        raise InputError("--engine slurm needs a package: pip install 'swag-af[slurm]'.") from None
+    try:
+        executor = submitit.AutoExecutor(folder=SLURM_FOLDER / "%j", cluster=engine.place or "slurm")
+    except (RuntimeError, ValueError) as error:
+        raise InputError(
+            f"--engine {engine.engine}: {str(error).splitlines()[0]}. Run it where sbatch can be called."
+        ) from None
+    named = dict(setting.split("=", 1) for setting in engine.slurm)
+    plain = {"time": "timeout_min", "mem_gb": "mem_gb"}
+    settings = {plain.get(k, f"slurm_{k}"): int(v) if v.isdecimal() else v for k, v in named.items()}
+    asked = {"cpus_per_task": 1, "name": "swag-af", "timeout_min": 240, "slurm_array_parallelism": workers}
+    if engine.gpus_per_task:
+        asked["gpus_per_node"] = max(1, round(engine.gpus_per_task))
+    executor.update_parameters(**asked | settings)
+    return executor
+
+
+def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk]) -> Iterator[Any]:
+    from submitit.core.utils import UncompletedJobError
+
+    for number, chunk in enumerate(chunks):
+        for n_left in reversed(range(TRIES)):
+            try:
+                made = tasks[number].result()
+                break
+            except UncompletedJobError:  # the task left no answer: its node failed, or it was taken off it
+                if not n_left:
+                    raise InputError(ENDED) from None
+                tasks[number] = executor.submit(chunk)
+        if isinstance(made, SwagAfError):
+            raise made
+        yield from made

@@ -1,0 +1,57 @@
+"""Where a verb's blocks are done."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from swag_af.data.errors import check_faults, check_numbers
+
+Kind = Literal["auto", "local", "processes", "ray", "slurm"]
+KINDS: tuple[Kind, ...] = ("auto", "local", "processes", "ray", "slurm")
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where the work is done; what it makes is the same everywhere."""
+
+    engine: str = "auto"
+    """local: in this process. processes: in --workers processes of this machine. ray, or ray[ADDRESS]: on a Ray
+    cluster. slurm: as job arrays of a Slurm cluster, from a machine that may submit jobs; slurm[local] tries that here.
+    auto is processes where there is more than one worker's work. Folders must be at the same path on every machine."""
+    gpus_per_task: float = 0.0
+    """GPUs, or the share of one, that each worker of a cluster gets."""
+    slurm: tuple[str, ...] = ()
+    """Settings of Slurm, NAME=VALUE: partition=gpu, time=120 (minutes), mem_gb=16."""
+
+    def __post_init__(self) -> None:
+        wrong = [one for one in self.slurm if not re.fullmatch(r"[a-z]\w*=.+", one)]
+        check_faults(
+            [
+                (self.kind not in KINDS, f"--engine {self.engine}: there are {', '.join(KINDS)}, and ray[ADDRESS]"),
+                (bool(self.place) and self.kind not in ("ray", "slurm"), f"--engine {self.engine}: no brackets there"),
+                (self.gpus_per_task < 0, f"--gpus-per-task {self.gpus_per_task}: not below 0"),
+                (bool(self.slurm) and self.kind != "slurm", "--slurm is for --engine slurm"),
+                *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
+            ]
+        )
+        check_numbers(self)
+
+    @property
+    def kind(self) -> str:
+        """The word before the brackets."""
+        return self.engine.partition("[")[0]
+
+    @property
+    def place(self) -> str:
+        """What stands in the brackets: the address of a Ray cluster."""
+        return self.engine.partition("[")[2].removesuffix("]")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the work may leave this machine."""
+        return self.kind in ("ray", "slurm")
+
+
+SLURM_FOLDER = Path(".swag-af-slurm")
+"""Where submitit keeps jobs and their logs, below the folder in which the command runs: every node must see it."""

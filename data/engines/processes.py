@@ -1,0 +1,87 @@
+"""Processes of this machine. They end with the process that started them, however it ends."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from types import ModuleType
+from typing import Any
+
+from swag_af.data.engines.contract import BLOCKS_AHEAD, ENDED, BlockT, Job, ResultT, Worker
+from swag_af.data.errors import InputError
+
+
+@contextmanager
+def in_processes(job: Job[BlockT, ResultT], blocks: Sequence[BlockT], workers: int) -> Iterator[Iterator[ResultT]]:
+    """The results of `blocks`, in order, by `workers` processes.
+
+    They import what the job needs and not the caller's script, are gone when the `with` block is left, and end when
+    this process is killed.
+    """
+    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the libraries in use
+    ends, held = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(job, ends))
+    try:
+        yield _in_order(executor, blocks, BLOCKS_AHEAD * workers)
+    except BaseException as error:
+        held.close()  # blocks being worked on are not waited for
+        if isinstance(error, BrokenProcessPool):
+            raise InputError(ENDED) from None
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+        held.close()
+        ends.close()
+
+
+def _in_order(executor: ProcessPoolExecutor, blocks: Iterable[BlockT], n_ahead: int) -> Iterator[Any]:
+    sent: deque[Future[Any]] = deque()
+    for block in blocks:
+        with _without_script():
+            sent.append(executor.submit(_do, block))
+        if len(sent) > n_ahead:
+            yield sent.popleft().result()
+    while sent:
+        yield sent.popleft().result()
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Processes that are started inside know no script of the caller.
+
+    They would run it anew, and one without `if __name__ == "__main__":` would do its work again in each of them.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+_WORKERS: list[Worker[Any, Any]] = []
+"""The one worker of a worker process; empty in all other processes."""
+
+
+def _start(job: Job[Any, Any], ends: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the parent means it
+    threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
+    _WORKERS[:] = [Worker(job)]
+
+
+def _end_with_parent(ends: Connection) -> None:
+    """A killed parent cannot stop its processes, and they would wait for work forever: its end of the pipe is closed
+    when it lets go of them, and when it is gone."""
+    ends.poll(None)
+    os._exit(1)
+
+
+def _do(block: Any) -> Any:
+    return _WORKERS[0].do(block)

@@ -1,0 +1,182 @@
+"""Clusters: results are those of this process, in order, whoever does the work and whoever is lost on the way."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.ordered import TRIES, LostError, in_order
+from swag_af.data.errors import InputError
+from swag_af.data.scale import run_blocks
+
+
+class FakeFleet:
+    """Workers who finish in random order, and are lost at random, each block at most `TRIES - 1` times."""
+
+    def __init__(self, seed: int, lost: float):
+        self.rng, self.lost = np.random.default_rng(seed), lost
+        self.n_hired = self.n_sent = 0
+        self.busy: set[int] = set()
+        self.times = Counter[int]()
+
+    def hire(self) -> tuple[int, tuple[int, None]]:
+        self.n_hired += 1
+        return self.n_hired, (self.n_hired, None)
+
+    def send(self, worker: int, block: int) -> tuple[int, int]:
+        assert worker not in self.busy
+        self.busy.add(worker)
+        return worker, block
+
+    def wait(self, sent: Sequence[tuple[int, Any]]) -> tuple[int, Any]:
+        return sent[int(self.rng.integers(len(sent)))]
+
+    def take(self, sent: tuple[int, Any]) -> Any:
+        worker, block = sent
+        self.busy.discard(worker)
+        if block is not None and self.times[block] < TRIES - 1 and self.rng.random() < self.lost:
+            self.times[block] += 1
+            raise LostError
+        return None if block is None else block * block
+
+
+@given(st.integers(0, 40), st.integers(1, 6), st.integers(0, 999), st.sampled_from([0.0, 0.3, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_results_come_in_order_whoever_is_lost(n: int, n_workers: int, seed: int, lost: float) -> None:
+    fleet = FakeFleet(seed, lost)
+    assert list(in_order(fleet, range(n), n_workers, ahead=2 * n_workers)) == [i * i for i in range(n)]
+
+
+class NotedFleet(FakeFleet):
+    """Remembers what was sent; a block may end all its workers."""
+
+    def __init__(self, deadly: int = -1):
+        super().__init__(0, 0.0)
+        self.deadly, self.sent = deadly, list[int]()
+
+    def send(self, worker: int, block: int) -> tuple[int, int]:
+        self.sent.append(block)
+        return super().send(worker, block)
+
+    def take(self, sent: tuple[int, Any]) -> Any:
+        result = super().take(sent)
+        if sent[1] == self.deadly:
+            raise LostError
+        return result
+
+
+def test_no_block_is_sent_far_ahead_of_the_one_that_is_waited_for() -> None:
+    fleet = NotedFleet()
+    for number, _ in enumerate(in_order(fleet, range(50), 3, ahead=5)):
+        assert max(fleet.sent) < number + 5
+
+
+def test_a_block_that_ends_every_worker_stops_the_run() -> None:
+    fleet = NotedFleet(deadly=2)
+    with pytest.raises(InputError, match="ended before it was done"):
+        list(in_order(fleet, range(4), 2, ahead=8))
+    assert fleet.sent.count(2) == TRIES
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A job that takes its time; block 13 is refused."""
+
+    seconds: float = 0.0
+
+    def open(self) -> Callable[[int], tuple[int, int]]:
+        def do(block: int) -> tuple[int, int]:
+            time.sleep(self.seconds)
+            if block == 13:
+                raise InputError("13: not today.")
+            return block * block, os.getpid()
+
+        return do
+
+
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Other processes find the job of these tests; they leave their files in `tmp_path`."""
+    known = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(Path(__file__).parent), known])))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("engine", "fault"),
+    [
+        ({"engine": "cloud"}, "there are auto, local"),
+        ({"engine": "local[here]"}, "no brackets"),
+        ({"gpus_per_task": -1}, "gpus-per-task"),
+        ({"slurm": ("time=3",)}, "for --engine slurm"),
+        ({"engine": "slurm", "slurm": ("fast",)}, "NAME=VALUE"),
+    ],
+)
+def test_odd_engines_are_told_in_one_line(engine: dict[str, Any], fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        EngineOptions(**engine)
+
+
+def test_local_is_this_process() -> None:
+    with run_blocks(Squares(), range(3), workers=4, engine=EngineOptions("local")) as results:
+        assert list(results) == [(i * i, os.getpid()) for i in range(3)]
+
+
+@pytest.mark.usefixtures("importable")
+def test_slurm_by_its_local_executor() -> None:
+    pytest.importorskip("submitit")
+    with run_blocks(Squares(), range(10), workers=2, engine=EngineOptions("slurm[local]")) as results:
+        made = list(results)
+    assert [square for square, _ in made] == [i * i for i in range(10)]
+    assert os.getpid() not in {process for _, process in made}
+    with (
+        pytest.raises(InputError, match="13: not today"),
+        run_blocks(Squares(), range(12, 15), workers=1, engine=EngineOptions("slurm[local]")) as results,
+    ):
+        list(results)
+
+
+@pytest.mark.usefixtures("importable")
+def test_slurm_where_there_is_none_says_so() -> None:
+    pytest.importorskip("submitit")
+    with (
+        pytest.raises(InputError, match="sbatch"),
+        run_blocks(Squares(), range(3), workers=1, engine=EngineOptions("slurm")) as results,
+    ):
+        list(results)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("importable")
+def test_ray_loses_a_node_and_no_result() -> None:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        second = cluster.add_node(num_cpus=1)
+        engine = EngineOptions(f"ray[{cluster.address}]")
+        made = []
+        with run_blocks(Squares(0.1), [i for i in range(41) if i != 13], workers=None, engine=engine) as results:
+            for result in results:
+                made.append(result)
+                if len(made) == 8:
+                    cluster.remove_node(second, allow_graceful=False)
+        assert [square for square, _ in made] == [i * i for i in range(41) if i != 13]
+        assert len({process for _, process in made}) == 2
+        with (
+            pytest.raises(InputError, match="13: not today"),
+            run_blocks(Squares(), [12, 13], engine=engine) as results,
+        ):
+            list(results)
+    finally:
+        cluster.shutdown()
