@@ -29,12 +29,10 @@ def features(options: FeaturesOptions) -> CandidatePool:
         return lstm_features(replace(options, lms=lms, scorer=name))
     pool = CandidatePool.open(options.pool)
     settings = settings_of(options.scorer, endpoint=options.endpoint, journal=options.pool / ANSWERS)
-    if "journal" in settings and (options.workers or 1) > 1:
-        raise InputError(
-            f"--workers {options.workers}: one process writes the answers of {options.scorer}. Leave it out."
-        )
+    if "journal" in settings and ((options.workers or 1) > 1 or options.where.is_remote):
+        raise InputError(f"{options.scorer}: one process writes its answers. Leave --workers and --engine out.")
     if "features" not in pool.tables:
-        return table.score_pool(pool, options.scorer, workers=options.workers, settings=settings)
+        return table.score_pool(pool, options.scorer, workers=options.workers, engine=options.where, settings=settings)
     _check_same_scorer(pool, options, settings)
     table.end(options.pool)
     return pool

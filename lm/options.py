@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 from swag_af.endpoints.options import EndpointOptions
 
@@ -178,6 +179,8 @@ class GenerateOptions:
     """I/N, with I from 1 to N: make every N-th shard only, or context where texts are generated, from the I-th. Let N
     processes share a folder, or put their shards/ or journal/ into one afterwards; whoever finds all made joins
     them."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where the work is done."""
     workers: int | None = None
     """Processes that sample and score, one thread and one model in memory each. Not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU. Does not change the pool."""
@@ -253,6 +256,8 @@ class FeaturesOptions:
     or on the hub; or your own, package.module:Class. Others than lstm may have read the texts, and the pool says so."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
     """How a server is asked, for --scorer endpoint[URL]."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where the work is done."""
     workers: int | None = None
     """Processes that compute, one thread and one model in memory each. Not given: as many as torch has threads
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""

@@ -226,13 +226,19 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
     rows_job = RowsJob(options, job.device, job.precision, job.every_context)
     with (
         progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance,
-        run_blocks(rows_job, todo, workers=workers_of(job, todo, len(vocabulary))) as made,
+        run_blocks(rows_job, todo, workers=_workers(job, todo, vocabulary), engine=options.where) as made,
     ):
         tally = _Tally(advance, 1 + options.n_negatives)
         for number, draft in drafts.items():
             for _ in blocks[number]:
                 tally.add(next(made))
             draft.finish(groups[number], _start_tables(job, groups[number], vocabulary), tally.of_shard())
+
+
+def _workers(job: Job, blocks: Sequence[Block], vocabulary: Vocabulary) -> int | None:
+    """On a cluster those asked for, or as many as it has room for."""
+    remote = job.options.where.is_remote
+    return job.options.workers if remote else workers_of(job, blocks, len(vocabulary))
 
 
 def workers_of(job: Job, blocks: Sequence[Block], n_types: int) -> int:
@@ -280,6 +286,12 @@ class _Tally:
         }
 
 
+def _recorded(options: GenerateOptions) -> dict[str, Any]:
+    """The options, but for those that say who does the work."""
+    told = asdict(replace(options, shard=None, live_rows=None, workers=None))
+    return {name: value for name, value in told.items() if name != "where"}
+
+
 def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan: dict[str, Any]) -> None:
     """Make a pool of the shards."""
     options = job.options
@@ -301,7 +313,7 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
         "drops": dict(drops),
         "lms": {fold: read_manifest(fold_path(options.lms, int(fold)), "lm-fold") for fold in plan["lms"]},
         "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),
-        "made_by": {"verb": "generate", "options": asdict(replace(options, shard=None, live_rows=None, workers=None))},
+        "made_by": {"verb": "generate", "options": _recorded(options)},
     }
     if options.features == "lazy":
         made["lazy_features"] = [FEATURES[column] for column in BACKWARD]

@@ -44,7 +44,7 @@ class _Actors:
         self.hired: list[Any] = []
 
     def hire(self) -> tuple[Any, Any]:
-        self.hired.append(self.make.remote(self.job))
+        self.hired.append(self.make.remote(self.job, os.getcwd()))
         return self.hired[-1], self.hired[-1].is_ready.remote()
 
     def send(self, worker: Any, block: Any) -> Any:
@@ -66,7 +66,8 @@ class _Actors:
 class _Actor:
     """A worker, with methods that Ray can call."""
 
-    def __init__(self, job: Job[Any, Any]):
+    def __init__(self, job: Job[Any, Any], folder: str):
+        os.chdir(folder)  # the caller's, so that relative paths mean the same
         self._worker = Worker(job)
 
     def is_ready(self) -> bool:

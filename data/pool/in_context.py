@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
@@ -29,7 +30,9 @@ Rows = tuple[int, int]
 _BLOCK_SENTENCES = 4096
 
 
-def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> CandidatePool:
+def tag_in_context(
+    folder: Path, tagger_name: str, *, workers: int = 1, engine: EngineOptions | None = None
+) -> CandidatePool:
     """Tag every candidate in its sentence, with `workers` processes; returns the pool with the two tables.
 
     Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
@@ -45,7 +48,7 @@ def tag_in_context(folder: Path, tagger_name: str, *, workers: int = 1) -> Candi
             return pool
         pool = pool.with_tables([t for t in pool.tables if t not in CONTEXT_TAGS], dict.fromkeys(plan))
     _begin(folder, plan)
-    _tag_shards(pool, _Job(folder, tagger_name, tagger), workers)
+    _tag_shards(pool, _Job(folder, tagger_name, tagger), workers, engine)
     made = pool.with_tables([*pool.tables, *CONTEXT_TAGS], plan)
     (folder / PLAN).unlink()
     return made
@@ -61,14 +64,14 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
     write_json(folder / PLAN, plan)
 
 
-def _tag_shards(pool: CandidatePool, job: "_Job", workers: int) -> None:
+def _tag_shards(pool: CandidatePool, job: "_Job", workers: int, engine: EngineOptions | None) -> None:
     """Write the tables of every shard that lacks them."""
     todo = _shards_to_do(pool, job.folder)
     blocks = [block for _, mine in todo for block in mine]
     done = len(pool) - sum(end - begin for begin, end in blocks)
     with (
         progress("tag", len(pool), "contexts", done=done) as advance,
-        run_blocks(job, blocks, workers=workers) as made,
+        run_blocks(job, blocks, workers=workers, engine=engine) as made,
     ):
         for path, mine in todo:
             parts = []

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.cells.options import Format, LabelBase
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 
 
@@ -124,6 +125,8 @@ class TagOptions:
     """rules, spacy, spacy[PIPELINE] or none, which removes the tags; auto takes the best one available."""
     in_context: bool = False
     """Tag every candidate in its sentence, not every word type once."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where --in-context is worked on."""
     workers: int = 1
     """Processes that tag in context."""
 

@@ -70,7 +70,7 @@ def tag(options: TagOptions) -> CandidatePool:
     removes the tables of tags in context.
     """
     if options.in_context:
-        return tag_in_context(options.pool, options.tagger, workers=options.workers)
+        return tag_in_context(options.pool, options.tagger, workers=options.workers, engine=options.where)
     before = CandidatePool.open(options.pool)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     vocabulary = tagged(before.vocabulary, tagger)

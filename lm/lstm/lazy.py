@@ -53,14 +53,17 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     workers = _workers(options, filler.lms, filler.device, len(missing) * pool.n_candidates)
     with (
         progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance,
-        run_blocks(_FillJob(options.pool, filler.lms, pool), blocks, workers=workers) as done,
+        run_blocks(_FillJob(options.pool, filler.lms, pool), blocks, workers=workers, engine=options.where) as done,
     ):
         for n_rows in done:
             advance(n_rows)
     return pool
 
 
-def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -> int:
+def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -> int | None:
+    """On a cluster those asked for, or as many as it has room for."""
+    if options.where.is_remote:
+        return options.workers
     lm = options_of(read_manifest(lms, "lm"), lms)
     return n_workers(options.workers, device, n_endings, len(open_vocabulary(lms)), lm)
 
@@ -122,7 +125,7 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
     }
     workers = _workers(options, lms, pick_device("auto").type, len(pool) * pool.n_candidates)
     plan = Plan(FEATURES, made_by, readable.folds)
-    return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers)
+    return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers, engine=options.where)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
@@ -54,7 +55,14 @@ class Plan:
     block_rows: int = _BLOCK_ROWS
 
 
-def add_table(pool: CandidatePool, plan: Plan, job: Job[Block, np.ndarray], *, workers: int = 1) -> CandidatePool:
+def add_table(
+    pool: CandidatePool,
+    plan: Plan,
+    job: Job[Block, np.ndarray],
+    *,
+    workers: int | None = 1,
+    engine: EngineOptions | None = None,
+) -> CandidatePool:
     """Compute the table of a pool on disk that has none, each block by `job` as (n, K, F); returns the pool with it.
 
     Raises InputError where a value is not finite.
@@ -68,7 +76,7 @@ def add_table(pool: CandidatePool, plan: Plan, job: Job[Block, np.ndarray], *, w
     n_done = len(pool) - sum(len(rows) for _, rows in blocks)
     with (
         progress("features", len(pool), "contexts", done=n_done) as advance,
-        run_blocks(job, blocks, workers=workers) as made,
+        run_blocks(job, blocks, workers=workers, engine=engine) as made,
     ):
         for path, mine in todo:
             rows = np.sort(np.concatenate([some for _, some in mine]))
@@ -130,7 +138,12 @@ def scored(pool: CandidatePool, scorer: Scorer, rows: np.ndarray) -> np.ndarray:
 
 
 def score_pool(
-    pool: CandidatePool, name: str, *, workers: int | None = None, settings: dict[str, Any] | None = None
+    pool: CandidatePool,
+    name: str,
+    *,
+    workers: int | None = None,
+    engine: EngineOptions | None = None,
+    settings: dict[str, Any] | None = None,
 ) -> CandidatePool:
     """The pool on disk with the table that the scorer called `name` gives; raises InputError as the scorer does."""
     assert pool.path is not None
@@ -140,7 +153,7 @@ def score_pool(
     made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
     n_rows = max(_BLOCK_ROWS, _BLOCK_ENDINGS // pool.n_candidates)
     plan = Plan((*columns, *LENGTHS), made_by, np.zeros(len(pool), np.int64), n_rows)
-    return add_table(pool, plan, job, workers=workers or 1)
+    return add_table(pool, plan, job, workers=workers, engine=engine)
 
 
 @dataclass(frozen=True)

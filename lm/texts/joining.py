@@ -124,7 +124,7 @@ def _notes(job: Job, counts: _Counts) -> dict[str, Any]:
         "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),
         "made_by": {
             "verb": "generate",
-            "options": asdict(replace(options, shard=None)),
+            "options": {k: v for k, v in asdict(replace(options, shard=None)).items() if k != "where"},
             "normalise": options.text.normalise,
         },
     }

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.filters.registry import parse_names
@@ -66,6 +67,8 @@ class BaselinesOptions:
     """How the files are read."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device for networks."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where cells are fitted; --jobs are the workers there."""
     jobs: int = 1
     """Cells fitted at once, each in a process of one thread."""
     dry_run: bool = False

@@ -195,7 +195,7 @@ def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(tmp_
     options = FeaturesOptions(tmp_path / "pool", scorer="test_features:Asking")
     features(options)
     assert Asking.told == [(options.endpoint, tmp_path / "pool" / ANSWERS)]
-    with pytest.raises(InputError, match=r"--workers 2: one process writes the answers"):
+    with pytest.raises(InputError, match=r"one process writes its answers"):
         features(replace(options, workers=2))
 
 

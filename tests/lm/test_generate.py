@@ -16,6 +16,7 @@ import torch
 from conftest import TINY
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.pool import drafts
 from swag_af.data.pool.folder import FEATURES
@@ -46,6 +47,23 @@ def pool_bytes(path: Path) -> dict[str, bytes]:
     """All that a pool consists of, without what names its folder or its seconds."""
     files = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in ("manifest.json", "timing.json"))
     return {str(p.relative_to(path)): p.read_bytes() for p in files}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "package"), [("slurm[local]", "submitit"), ("ray", "ray")])
+def test_a_cluster_makes_the_same_bytes(contexts_path, lms, tmp_path, monkeypatch, engine, package):
+    pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    generate(options_for(contexts_path, lms, tmp_path / "here"))
+    where = EngineOptions(engine)
+    there = generate(options_for(contexts_path, lms, Path("there"), live_rows=16, workers=2, where=where))
+    assert pool_bytes(tmp_path / "there") == pool_bytes(tmp_path / "here")
+    assert "where" not in there.manifest["made_by"]["options"]
+    generate(options_for(contexts_path, lms, Path("lazy"), features="lazy"))
+    features(FeaturesOptions(Path("lazy"), workers=2, where=where))
+    assert np.array_equal(
+        CandidatePool.open(tmp_path / "lazy").gather("features", np.arange(10)), there.gather("features", np.arange(10))
+    )
 
 
 def test_generate_makes_a_whole_pool(contexts_path, lms, tmp_path):
