@@ -104,6 +104,6 @@ def longest_answer(prompt: Prompt, n_endings: int, max_tokens: int) -> int:
 
 def _seeds(context: Context, seed: int, number: int) -> np.integer[Any]:
     """A seed from 0 to 2^31 - 1, which every server takes."""
-    rng: np.random.Generator = np.random.default_rng((rng_of(context, seed).integers(1 << 62), number))
+    rng: np.random.Generator = np.random.default_rng((int(rng_of(context, seed).integers(1 << 62)), number))
     drawn: np.integer[Any] = rng.integers(1 << 31)
     return drawn
