@@ -112,8 +112,8 @@ class Sender:
 
         A request that fails however often it is tried, by a server that answers another one then, is answered by an
         error. Raises SpentError when a limit is reached, InputError or ExhaustedError where no request would be
-        answered; where it is not kept, a wrong address is a refusal like others. A hasty one is tried twice, for a few
-        seconds each: some servers hang at a setting that they do not know.
+        answered; where it is not kept, a wrong address is a refusal like others. A hasty one is given up after a few
+        seconds, or two tries: some servers hang at a setting that they do not know.
         """
         retries = min(self._options.retries, 1) if is_hasty else self._options.retries
         seconds = min(self._options.timeout, HASTY_SECONDS) if is_hasty else self._options.timeout
@@ -124,6 +124,8 @@ class Sender:
             if reply.kind in ("answer", "refused"):
                 return Answer(reply.body, reply.reason, reply.said)
             self._stop_at(reply, request.path)
+            if is_hasty and reply.reason == "timeout":
+                break
         other = await self._try(_SOMETHING[request.path], model, is_kept=False, seconds=self._options.timeout)
         if other.kind not in ("answer", "refused"):
             raise InputError(
