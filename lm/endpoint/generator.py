@@ -179,7 +179,7 @@ class _Work:
     def texts_wanted(self, asking: Asking) -> int:
         """Texts that should have what is missing, if as many can be kept as before; an eighth at least."""
         missing = self.sieve.n - len(self.sieve.endings)
-        share = max(len(self.sieve.endings) / self.n_drawn, 1 / 8) if self.n_drawn else 1.0
+        share = max((len(self.sieve.endings) + 1) / (self.n_drawn + 1), 1 / 8)
         return -(-round(missing / share) // asking.endings_a_text(self.sieve.n))
 
     def take(self, asking: Asking, max_draws: int) -> None:

@@ -92,8 +92,9 @@ class Endpoint:
     def _probed(self) -> Abilities:
         with self._line() as (background, sender):
 
-            def attempt(request: Request) -> Answer:
-                return background.submit(sender.answer(request, self.model, is_kept=False)).result()
+            def attempt(request: Request, *, is_hasty: bool) -> Answer:
+                work = sender.answer(request, self.model, is_kept=False, is_hasty=is_hasty)
+                return background.submit(work).result()
 
             try:
                 return probe(self.model, attempt)

@@ -5,15 +5,20 @@ score at chance and say nothing. So every ability is true only where an answer s
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from swag_af.endpoints.contract import Abilities, Answer, Request
 from swag_af.endpoints.likelihood import nats_of_answer, tokens_of_prompt
 
-Try = Callable[[Request], Answer]
-"""Sends one request that is not kept; a refusal is an answer with an error."""
+
+class Try(Protocol):
+    """Sends one request that is not kept; a refusal is an answer with an error."""
+
+    def __call__(self, request: Request, *, is_hasty: bool) -> Answer:
+        """The answer; a hasty one soon, or an error: some servers hang at a setting that they do not know."""
+
 
 _TEXT = "A man sits down at a piano. He begins to"
 _WORDS = ("apple", "river")
@@ -36,10 +41,10 @@ def probe(model: str, attempt: Try) -> Abilities:
         return Abilities(model)
 
     def tried(**settings: Any) -> Answer:
-        return attempt(_request(path, {limit: 4, **settings}))
+        return attempt(_request(path, {limit: 4, **settings}), is_hasty=True)
 
     def read(**settings: Any) -> bool:
-        answer = attempt(_request("completions", {limit: 1, **settings}))
+        answer = attempt(_request("completions", {limit: 1, **settings}), is_hasty=True)
         return bool(completions) and tokens_of_prompt(answer.body, _TEXT) is not None
 
     seeded = [tried(seed=7, temperature=1.0) for _ in range(2)]
@@ -54,7 +59,7 @@ def probe(model: str, attempt: Try) -> Abilities:
         prompt_logprobs=read(prompt_logprobs=0),
         answer_logprobs=bool(nats_of_answer(tried(**logprobs).body)),
         many=len(several.texts) == 2,
-        json_schema=bool(chat) and _keeps_schema(attempt(with_schema(_asked(limit), _SCHEMA, "word"))),
+        json_schema=bool(chat) and _keeps_schema(attempt(with_schema(_asked(limit), _SCHEMA, "word"), is_hasty=True)),
         stop=not tried(stop=["\n"]).error,
         seed=not seeded[0].error,
         repeats=not seeded[0].error and seeded[0].texts == seeded[1].texts,
@@ -72,7 +77,7 @@ def with_schema(request: Request, schema: Mapping[str, Any], name: str) -> Reque
 
 def _limit(path: Literal["completions", "chat/completions"], attempt: Try) -> str:
     """What the most tokens of an answer are called there; empty where nothing answers."""
-    return next((name for name in _LIMITS if attempt(_request(path, {name: 4})).texts), "")
+    return next((name for name in _LIMITS if attempt(_request(path, {name: 4}), is_hasty=False).texts), "")
 
 
 def _request(path: Literal["completions", "chat/completions"], settings: Mapping[str, Any]) -> Request:

@@ -32,6 +32,8 @@ FIRST_WAIT = 1.0
 """Seconds: the longest wait before the second try; it doubles from try to try. What is waited is a random share of it
 ("full jitter"), so that requests which failed together do not come again together."""
 LONGEST_WAIT = 120.0
+HASTY_SECONDS = 15.0
+"""For a tiny request to a server that has answered others."""
 MOST_PATIENCE = 3600.0
 """Seconds: who is asked to wait longer is better told than kept waiting."""
 
@@ -96,7 +98,7 @@ class Sender:
         """The models that the server says it has; none where it does not say."""
         for attempt in range(1 + self._options.retries):
             await self._pause(attempt)
-            reply = await self._exchange("models", None)
+            reply = await self._exchange("models", None, self._options.timeout)
             if reply.kind == "refused" or reply.reason in ("status_404", "status_405", "invalid_json"):
                 return []
             if reply.kind == "answer":
@@ -105,21 +107,26 @@ class Sender:
             self._stop_at(reply, "models")
         raise InputError(f"{self.base}/models: fails ({reply.reason}: {reply.said}). Try again when the server works.")
 
-    async def answer(self, request: Request, model: str, *, is_kept: bool = True) -> Answer:
+    async def answer(self, request: Request, model: str, *, is_kept: bool = True, is_hasty: bool = False) -> Answer:
         """What the server answers to `request` in the end, on disk by then where `is_kept`.
 
         A request that fails however often it is tried, by a server that answers another one then, is answered by an
         error. Raises SpentError when a limit is reached, InputError or ExhaustedError where no request would be
-        answered; where it is not kept, a wrong address is a refusal like others.
+        answered; where it is not kept, a wrong address is a refusal like others. A hasty one is given up after a few
+        seconds, or two tries: some servers hang at a setting that they do not know.
         """
+        retries = min(self._options.retries, 1) if is_hasty else self._options.retries
+        seconds = min(self._options.timeout, HASTY_SECONDS) if is_hasty else self._options.timeout
         self._budget = self._budget or Budget(self._options, self._journal.usage(model))
-        for attempt in range(1 + self._options.retries):
+        for attempt in range(1 + retries):
             await self._pause(attempt)
-            reply = await self._try(request, model, is_kept=is_kept)
+            reply = await self._try(request, model, is_kept=is_kept, seconds=seconds)
             if reply.kind in ("answer", "refused"):
                 return Answer(reply.body, reply.reason, reply.said)
             self._stop_at(reply, request.path)
-        other = await self._try(_SOMETHING[request.path], model, is_kept=False)
+            if is_hasty and reply.reason == "timeout":
+                break
+        other = await self._try(_SOMETHING[request.path], model, is_kept=False, seconds=self._options.timeout)
         if other.kind not in ("answer", "refused"):
             raise InputError(
                 f"{self.base}/{request.path}: fails ({reply.reason}{f': {reply.said}' if reply.said else ''}), however "
@@ -130,7 +137,7 @@ class Sender:
             self._journal.add_answer(request, model, answer, Usage())
         return answer
 
-    async def _try(self, request: Request, model: str, *, is_kept: bool) -> Reply:
+    async def _try(self, request: Request, model: str, *, is_kept: bool, seconds: float) -> Reply:
         """Send it once, in its turn; whatever comes of it is counted on disk."""
         assert self._budget is not None
         most = most_tokens(request)
@@ -139,7 +146,8 @@ class Sender:
         await self._budget.admit(most)
         used = Usage(n_requests=1)
         try:
-            reply = await self._exchange(request.path, {**request.body, **({"model": model} if model else {})})
+            body = {**request.body, **({"model": model} if model else {})}
+            reply = await self._exchange(request.path, body, seconds)
             if not is_kept and reply.reason in ("status_404", "status_405"):
                 reply = Reply("refused", reason=reply.reason, said=reply.said)
             if reply.kind == "answer":
@@ -157,16 +165,16 @@ class Sender:
         if attempt:
             await self._clock.sleep(self._clock.share() * min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)))
 
-    async def _exchange(self, path: str, body: dict[str, Any] | None) -> Reply:
+    async def _exchange(self, path: str, body: dict[str, Any] | None, seconds: float) -> Reply:
         """One request over the wire, a GET where there is no `body`; what failed on the way is a reply too."""
         import httpx
 
         try:
-            async with asyncio.timeout(self._options.timeout):
+            async with asyncio.timeout(seconds):
                 content = None if body is None else json.dumps(body).encode()
                 response = await self._client.request("GET" if body is None else "POST", path, content=content)
         except (httpx.TimeoutException, TimeoutError):
-            return Reply("again", reason="timeout", said=f"no answer in {self._options.timeout:g} s")
+            return Reply("again", reason="timeout", said=f"no answer in {seconds:g} s")
         except httpx.TransportError as error:
             return self._lost(error)
         self.has_met = True

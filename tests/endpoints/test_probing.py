@@ -82,6 +82,19 @@ def test_a_server_that_makes_other_texts_each_time_does_not_repeat() -> None:
         assert abilities(server) == ALL | {"repeats": False}
 
 
+def test_a_server_that_hangs_at_a_setting_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `transformers serve` does at `stop`: it answers 200 and sends nothing more."""
+    monkeypatch.setattr("swag_af.endpoints.sending.HASTY_SECONDS", 0.3)
+    with MockServer(say=lambda asked: Said(way="hang") if "stop" in asked.body else None) as server:
+        assert abilities(server) == ALL | {"stop": False}
+
+
+def test_a_server_that_fails_at_a_setting_lacks_it() -> None:
+    """As the server of llama-cpp-python does at a JSON schema."""
+    with MockServer(say=lambda asked: Said(500, {}) if "response_format" in asked.body else None) as server:
+        assert abilities(server) == ALL | {"json_schema": False}
+
+
 TEXT = "A man sits down. He"
 FULL = logprobs_of(TEXT, " plays.")
 DECEPTIVE = {
