@@ -58,8 +58,20 @@ CAN = {
         repeats=True,
         blanks=True,
     ),
+    "llama-server": Abilities(
+        "tiny",
+        completions=True,
+        chat=True,
+        answer_logprobs=True,
+        many=True,
+        json_schema=True,
+        stop=True,
+        seed=True,
+        repeats=True,
+        blanks=True,
+    ),
 }
-"""What they were found to be able to do, the models' names apart."""
+"""What they were found to be able to do, the models' names apart. llama-server takes `echo` and gives no likelihood of the prompt."""
 
 
 @pytest.mark.parametrize("name", CAN)
@@ -97,7 +109,7 @@ def wait_for_answers(journal: Path, n: int, process: "subprocess.Popen[bytes]") 
 
 @pytest.mark.parametrize("name", CAN)
 def test_server_and_client_are_killed_and_the_endings_are_the_same(name: str, folder: Path, tmp_path: Path) -> None:
-    """Both servers give the same text for the same seed when they are asked one thing at a time."""
+    """All of them give the same text for the same seed when they are asked one thing at a time."""
     journal = tmp_path / "answers.jsonl"
     with server_of(name, folder) as server:
         straight = generating(server.url, tmp_path / "straight.jsonl", tmp_path / "straight")
