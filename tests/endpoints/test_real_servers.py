@@ -30,19 +30,18 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model in both forms."""
-    folder = tmp_path_factory.mktemp("served")
-    save_tiny_chat_llama(folder / "tiny")
-    return folder
+    """For a tiny model in both forms, each made when it is first served."""
+    return tmp_path_factory.mktemp("served")
 
 
 def server_of(name: str, folder: Path) -> LocalServer:
-    model = folder / "tiny"
-    if name != "transformers serve":
-        model = folder / "tiny.gguf"
-        if not model.exists():
-            save_gguf(folder / "tiny", model)
-    return SERVERS[name](str(model), folder / "server.log")
+    model = folder / ("tiny" if name == "transformers serve" else "tiny.gguf")
+    server = SERVERS[name](str(model), folder / "server.log")  # skips where it is absent
+    if not (folder / "tiny").exists():
+        save_tiny_chat_llama(folder / "tiny")
+    if not model.exists():
+        save_gguf(folder / "tiny", model)
+    return server
 
 
 CAN = {
@@ -71,7 +70,7 @@ CAN = {
         blanks=True,
     ),
 }
-"""What they were found to be able to do, the models' names apart. llama-server takes `echo` and gives no likelihood of the prompt."""
+"""What they were found to be able to do, the models' names apart. llama-server takes `echo` and gives no likelihoods."""
 
 
 @pytest.mark.parametrize("name", CAN)
