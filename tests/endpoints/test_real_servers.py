@@ -70,7 +70,7 @@ CAN = {
         blanks=True,
     ),
 }
-"""What they were found to be able to do, the models' names apart. llama-server takes `echo` and gives no likelihoods."""
+"""What they were found to be able to do, names apart. llama-server takes `echo` and gives no likelihoods."""
 
 
 @pytest.mark.parametrize("name", CAN)
