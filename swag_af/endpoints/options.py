@@ -47,7 +47,7 @@ class EndpointOptions:
 class ProbeEndpointOptions:
     """Try what a server of language models can do, before anything is built on it.
 
-    A dozen tiny requests: servers accept settings that they do nothing with, likelihoods of a given text above all, and
+    Ten tiny requests: servers accept settings that they do nothing with, likelihoods of a given text above all, and
     whoever trusts them measures nothing. So yes means that an answer showed it.
 
     Try:

@@ -32,7 +32,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def probe(model: str, attempt: Try) -> Abilities:
-    """Try everything that `Abilities` names; about a dozen requests of a few tokens."""
+    """Try everything that `Abilities` names; about ten requests of a few tokens."""
     completions = _limit("completions", attempt)
     chat = _limit("chat/completions", attempt)
     limit = chat or completions or _LIMITS[0]

@@ -7,7 +7,7 @@ from swag_af.endpoints.options import ProbeEndpointOptions
 
 
 def probe_endpoint(options: ProbeEndpointOptions) -> Abilities:
-    """Try a dozen tiny requests; what is kept in a journal is not asked again.
+    """Try ten tiny requests; what is kept in a journal is not asked again.
 
     Raises InputError for a server that cannot be reached, or gives no text at either address.
     """

@@ -30,19 +30,18 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model in both forms."""
-    folder = tmp_path_factory.mktemp("served")
-    save_tiny_chat_llama(folder / "tiny")
-    return folder
+    """For a tiny model in both forms, each made when it is first served."""
+    return tmp_path_factory.mktemp("served")
 
 
 def server_of(name: str, folder: Path) -> LocalServer:
-    model = folder / "tiny"
-    if name != "transformers serve":
-        model = folder / "tiny.gguf"
-        if not model.exists():
-            save_gguf(folder / "tiny", model)
-    return SERVERS[name](str(model), folder / "server.log")
+    model = folder / ("tiny" if name == "transformers serve" else "tiny.gguf")
+    server = SERVERS[name](str(model), folder / "server.log")  # skips where it is absent
+    if not (folder / "tiny").exists():
+        save_tiny_chat_llama(folder / "tiny")
+    if not model.exists():
+        save_gguf(folder / "tiny", model)
+    return server
 
 
 CAN = {
@@ -58,8 +57,20 @@ CAN = {
         repeats=True,
         blanks=True,
     ),
+    "llama-server": Abilities(
+        "tiny",
+        completions=True,
+        chat=True,
+        answer_logprobs=True,
+        many=True,
+        json_schema=True,
+        stop=True,
+        seed=True,
+        repeats=True,
+        blanks=True,
+    ),
 }
-"""What they were found to be able to do, the models' names apart."""
+"""What they were found to be able to do, names apart. llama-server takes `echo` and gives no likelihoods."""
 
 
 @pytest.mark.parametrize("name", CAN)
@@ -97,7 +108,7 @@ def wait_for_answers(journal: Path, n: int, process: "subprocess.Popen[bytes]") 
 
 @pytest.mark.parametrize("name", CAN)
 def test_server_and_client_are_killed_and_the_endings_are_the_same(name: str, folder: Path, tmp_path: Path) -> None:
-    """Both servers give the same text for the same seed when they are asked one thing at a time."""
+    """All of them give the same text for the same seed when they are asked one thing at a time."""
     journal = tmp_path / "answers.jsonl"
     with server_of(name, folder) as server:
         straight = generating(server.url, tmp_path / "straight.jsonl", tmp_path / "straight")
