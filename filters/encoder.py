@@ -15,6 +15,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import View
+from swag_af.data.splits import hold_aside
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.strings import Inputs, check_inputs, sides_of
 
@@ -28,8 +29,11 @@ class EncoderFilter:
     inputs: Inputs = "full"
     """What it reads: `ending`; `second`, start and ending; or `full`, the context's first sentence too, where there is
     one."""
-    strength: float = 1.0
-    """Inverse of the L2 penalty (scikit-learn's `C`), on standardised features."""
+    strengths: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+    """Inverses of the L2 penalty (scikit-learn's `C`), on standardised features, that are tried on whole groups held
+    aside of the fit; one alone is taken as it is. A fit of a few hundred rows wants another than one of thousands."""
+    choosing_share: float = 0.2
+    """Share of the fitted candidates, whole groups, on which the strength is chosen; all are learnt from afterwards."""
     max_length: int = 128
     """Tokens of a text; what is longer is cut."""
     most_kept: int = 400_000
@@ -39,6 +43,7 @@ class EncoderFilter:
 
     _encoder: FrozenEncoder | None = field(default=None, init=False, repr=False, compare=False)
     _kept: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _strength: float = field(default=0.0, init=False, repr=False, compare=False)
     _fitted: "_Fitted | None" = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "encoder"
@@ -47,13 +52,17 @@ class EncoderFilter:
 
     def check(self) -> None:
         """Raise InputError when the package or the model is missing, or a setting is out of range."""
-        if self.strength <= 0 or self.max_length < 8 or self.most_kept < 0:
-            raise InputError("filter encoder: strength above 0, max_length 8 or more, most_kept not below 0.")
+        good = bool(self.strengths) and min(self.strengths) > 0 and 0 < self.choosing_share < 1
+        if not good or self.max_length < 8 or self.most_kept < 0:
+            raise InputError(
+                "filter encoder: strengths above 0, choosing_share between 0 and 1, max_length 8 or more, most_kept "
+                "not below 0."
+            )
         check_inputs(self.name, self.inputs)
         self._encoder = self._encoder or FrozenEncoder(self.model, max_length=self.max_length, device=self.device)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
-        """Learn to tell column 0 from the others; draws nothing.
+        """Learn to tell column 0 from the others.
 
         Raises InputError as `check` does, and for fewer than 2 candidates a row.
         """
@@ -78,18 +87,40 @@ class EncoderFilter:
         *,
         rng: np.random.Generator,
     ) -> None:
-        """Learn `labels` (q,), from 0 to `n_labels` - 1, of q pairs of texts; nothing is held aside, so `groups` (q,)
-        decide nothing. First texts that are all empty are not read."""
-        from sklearn.linear_model import LogisticRegression
-
+        """Learn `labels` (q,), from 0 to `n_labels` - 1, of q pairs of texts; whole `groups` (q,) are held aside
+        while the strength is chosen. First texts that are all empty are not read."""
         has_first = self.inputs == "full" and any(firsts)
         features = self._features(firsts, seconds, has_first)  # (q, F)
         mean, deviation = features.mean(axis=0), features.std(axis=0)
         deviation[deviation < _SMALLEST] = 1.0
-        regression = LogisticRegression(C=self.strength, max_iter=_MOST_STEPS) if len(np.unique(labels)) > 1 else None
-        if regression is not None:
-            regression.fit((features - mean) / deviation, labels)
+        features = (features - mean) / deviation
+        self._strength = self._chosen(features, labels, groups, rng)
+        regression = _regression(self._strength, features, labels) if len(np.unique(labels)) > 1 else None
         self._fitted = _Fitted(has_first, mean, deviation, regression, n_labels, np.unique(labels))
+
+    def fit_record(self) -> dict[str, Any]:
+        """The strength that was chosen."""
+        return {"strength": self._strength}
+
+    def _chosen(self, features: np.ndarray, labels: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> float:
+        """The strength with the lowest loss on groups held aside; from the weakest up, until the loss rises."""
+        from sklearn.metrics import log_loss
+
+        strengths = sorted(self.strengths)
+        if len(strengths) == 1 or len(np.unique(groups)) < _FEWEST_GROUPS:
+            return strengths[0] if len(strengths) == 1 else _PLAIN
+        learn, stop = hold_aside(groups, round(self.choosing_share * len(groups)), rng=rng)
+        known = np.unique(labels[learn])
+        stop = stop[np.isin(labels[stop], known)]
+        if len(known) < 2 or not len(stop):
+            return _PLAIN
+        losses: list[float] = []
+        for strength in strengths:
+            regression = _regression(strength, features[learn], labels[learn])
+            losses.append(float(log_loss(labels[stop], regression.predict_proba(features[stop]), labels=known)))
+            if losses[-1] > min(losses):
+                break
+        return strengths[int(np.argmin(losses))]
 
     def score_classes(self, firsts: Sequence[str], seconds: Sequence[str]) -> np.ndarray:
         """(q, n_labels) logits; of a label that was not fitted far below the others."""
@@ -119,6 +150,16 @@ class EncoderFilter:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def _regression(strength: float, features: np.ndarray, labels: np.ndarray) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, max_iter=_MOST_STEPS).fit(features, labels)
+
+
+_FEWEST_GROUPS = 10
+"""Groups without which no strength is chosen."""
+_PLAIN = 0.01
+"""The strength where none can be chosen."""
 _SMALLEST = 1e-8
 """A feature that varies less is the same for all."""
 _MOST_STEPS = 1000

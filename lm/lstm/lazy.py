@@ -24,7 +24,7 @@ from swag_af.data.scale import run_blocks
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
-from swag_af.lm.lstm.checkpoints import fold_path, is_trained, open_vocabulary, options_of
+from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
 from swag_af.lm.lstm.scorer import LSTMScorer, readable_by
 from swag_af.lm.lstm.workers import n_workers
@@ -116,6 +116,8 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
             "--scorer hf[PATH] has it read by any causal model."
         )
     readable = readable_by(pool.contexts, lms, str(pool.path))
+    for fold in np.unique(readable.folds).tolist():
+        check_fold(lms, fold)  # before anything is written
     made_by = {
         "scorer": LSTMScorer.name,
         "lms": str(lms),

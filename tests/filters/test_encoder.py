@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 from tiny_bert import save_tiny_bert
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.splits import hold_aside
 from swag_af.filters.encoder import EncoderFilter
 from swag_af.filters.frozen import FrozenEncoder, mean_vectors
 from swag_af.filters.registry import make_filter
@@ -82,9 +84,28 @@ def test_scores_are_those_of_a_regression_on_the_vectors(tiny_bert: str, frozen:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     scaler = StandardScaler().fit(unit[:90])
     twin = LogisticRegression(max_iter=1000).fit(scaler.transform(unit[:90]), [1, 0, 0] * 30)
-    made = EncoderFilter(model=tiny_bert, max_length=48, device="cpu")
+    made = EncoderFilter(model=tiny_bert, strengths=(1.0,), max_length=48, device="cpu")
     made.fit(view_of(pool, np.arange(30)), rng=np.random.default_rng(0))
     assert np.allclose(made.score(view_of(pool)).ravel(), twin.decision_function(scaler.transform(unit)), atol=1e-2)
+
+
+def test_the_strength_is_that_of_the_lowest_loss_on_groups_held_aside(tiny_bert: str) -> None:
+    """The slow twin tries all of them, whether the loss has risen or not."""
+    rng = np.random.default_rng(3)
+    groups, labels = np.repeat(np.arange(60), 3), np.tile([1, 0, 0], 60)
+    features = rng.normal(size=(180, 60)).astype(np.float32)
+    features[:, 0] += labels
+    made = EncoderFilter(model=tiny_bert, device="cpu")
+    chosen = made._chosen(features, labels, groups, np.random.default_rng(1))
+    learn, stop = hold_aside(groups, 36, rng=np.random.default_rng(1))
+    assert not set(groups[learn]) & set(groups[stop])
+    losses = {}
+    for strength in made.strengths:
+        known = LogisticRegression(C=strength, max_iter=1000).fit(features[learn], labels[learn])
+        losses[strength] = log_loss(labels[stop], known.predict_proba(features[stop]))
+    assert chosen == min(losses, key=losses.__getitem__) < 1.0
+    few = made._chosen(features[:15], labels[:15], groups[:15], np.random.default_rng(1))
+    assert few == 0.01, "five groups are too few to choose by"
 
 
 def test_with_a_first_sentence_the_pair_is_read_and_with_other_inputs_it_is_not(tiny_bert: str) -> None:
@@ -141,8 +162,8 @@ def test_classes_are_told_apart_and_one_that_was_not_fitted_lies_below(tiny_bert
 
 
 def test_what_cannot_be_used_is_said_in_one_line(tiny_bert: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="strength above 0"):
-        EncoderFilter(model=tiny_bert, strength=0).check()
+    with pytest.raises(InputError, match="strengths above 0"):
+        EncoderFilter(model=tiny_bert, strengths=(0.0,)).check()
     with pytest.raises(InputError, match="no model that can be read"):
         EncoderFilter(model=str(tmp_path)).check()
     with pytest.raises(InputError, match="in brackets"):

@@ -87,7 +87,7 @@ def slow_table(pool: CandidatePool, scorer: HashScorer) -> np.ndarray:
 @pytest.mark.parametrize("scorer", ["HashScorer", "SomeColumns"])
 def test_a_pool_gets_the_columns_that_its_scorer_gives_by_name(tmp_path: Path, scorer: str) -> None:
     pool = texts_pool(tmp_path / "pool")
-    made = features(FeaturesOptions(tmp_path / "pool", scorer=f"test_features:{scorer}"))
+    made = features(FeaturesOptions(tmp_path / "pool", scorer=f"test_scored_features:{scorer}"))
     used = SomeColumns() if scorer == "SomeColumns" else HashScorer()
     assert made.feature_names == (*used.columns, *LENGTHS)
     assert made.manifest["features_by"]["columns"] == list(used.columns)
@@ -112,7 +112,7 @@ def test_stopped_it_goes_on_at_the_next_shard_to_the_same_bytes(
 ) -> None:
     texts_pool(tmp_path / "pool")
     shutil.copytree(tmp_path / "pool", tmp_path / "straight")
-    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:Interrupted")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Interrupted")
     with pytest.raises(KeyboardInterrupt):
         features(options)
     assert "features" not in CandidatePool.open(tmp_path / "pool").tables
@@ -129,8 +129,8 @@ def test_stopped_it_goes_on_at_the_next_shard_to_the_same_bytes(
 def test_what_another_scorer_began_is_not_gone_on_with(tmp_path: Path) -> None:
     pool = texts_pool(tmp_path / "pool")
     with pytest.raises(KeyboardInterrupt):
-        features(FeaturesOptions(tmp_path / "pool", scorer="test_features:Interrupted"))
-    made = features(FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns"))
+        features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Interrupted"))
+    made = features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns"))
     np.testing.assert_allclose(
         made.gather("features", np.arange(len(made))), slow_table(pool, SomeColumns()), rtol=1e-6
     )
@@ -138,13 +138,13 @@ def test_what_another_scorer_began_is_not_gone_on_with(tmp_path: Path) -> None:
 
 def test_features_that_are_there_stay_and_others_are_refused(tmp_path: Path) -> None:
     texts_pool(tmp_path / "pool")
-    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns")
     made = features(options)
     (tmp_path / "pool" / table.PLAN).write_text("{}")  # of a run that was killed after its last step but one
     assert features(options).identity == made.identity
     assert not (tmp_path / "pool" / table.PLAN).exists()
     with pytest.raises(InputError, match=r"has features already\. Likelihoods by hash.*Make the pool again"):
-        features(replace(options, scorer="test_features:HashScorerOfTwo"))
+        features(replace(options, scorer="test_scored_features:HashScorerOfTwo"))
 
 
 class HashScorerOfTwo(SomeColumns):
@@ -156,12 +156,12 @@ def test_a_value_that_is_no_number_is_told_with_its_row(tmp_path: Path, monkeypa
     texts_pool(tmp_path / "pool")
     monkeypatch.setattr(HashScorer, "values", lambda self, context, ending: [np.nan] * 5)
     with pytest.raises(InputError, match=r"scored by hash: 16 rows hold NaN"):
-        features(FeaturesOptions(tmp_path / "pool", scorer="test_features:HashScorer"))
+        features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:HashScorer"))
 
 
 def test_the_mlp_filters_by_the_columns_that_are_there(tmp_path: Path) -> None:
     texts_pool(tmp_path / "pool", n=48)
-    pool = features(FeaturesOptions(tmp_path / "pool", scorer="test_features:SomeColumns"))
+    pool = features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns"))
     run = filter_pool(pool, "mlp", AFOptions(n_negatives=1, iterations=2), out=tmp_path / "run")
     assert len(run.log) == 2
 
@@ -170,7 +170,7 @@ def test_a_foreign_model_is_named_as_such_and_so_is_what_it_cannot_give(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts_pool(tmp_path / "pool")
-    main(["features", str(tmp_path / "pool"), "--scorer", "test_features:SomeColumns"])
+    main(["features", str(tmp_path / "pool"), "--scorer", "test_scored_features:SomeColumns"])
     told = (
         "Likelihoods by hash (crc32), a foreign model, which may have read these texts. It cannot give ending_alone, "
         "context_given_ending, context_alone."
@@ -192,7 +192,7 @@ class Asking(HashScorer):
 
 def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(tmp_path: Path) -> None:
     texts_pool(tmp_path / "pool")
-    options = FeaturesOptions(tmp_path / "pool", scorer="test_features:Asking")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Asking")
     features(options)
     assert Asking.told == [(options.endpoint, tmp_path / "pool" / ANSWERS)]
     with pytest.raises(InputError, match=r"one process writes its answers"):

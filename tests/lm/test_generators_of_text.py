@@ -83,7 +83,7 @@ class Spendthrift(Writer):
         self.settings = settings
 
 
-WRITER = "test_texts:Writer"
+WRITER = "test_generators_of_text:Writer"
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +142,7 @@ def test_the_pool_is_that_of_the_same_texts(path: Path, tmp_path: Path, normalis
 def test_what_wrote_it_is_kept_with_its_prompt(path: Path, tmp_path: Path) -> None:
     kept = generate(options_for(path, tmp_path / "pool", limit=4)).manifest["generator"]
     assert {name: kept[name] for name in ("name", "model", "temperature")} == {
-        "name": "test_texts:Writer".partition("[")[0],
+        "name": "test_generators_of_text:Writer".partition("[")[0],
         "model": "a fake",
         "temperature": 1.0,
     }
@@ -343,11 +343,13 @@ def test_a_generator_gets_the_settings_that_it_takes(path: Path, tmp_path: Path)
         "temperature",
         "max_tokens",
     }
-    everything = settings_of(options_for(path, tmp_path, generator="test_texts:Spendthrift"), contexts, answers)
+    everything = settings_of(
+        options_for(path, tmp_path, generator="test_generators_of_text:Spendthrift"), contexts, answers
+    )
     assert everything["golds"] == contexts
     assert everything["journal"] == answers
     assert {"min_tokens", "top_p", "device", "normalise", "max_draws"} < set(everything)
-    shared = prepare(options_for(path, tmp_path / "pool", generator="test_texts:Spendthrift", shard="2/3"))
+    shared = prepare(options_for(path, tmp_path / "pool", generator="test_generators_of_text:Spendthrift", shard="2/3"))
     assert vars(shared.generator)["settings"]["journal"] == tmp_path / "pool" / "answers.2-of-3.jsonl"
 
 
@@ -400,7 +402,7 @@ def test_a_dry_run_says_what_it_would_take_and_writes_nothing(
     dry = ["--dry-run", "--n-negatives", "3", "--out", str(options.out)]
     main(["generate", str(path), "--generator", "ngram", "--min-tokens", "4", *dry])
     assert "30 contexts to answer" in capsys.readouterr().out
-    main(["generate", str(path), "--generator", "test_texts:Careful", *dry])
+    main(["generate", str(path), "--generator", "test_generators_of_text:Careful", *dry])
     assert "90 requests" in capsys.readouterr().out
     assert not ASKED
     assert not options.out.exists()
