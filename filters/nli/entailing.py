@@ -1,11 +1,15 @@
 """What a trained NLI model says of pairs of texts, in probabilities."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.files import MANIFEST, sha256_file
 from swag_af.filters.nli.folder import NLIModel, open_nli
 
 
@@ -55,3 +59,30 @@ def shares(logits: np.ndarray) -> np.ndarray:
     """(q, C) softmax of `logits` (q, C), float64."""
     raised = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
     return raised / raised.sum(axis=1, keepdims=True)
+
+
+@dataclass(kw_only=True)
+class ByEntailment:
+    """A component `nli[FOLDER]` that asks a model of `swag-af train-nli` what follows from what."""
+
+    folder: str
+    """What `train-nli` wrote."""
+    device: str = "auto"
+    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+
+    name: ClassVar[str] = "nli"
+    argument: ClassVar[str] = "folder"
+    """What stands in the brackets of `nli[...]`."""
+
+    def check(self) -> None:
+        """Raise InputError where the folder holds no model that can be read, or none that knows entailment."""
+        entailment_class(self.model)
+
+    def settings(self) -> dict[str, Any]:
+        """The hash of the folder's manifest, in place of its path, and the device."""
+        return {"folder": sha256_file(self.model.path / MANIFEST), "device": self.device}
+
+    @cached_property
+    def model(self) -> NLIModel:
+        """Read once."""
+        return open_nli(self.folder, device=self.device)

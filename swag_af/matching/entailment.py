@@ -9,51 +9,28 @@ Letters: `n` first texts, `m` second ones.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from swag_af.data.files import MANIFEST, sha256_file
 from swag_af.data.progress import progress
 from swag_af.data.text.wording import comparable
-from swag_af.filters.nli.entailing import entailment_class
-from swag_af.filters.nli.folder import NLIModel, open_nli
+from swag_af.filters.nli.entailing import ByEntailment, entailment_class
 from swag_af.matching.tiles import all_pairs
 from swag_af.matching.weights import LEAST
 
 
 @dataclass(kw_only=True)
-class NliSimilarity:
+class NliSimilarity(ByEntailment):
     """The larger of the probabilities that the second text follows from the first, and the first from the second.
 
     No model is sure that a text follows from itself. Texts that are the same but for case, blanks and a full
     stop at the end (`comparable`) mean the same here, with probability 1; others 1 - 1e-6 at most.
     """
 
-    folder: str
-    """What `train-nli` wrote."""
-    device: str = "auto"
-    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
-
-    name: ClassVar[str] = "nli"
-    argument: ClassVar[str] = "folder"
-    """What stands in the brackets of `nli[...]`."""
     n_measured: ClassVar[int] = 150
     """Rows that a dry run scores."""
-
-    def check(self) -> None:
-        """Raise InputError where the folder holds no model that can be read, or none that knows entailment."""
-        entailment_class(self.model)
-
-    def settings(self) -> dict[str, Any]:
-        """The hash of the folder's manifest, in place of its path, and the device."""
-        return {"folder": sha256_file(self.model.path / MANIFEST), "device": self.device}
-
-    @cached_property
-    def model(self) -> NLIModel:
-        """Read once."""
-        return open_nli(self.folder, device=self.device)
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
         """As `Similarity` says."""
