@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from conftest import make_pool
 from killed import KilledError, break_after
-from planted import CAUSES, A, K, N, as_good_as_gold, exhausted, obvious, planted_run, unfinished
+from planted import CAUSES, A, K, N, as_good_as_gold, exhausted, levels, obvious, planted_run, unfinished
 
+from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.cli import diagnosing as verb
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
+from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.context import Context
@@ -336,6 +338,15 @@ def test_rows_of_a_limited_diagnosis_are_whole_groups(tmp_path: Path) -> None:
     mine = [row["row"] for row in rows]
     assert set(np.flatnonzero(np.isin(groups, groups[mine]))) == set(mine)
     assert all(row["accuracy"] == 1 and row["id"] == run.pool.contexts[row["row"]].id for row in rows)
+
+
+def test_the_accuracy_in_the_run_is_that_of_its_last_filter_alone(tmp_path: Path) -> None:
+    planted_run(tmp_path, np.full(N, 50), levels(0, 100))
+    af = AFOptions(n_negatives=A - 1)
+    run = run_filter(FilterOptions(tmp_path / "pool", tmp_path / "two", "noise:6,level:2", audit="none", af=af))
+    found = diagnose(options(run))
+    assert found.n_last == 2
+    assert found.last_accuracy == pytest.approx((run.accuracy(7) + run.accuracy(8)) / 2, abs=1e-6)
 
 
 def test_two_filters_are_compared(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def made(now: float = 0.4, *, name: str = "run") -> Diagnosis:
     fewer = tuple(FewerPoint(n, around(value)) for n, value in ((10, 0.4), (32, 0.3), (64, 0.22)))
     main = OfFilter("bow", left, fewer, growth, rising, rising, unknown)
     return Diagnosis(
-        name, 40, 900, 2000, 300, 64, 10, 0.31, (main,), (agreement(),), {"seeds": 3}, ("A note.",), {"numpy": "2"}
+        name, 40, 900, 2000, 300, 64, 10, 0.31, 3, (main,), (agreement(),), {"seeds": 3}, ("A note.",), {"numpy": "2"}
     )
 
 
