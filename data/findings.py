@@ -18,6 +18,8 @@ from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
 UNSEEN = "unseen.jsonl"
+GONE_BELOW = "below chance: swaps have gone past it, or the pool recycles golds"
+"""What is told of a filter that could end the run and whose whole interval is below chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +152,23 @@ class UnseenCheck:
     filter: str
     iteration: int
     accuracy: float
+    low: float
+    """The 95 % interval of `accuracy`, which is what counts, begins here ..."""
     high: float
-    """The end of the 95 % interval of `accuracy`, which is what counts."""
+    """... and ends here."""
     chance: float
     within: float
-    """How far from chance it may be, at most."""
+    """How far from chance it may be, at most, above or below."""
 
     @property
     def is_near(self) -> bool:
-        """Whether even the end of the interval is near enough."""
-        return self.high <= self.chance + self.within
+        """Whether the whole interval is near enough."""
+        return self.chance - self.within <= self.low and self.high <= self.chance + self.within
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the whole interval is below chance."""
+        return self.high < self.chance
 
 
 def read_unseen(path: Path | None) -> tuple[UnseenCheck, ...]:

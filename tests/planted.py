@@ -15,7 +15,8 @@ from swag_af.data.context import Context
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.data.run import Run, begin_run
 
-N, K, A, N_GROUPS = 90, 25, 5, 45
+N, K, A = 90, 25, 5
+MANY = 900
 
 
 class LevelFilter:
@@ -67,7 +68,11 @@ def planted_run(
     contexts = [
         Context(one.sent1, one.start, f"takes the {i}th of level {level}.", one.id, one.video, one.source, one.fold)
         for i, (one, level) in enumerate(
-            zip(make_contexts_of(len(gold), n_videos=min(N_GROUPS, len(gold))), gold.tolist(), strict=True)
+            zip(
+                make_contexts_of(len(gold), n_videos=min(len(gold), max(N // 2, len(gold) // 2))),
+                gold.tolist(),
+                strict=True,
+            )
         )
     ]
     texts = [[f"takes {i} and {k} of level {level}." for k, level in enumerate(row)] for i, row in enumerate(negatives)]
@@ -107,12 +112,12 @@ def obvious(folder: Path) -> Run:
 
 
 def as_good_as_gold(folder: Path) -> Run:
-    """Gold's levels have the distribution of the negatives'."""
-    return planted_run(folder, levels(0, 1000, seed=1)[:, 0], levels(0, 1000))
+    """Gold's levels have the distribution of the negatives', in enough contexts for that to be seen."""
+    return planted_run(folder, levels(0, 1000, seed=1, n=MANY)[:, 0], levels(0, 1000, n=MANY))
 
 
 def blind(folder: Path) -> Run:
-    """The same, read by a filter of noise."""
+    """The same of few contexts, read by a filter of noise."""
     return planted_run(folder, levels(0, 1000, seed=1)[:, 0], levels(0, 1000), phase="noise")
 
 

@@ -38,6 +38,14 @@ def text_key(text: str) -> int:
     return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0
 
 
+def is_readable(text: str) -> bool:
+    """Whether `text` holds no half character (U+FFFD, where a byte of one was lost, or an unpaired surrogate) and no
+    control character but blanks."""
+    if text.isprintable():
+        return "\ufffd" not in text
+    return not any(c == "\ufffd" or (unicodedata.category(c) in ("Cc", "Cs") and not c.isspace()) for c in text)
+
+
 def words(text: str) -> list[str]:
     """The words of `text` in the order in which they stand, in lower case and NFKC, without punctuation.
 

@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.surface import CLOSERS
-from swag_af.data.text.wording import comparable
+from swag_af.data.text.wording import comparable, is_readable
 from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
 from swag_af.lm.prompting.prompt import Prompt
 
+UNREADABLE = "unreadable_text"
+"""The reason of a text with half a character or a control character: byte-level tokenizers make such."""
+
 REASONS: dict[str, str] = {
+    UNREADABLE: "half a character or a control character in it",
     "blank": "nothing to read in it",
     "refusal": "the model declines, or speaks of itself",
     "echo": "repeats the context",
@@ -142,6 +146,7 @@ class Sieve:
         key = comparable(ending)
         n_tokens = len(token_spans(ending))
         tests = {
+            UNREADABLE: not is_readable(ending),
             "blank": not any(map(str.isalnum, key)),
             "refusal": bool(_REFUSAL.search(ending)),
             "echo": n_tokens >= _ECHO and key in self._before,

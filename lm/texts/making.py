@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from swag_af.data.errors import ContractError
 from swag_af.data.progress import Advance, progress
 from swag_af.data.scale import share
+from swag_af.data.text.wording import is_readable
 from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions
+from swag_af.lm.prompting.sieve import UNREADABLE
 from swag_af.lm.texts.joining import join, nothing_left
 from swag_af.lm.texts.journal import Journal, alone, writing
 from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
-
-UNREADABLE = "unreadable_text"
-"""The reason of a context with an ending that no file can hold: half a character."""
 
 
 def make_texts(options: GenerateOptions) -> tuple[int, int]:
@@ -73,18 +72,10 @@ def _answers(job: Job, todo: Sequence[int]) -> Iterator[Generated]:
         if fault:
             raise ContractError(f"--generator {name}: {fault}. `check_generator` says more.")
         answered.add(answer.position)
-        yield answer if _is_readable(answer) else Generated(answer.position, reason=UNREADABLE)
+        yield answer if all(map(is_readable, answer.endings)) else Generated(answer.position, reason=UNREADABLE)
     if len(answered) < len(todo):
         missing = len(todo) - len(answered)
         raise ContractError(f"--generator {name}: {missing} of {len(todo)} contexts are not answered.")
-
-
-def _is_readable(answer: Generated) -> bool:
-    try:
-        "".join(answer.endings).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Tally:

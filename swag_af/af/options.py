@@ -138,10 +138,10 @@ class FilterOptions:
     """Audit after every so many iterations too; 0, at the end only."""
     until_unseen: str = ""
     """End the run once this filter, of a kind that the schedule does not use, is near chance: it is fitted and scored
-    across folds of whole videos every --unseen-every iterations, and the end of its 95 % interval must be within
-    --within of chance twice in a row. It then says less than filters that decided nothing."""
+    across folds of whole videos every --unseen-every iterations, and its whole 95 % interval must be within --within
+    of chance, above and below, twice in a row. It then says less than filters that decided nothing."""
     within: float = 0.05
-    """Of --until-unseen: how far above chance the interval may reach."""
+    """Of --until-unseen: how far from chance the interval may reach."""
     unseen_every: int = 10
     """Of --until-unseen: iterations between two checks."""
     af: AFOptions = field(default_factory=AFOptions)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.interval import Difference, paired_difference
-from swag_af.data.findings import Finding, over_seeds, read_unseen
+from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
 from swag_af.data.run import Run
 from swag_af.filters.registry import LABELS
 
@@ -198,10 +198,11 @@ def unseen_lines(run: Run, *, words: bool = False) -> list[str]:
     if not checks:
         return []
     last, shown = checks[-1], LABELS.get(checks[-1].filter, checks[-1].filter) if words else checks[-1].filter
-    figures = f"{share(last.accuracy, words)}, interval up to {share(last.high, words)}"
+    figures = f"{share(last.accuracy, words)}, interval {share(last.low, words)} to {share(last.high, words)}"
+    figures += f" ({GONE_BELOW})" if last.is_below else ""
     return [
         f"{shown} takes no part and could end the run: within {share(last.within, words)} of chance "
-        f"({share(last.chance, words)}), by the end of its interval, at two checks in a row. After iteration "
+        f"({share(last.chance, words)}), by both ends of its interval, at two checks in a row. After iteration "
         f"{last.iteration:,}, the last of {len(checks):,} checks: {figures}. What it finds at the end was selected "
         "upon, so it says less than filters that decided nothing."
     ]

@@ -1,9 +1,10 @@
 """Ending a run by a filter of a kind that takes no part in it (`swag-af filter --until-unseen NAME --within X`).
 
 Every so many iterations it is audited: fitted and scored across folds of whole groups of the current assignment, so
-that it sees no context that it scores. The run ends when the end of the 95 % interval of its accuracy is within X of
-chance at two such checks in a row: an interval allows for the contexts being some and not all, and twice for a fit or a
-sample that was lucky. A check is an audit that the run folder keeps, so whoever resumes decides alike.
+that it sees no context that it scores. The run ends when the whole 95 % interval of its accuracy is within X of chance,
+above and below, at two such checks in a row: an interval allows for the contexts being some and not all, and twice for
+a fit or a sample that was lucky. Far below chance is not near it: who avoids what such a filter prefers beats guessing.
+A check is an audit that the run folder keeps, so whoever resumes decides alike.
 
 Deciding is selecting: the audit by this filter at the end is the one that was low enough, and is told as such.
 """
@@ -16,7 +17,7 @@ import numpy as np
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.auditing.interval import interval
 from swag_af.data.errors import InputError
-from swag_af.data.findings import UnseenCheck, write_unseen
+from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
 from swag_af.data.progress import note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
@@ -32,7 +33,7 @@ class UnseenRule:
 
     filter: str
     within: float
-    """How far the end of its interval may be above chance."""
+    """How far the ends of its interval may be from chance."""
     every: int
     """Iterations between two checks."""
     seed: int = 0
@@ -48,7 +49,7 @@ class UnseenRule:
         with progress(f"check by {self.filter}", len(due), "checks") as advance:
             found = audit_run(run, plan, advance=advance)
         checks = [
-            UnseenCheck(f.filter, iteration, f.accuracy, f.high, f.chance, self.within)
+            UnseenCheck(f.filter, iteration, f.accuracy, f.low, f.high, f.chance, self.within)
             for iteration, f in zip(due, found, strict=True)
         ]
         if run.path is not None:
@@ -78,8 +79,7 @@ class UnseenRule:
         if self.within < reach:
             note(
                 f"Warning: with {n:,} contexts the interval of a filter at chance ends {reach:.3f} above it, so "
-                f"--within {self.within:g} is met only below chance. Take more contexts, or --within {reach:.3f} or "
-                "more."
+                f"--within {self.within:g} is met by luck only. Take more contexts, or --within {reach:.3f} or more."
             )
 
 
@@ -91,7 +91,8 @@ def has_ended(checks: Iterable[UnseenCheck]) -> bool:
 
 def _said(check: UnseenCheck) -> str:
     near = "near" if check.is_near else "not near"
-    return (
-        f"check by {check.filter} after iteration {check.iteration:,}: {check.accuracy:.3f}, interval up to "
-        f"{check.high:.3f}, {near} enough to chance {check.chance:.3f}"
+    said = (
+        f"check by {check.filter} after iteration {check.iteration:,}: {check.accuracy:.3f}, interval {check.low:.3f} "
+        f"to {check.high:.3f}, {near} enough to chance {check.chance:.3f}"
     )
+    return f"{said}; {GONE_BELOW}" if check.is_below else said

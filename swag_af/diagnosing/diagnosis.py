@@ -37,7 +37,7 @@ from swag_af.filters.registry import parse_names
 
 BEGUN = "begun.json"
 LAST = 5
-"""Iterations whose mean is the run's own accuracy at the end."""
+"""Iterations of the last filter at most whose mean is the run's own accuracy at the end."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,16 @@ def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:
             f"{run.path}: this run was matched, not filtered, so it has no filter of its own. Name some: --filters "
             "ngrams."
         )
-    begun = [name for name, first in manifest.get("phases", []) if first <= max(1, run.n_finished)]
-    if not begun:
+    name, _ = _last_phase(run, manifest)
+    if not name:
         raise InputError(f"{run.path}: it is not recorded by which filter. Name some: --filters ngrams.")
-    return str(begun[-1])
+    return name
+
+
+def _last_phase(run: Run, manifest: Mapping[str, Any]) -> tuple[str, int]:
+    """The filter of the phase that the run has come to, and its first iteration; no name where none is recorded."""
+    begun = [(str(name), int(first)) for name, first in manifest.get("phases", []) if first <= max(1, run.n_finished)]
+    return begun[-1] if begun else ("", 1)
 
 
 def _check_parts(groups: np.ndarray, n_folds: int) -> None:
@@ -233,7 +239,8 @@ def _part(scores: np.ndarray, order: np.ndarray, size: int) -> np.ndarray:
 
 def _diagnosis(subject: Subject, filters: tuple[OfFilter, ...], agreed: tuple[Agreement, ...]) -> Diagnosis:
     run = subject.run
-    last = [run.accuracy(i) for i in range(max(1, run.n_finished - LAST + 1), run.n_finished + 1)]
+    _, first = _last_phase(run, read_manifest(subject.options.run, "run"))
+    last = [run.accuracy(i) for i in range(max(first, run.n_finished - LAST + 1), run.n_finished + 1)]
     return Diagnosis(
         name=subject.options.run.resolve().name,
         iteration=run.n_finished,
@@ -243,6 +250,7 @@ def _diagnosis(subject: Subject, filters: tuple[OfFilter, ...], agreed: tuple[Ag
         n_candidates=run.pool.n_candidates,
         n_assigned=run.start.shape[1],
         last_accuracy=round(float(np.mean(last)), 6) if last else None,
+        n_last=len(last),
         filters=filters,
         agreements=agreed,
         options=recorded(subject.options),

@@ -8,6 +8,8 @@ from swag_af.auditing.interval import interval, paired_difference, ratio_interva
 
 DIGITS = 6
 """Decimals that are kept."""
+MARGIN = 0.05
+"""What is called nothing: an effect is said to be absent only where its whole interval is nearer to none than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,10 @@ class Figure:
     def excludes(self, value: float) -> bool:
         """Whether the interval leaves out `value`."""
         return not self.low <= value <= self.high
+
+    def is_near(self, value: float) -> bool:
+        """Whether the whole interval is within `MARGIN` of `value`, so that they may be called the same."""
+        return value - MARGIN <= self.low and self.high <= value + MARGIN
 
 
 def figure_of(value: float, low: float, high: float) -> Figure:

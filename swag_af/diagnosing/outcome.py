@@ -58,6 +58,8 @@ class Diagnosis:
     n_assigned: int
     last_accuracy: float | None
     """The run's own held-out accuracy: mean of its last iterations; None where nothing was filtered."""
+    n_last: int
+    """How many these are: five at most, all by the last filter."""
     filters: tuple[OfFilter, ...]
     agreements: tuple[Agreement, ...]
     options: Mapping[str, Any]

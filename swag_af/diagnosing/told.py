@@ -1,6 +1,7 @@
 """The diagnosis in words: an answer to each question, what would help, rows of tables. Measures nothing.
 
-Advice is given only where an interval leaves out zero; elsewhere it says that this is not known.
+Advice is given only where an interval leaves out zero, and that something is at chance is said only where its whole
+interval is within `MARGIN` of it; elsewhere it says that this is not known, and how much the interval allows.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Literal
 
 from swag_af.auditing.summary import Rows
 from swag_af.diagnosing.agreement import Agreement
-from swag_af.diagnosing.figures import Figure
+from swag_af.diagnosing.figures import MARGIN, Figure
 from swag_af.diagnosing.growth import Against
 from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, OfFilter
@@ -18,6 +19,7 @@ from swag_af.diagnosing.trend import Trend
 Status = Literal["limit", "open", "fine", "unknown"]
 """It holds the curve up; it leaves room to go on; it is not the reason; the figures do not say."""
 UNKNOWN = "We do not know"
+WITHIN = f"to within {100 * MARGIN:g} points"
 NOT_ASKED = (
     "Not asked: what other kinds of filters would find, and whether the harder candidates are still wrong. Intervals "
     "cover other contexts of this kind; fits of one filter share most contexts that they are fitted on."
@@ -39,7 +41,7 @@ class Answer:
 def headline(diagnosis: Diagnosis) -> str:
     """Why the curve is not lower, in a sentence or two."""
     found = answers(diagnosis)
-    if found[0].status == "fine":
+    if found[0].status != "open":
         return f"{found[0].found} {found[0].means}"
     said = [one.means for one in found[1:] if one.status in ("limit", "open")]
     return " ".join([found[0].found, *(said or [f"{UNKNOWN} why it is not lower: no figure here decides it."])])
@@ -57,13 +59,23 @@ def _curve(diagnosis: Diagnosis) -> Answer:
     if now.low > chance:
         gap = f"{100 * (now.value - chance):.1f} points above chance are to be explained."
         return Answer("curve", "open", found, gap)
-    means = "The curve is at chance: there is nothing left that this filter finds."
     if now.high < chance:
         means = (
             "The curve is below chance, as after swaps that went too far: whoever avoids what the filter prefers beats "
             "guessing."
         )
-    return Answer("curve", "fine", found, " ".join([means, _sees(diagnosis)]))
+    elif now.is_near(chance):
+        means = f"The curve is at chance, {WITHIN}: there is no more than that left that this filter finds."
+    else:
+        means = f"That is {_not_told(now, chance)} whether there is something left that this filter finds."
+    status: Status = "fine" if _at_chance(diagnosis) else "unknown"
+    return Answer("curve", status, found, " ".join([means, _sees(diagnosis)]))
+
+
+def _not_told(figure: Figure, chance: float) -> str:
+    """What an interval says that holds chance and is too wide for more; the sentence goes on with `whether`."""
+    most = max(figure.high - chance, chance - figure.low)
+    return f"not told from chance; the interval allows up to {100 * most:.1f} points: {UNKNOWN.lower()}"
 
 
 def _sees(diagnosis: Diagnosis) -> str:
@@ -73,19 +85,26 @@ def _sees(diagnosis: Diagnosis) -> str:
     if random.accuracy.low > random.chance:
         return f"Random candidates it does tell from gold ({percent(random.accuracy)}), so swaps did this."
     neither = (
-        f"Fitted on {diagnosis.main.growth.random[-1].n:,} contexts, it tells no random candidate from gold either"
+        f"Fitted on {diagnosis.main.growth.random[-1].n:,} contexts, it is not seen to tell random candidates from "
+        f"gold either ({percent(random.accuracy)})"
     )
     less = " Fits on all contexts may see more: --limit left some out." if diagnosis.n < diagnosis.n_all else ""
     if not _correlated(agreement):
-        return f"{neither}, and its fits do not agree: it may read nothing at all.{less}"
-    return (
-        f"{neither}, though its fits agree in part (rank correlation {number(agreement.correlation)}): to this filter "
-        f"the generator is as good as gold, before any filtering.{less}"
-    )
+        return f"{neither}, and its fits are not seen to agree: it may read nothing at all.{less}"
+    agree = f"{neither}, though its fits agree in part (rank correlation {number(agreement.correlation)})"
+    if not random.accuracy.is_near(random.chance):
+        return f"{agree}.{less}"
+    return f"{agree}: to this filter the generator is as good as gold, {WITHIN}, before any filtering.{less}"
+
+
+def _above_chance(diagnosis: Diagnosis) -> bool:
+    return diagnosis.main.left.now.low > diagnosis.chance
 
 
 def _at_chance(diagnosis: Diagnosis) -> bool:
-    return diagnosis.main.left.now.low <= diagnosis.chance
+    """Whether the curve is surely at chance or below; where it is not above either, nothing is sure."""
+    now, chance = diagnosis.main.left.now, diagnosis.chance
+    return now.high < chance or now.is_near(chance)
 
 
 def _correlated(agreement: Agreement) -> bool:
@@ -102,22 +121,46 @@ def _pool(diagnosis: Diagnosis) -> Answer:
         f"themselves find gold in {percent(left.fresh_hardest)}, beside {percent(left.fresh_now)} on the run's "
         "distractors, each fitted on a third of the contexts."
     )
-    return Answer("pool", *_of_pool(left, diagnosis.chance, found))
+    return Answer("pool", *_of_pool(diagnosis, found))
 
 
-def _of_pool(left: Left, chance: float, found: str) -> tuple[Status, str, str]:
-    if left.now.low <= chance:
+def _of_pool(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
+    left, chance = diagnosis.main.left, diagnosis.chance
+    if _at_chance(diagnosis):
         return "fine", found, "At chance or below, so the pool does not hold this curve up."
+    if not _above_chance(diagnosis):
+        return "unknown", found, f"{UNKNOWN} whether the pool holds it up: the curve is not told from chance."
     if left.other_fit.low > chance:
         up = f"even their hardest candidates leave {100 * (left.other_fit.value - chance):.1f} points above chance."
         if left.none_above_easiest.low > 0.5:
             return "limit", found, f"The pool is used up: most contexts have no harder candidate left, and {up}"
         more = f" Swaps may still lower it by {points(left.fall_other)}." if left.fall_other.low > 0 else ""
         return "limit", found, f"The pool is the limit: of all contexts, {up}{more}"
-    if left.fall_other.low > 0:
-        enough = "enough for chance as present fits see them: more iterations can go there."
-        return "open", found, f"The pool has harder candidates left, {enough}"
-    return "unknown", found, f"{UNKNOWN} whether the candidates that are left would lower the curve."
+    if left.fall_other.low <= 0:
+        return "unknown", found, f"{UNKNOWN} whether the candidates that are left would lower the curve."
+    seen = "The pool has harder candidates left, as present fits see them"
+    if _is_denied(left, chance):
+        return (
+            "unknown",
+            found,
+            f"{seen}, but {_denial(left)}: {UNKNOWN.lower()} whether more iterations would lower it.",
+        )
+    if left.other_fit.high <= chance + MARGIN:
+        return "open", found, f"{seen}, enough for chance {WITHIN}: more iterations can go there."
+    return "open", found, f"{seen}: more iterations can lower it, by {points(left.fall_other)} at most."
+
+
+def _is_denied(left: Left, chance: float) -> bool:
+    """Whether fits on the hardest candidates find gold after all, and are not seen to find it less often than now."""
+    return left.fresh_hardest.low > chance and left.fall_fresh.low <= 0
+
+
+def _denial(left: Left) -> str:
+    changed = change(_negative(left.fall_fresh))
+    return (
+        f"fits on the hardest find gold above chance, in {percent(left.fresh_hardest)}, and not surely less often than "
+        f"on the run's distractors ({changed})"
+    )
 
 
 def _filter(diagnosis: Diagnosis) -> Answer:
@@ -129,19 +172,29 @@ def _filter(diagnosis: Diagnosis) -> Answer:
         f"Of the swaps that one fit of {name} would make, another fit finds {percent(agreement.swaps)} right; a coin "
         f"gives 50 %. Rank correlation over candidates {number(agreement.correlation)}."
     )
-    if agreement.swaps.low <= 0.5 and _at_chance(diagnosis):
-        return Answer(
-            "filter", "fine", found, "Swaps of one fit are noise to the next; the curve is at chance all the same."
-        )
     if agreement.swaps.low <= 0.5:
-        means = (
-            "The filter is the limit: swaps of one fit are noise to the next. A filter that learns the same from other "
-            "contexts would go on."
-        )
-        return Answer("filter", "limit", found, means)
+        return Answer("filter", *_of_noise(agreement.swaps, diagnosis, found))
     seen = 200 * agreement.swaps.value - 100
     means = f"Fits agree more than by luck: {seen:.0f} % of the way from a coin to full agreement on swaps."
     return Answer("filter", "fine", found, means)
+
+
+def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
+    """Of fits that are not seen to agree on swaps."""
+    noise = f"swaps of one fit are noise to the next, {WITHIN}"
+    if swaps.high > 0.5 + MARGIN:
+        most = 100 * (swaps.high - 0.5)
+        return (
+            "unknown",
+            found,
+            f"Not told from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
+        )
+    if _at_chance(diagnosis):
+        return "fine", found, f"{noise.capitalize()}; the curve is at chance all the same."
+    if not _above_chance(diagnosis):
+        return "unknown", found, f"{noise.capitalize()}; the curve is not told from chance."
+    means = f"The filter is the limit: {noise}. A filter that learns the same from other contexts would go on."
+    return "limit", found, means
 
 
 def _generator(diagnosis: Diagnosis) -> Answer:
@@ -152,12 +205,24 @@ def _generator(diagnosis: Diagnosis) -> Answer:
         f"{share(some.chance)})."
     )
     found += _control_said(diagnosis.main)
-    if some.accuracy.low <= some.chance:
-        return Answer("generator", "fine", found, "To this filter the generator writes as people do.")
+    if some.accuracy.low > some.chance:
+        return Answer("generator", *_given_away(diagnosis, found))
+    if some.accuracy.is_near(some.chance):
+        return Answer("generator", "fine", found, f"To this filter the generator writes as people do, {WITHIN}.")
+    if some.accuracy.high < some.chance:
+        means = "Below chance: gold looks like what is wrong to this filter, as where candidates are golds of others."
+        return Answer("generator", "unknown", found, means)
+    told = _not_told(some.accuracy, some.chance)
+    return Answer("generator", "unknown", found, f"That is {told} whether it writes as people do.")
+
+
+def _given_away(diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     means = "What the generator writes gives itself away to this filter before any filtering"
+    if _above_chance(diagnosis):
+        return "limit", found, f"{means}, and some of that is left."
     if _at_chance(diagnosis):
-        return Answer("generator", "fine", found, f"{means}; swaps have taken that away.")
-    return Answer("generator", "limit", found, f"{means}, and some of that is left.")
+        return "fine", found, f"{means}; swaps have taken that away."
+    return "unknown", found, f"{means}; {UNKNOWN.lower()} whether some of that is left."
 
 
 def _control_said(main: OfFilter) -> str:
@@ -181,8 +246,10 @@ def _against_assigned(diagnosis: Diagnosis) -> Against:
 def advice(diagnosis: Diagnosis) -> list[str]:
     """What would help, a sentence for each: more iterations, candidates, contexts, another generator."""
     main = diagnosis.main
-    if _at_chance(diagnosis):
-        nothing = f"{main.name} is at chance or below, nothing is to be gained."
+    if not _above_chance(diagnosis):
+        nothing = f"{main.name} is at chance or below, {WITHIN}: nothing more than that is to be gained."
+        if not _at_chance(diagnosis):
+            nothing = f"{main.name} is {_not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
         return [f"More iterations, candidates, another generator: {nothing}", *_contexts(main)]
     return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(main), _better(diagnosis)]
 
@@ -192,19 +259,23 @@ def _iterations(diagnosis: Diagnosis) -> str:
     if left.fall_other.low <= 0:
         changed = change(_negative(left.fall_other))
         return f"More iterations: {UNKNOWN.lower()}; taking the hardest candidates changes accuracy by {changed}."
-    lowest = max(left.other_fit.value, diagnosis.chance)
-    said = f"More iterations: down to {share(lowest)} at best with this pool, as present fits see what is hardest."
-    if left.fall_fresh.high < 0:
-        more = points(_negative(left.fall_fresh))
-        said += f" But fits on the hardest find gold more often, by {more}, from what those have in common."
-    return said
+    lowest = f"chance, {share(diagnosis.chance)},"
+    if left.other_fit.high > diagnosis.chance:
+        lowest = percent(_not_below(left.other_fit, diagnosis.chance))
+    said = f"More iterations: down to {lowest} at best with this pool, as present fits see what is hardest."
+    return f"{said} But {_denial(left)}." if _is_denied(left, diagnosis.chance) else said
 
 
 def _candidates(diagnosis: Diagnosis) -> str:
-    trend = diagnosis.main.more_candidates
+    left, chance, trend = diagnosis.main.left, diagnosis.chance, diagnosis.main.more_candidates
     twice = 2 * trend.largest
-    if diagnosis.main.left.other_fit.low <= diagnosis.chance:
-        return "More candidates: not needed; the hardest that are there bring present fits to chance."
+    if left.other_fit.low <= chance:
+        if _is_denied(left, chance):
+            return f"More candidates: {UNKNOWN.lower()}; {_denial(left)}."
+        if left.other_fit.high <= chance + MARGIN:
+            return f"More candidates: not needed; the hardest that are there bring present fits to chance, {WITHIN}."
+        told = _not_told(left.other_fit, chance)
+        return f"More candidates: present fits on the hardest that are there are {told} whether more are needed."
     if trend.direction < 0 and trend.doubled is not None:
         return (
             f"More candidates: {twice:,} a context in place of {trend.largest:,} would lower the accuracy among the "
@@ -217,7 +288,8 @@ def _better(diagnosis: Diagnosis) -> str:
     main, chance, some = diagnosis.main, diagnosis.chance, _against_assigned(diagnosis)
     if some.accuracy.low <= some.chance:
         return (
-            f"Another generator: {UNKNOWN.lower()}; {main.name} does not tell random candidates of this one from gold."
+            f"Another generator: {UNKNOWN.lower()}; {main.name} is not seen to tell random candidates of this one from "
+            f"gold ({percent(some.accuracy)}, guessing {share(some.chance)})."
         )
     return (
         f"Another generator: {main.name} finds gold among random candidates of this one "
@@ -253,6 +325,10 @@ def _unsaid(trend: Trend, what: str) -> str:
 
 def _negative(figure: Figure) -> Figure:
     return Figure(-figure.value, -figure.high, -figure.low)
+
+
+def _not_below(figure: Figure, least: float) -> Figure:
+    return Figure(max(figure.value, least), max(figure.low, least), max(figure.high, least))
 
 
 def share(value: float) -> str:

@@ -87,7 +87,8 @@ def _header(diagnosis: Diagnosis) -> dict[str, object]:
         "chance": share(diagnosis.chance),
     }
     if diagnosis.last_accuracy is not None:
-        tiles["in the run, last five iterations"] = share(diagnosis.last_accuracy)
+        last = "iteration" if diagnosis.n_last == 1 else f"{diagnosis.n_last} iterations"
+        tiles[f"in the run, last {last} of its last filter"] = share(diagnosis.last_accuracy)
     return {"verdict": headline(diagnosis), "tiles": tiles}
 
 

@@ -38,10 +38,19 @@ class AvoidsGold(KnowsGold):
         return -super().score(view)
 
 
+class TellsNothing(KnowsGold):
+    """Scores all candidates alike: at chance."""
+
+    name = "level"
+
+    def score(self, view: View) -> np.ndarray:
+        return np.zeros(view.shape)
+
+
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
     here = "test_until_unseen"
-    for name, of in {"oracle": "KnowsGold", "avoids": "AvoidsGold"}.items():
+    for name, of in {"oracle": "KnowsGold", "avoids": "AvoidsGold", "level": "TellsNothing"}.items():
         monkeypatch.setitem(registry.FILTERS, name, f"{here}:{of}")
     monkeypatch.setitem(registry.FILTERS, "hash", "conftest:HashFilter")
     monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
@@ -51,7 +60,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
 def options(tmp_path: Path) -> FilterOptions:
     make_pool().save(tmp_path / "pool")
     af = AFOptions(n_negatives=3, iterations=9)
-    unseen = {"until_unseen": "avoids", "within": 0.1, "unseen_every": 2}
+    unseen = {"until_unseen": "level", "within": 0.21, "unseen_every": 2}
     return replace(FilterOptions(tmp_path / "pool", tmp_path / "run", "hash:9", audit="none", af=af), **unseen)
 
 
@@ -73,27 +82,43 @@ def test_a_run_goes_on_where_the_filter_finds_gold(options: FilterOptions) -> No
     assert [check.accuracy for check in read_unseen(run.path)] == [1.0] * 4
 
 
-def check(accuracy: float, high: float, within: float = 0.05) -> UnseenCheck:
-    return UnseenCheck("avoids", 2, accuracy, high, 0.25, within)
+def test_a_run_goes_on_where_the_filter_is_below_chance_and_says_so(
+    options: FilterOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_filter(replace(options, until_unseen="avoids", af=replace(options.af, n_negatives=1)))
+    assert run.n_finished == 9
+    assert all(check.is_below and not check.is_near for check in read_unseen(run.path))
+    said = "not near enough to chance 0.500; below chance: swaps have gone past it, or the pool recycles golds"
+    assert capsys.readouterr().err.count(said) == 4
+    assert "below chance: swaps have gone past it" in unseen_lines(run)[0]
+
+
+def check(low: float, high: float) -> UnseenCheck:
+    return UnseenCheck("level", 2, (low + high) / 2, low, high, 0.25, 0.05)
+
+
+NEAR = (0.21, 0.29)
 
 
 @pytest.mark.parametrize(
-    ("highs", "ended"),
+    ("intervals", "ended"),
     [
-        ((0.29,), False),
-        ((0.29, 0.3), True),
-        ((0.29, 0.31), False),
-        ((0.29, 0.31, 0.29), False),
-        ((0.9, 0.1, 0.1), True),
+        ([NEAR], False),
+        ([NEAR, (0.2, 0.3)], True),
+        ([NEAR, (0.21, 0.31)], False),
+        ([NEAR, (0.19, 0.29)], False),
+        ([NEAR, (0.21, 0.31), NEAR], False),
+        ([(0.7, 0.9), NEAR, (0.21, 0.24)], True),
+        ([(0.03, 0.08), (0.03, 0.08)], False),
     ],
 )
-def test_the_end_of_the_interval_counts_and_twice_in_a_row(highs: tuple[float, ...], ended: int) -> None:
-    assert has_ended([check(0.2, high) for high in highs]) == bool(ended)
+def test_both_ends_of_the_interval_count_and_twice_in_a_row(intervals: list[tuple[float, float]], ended: bool) -> None:
+    assert has_ended([check(*interval) for interval in intervals]) == ended
 
 
-@pytest.mark.parametrize("schedule", ["avoids:9", "hash:3,avoids:6"])
+@pytest.mark.parametrize("schedule", ["level:9", "hash:3,level:6"])
 def test_a_filter_of_the_schedule_is_not_unseen(options: FilterOptions, schedule: str) -> None:
-    with pytest.raises(InputError, match="--until-unseen avoids: avoids of the schedule is of that kind"):
+    with pytest.raises(InputError, match="--until-unseen level: level of the schedule is of that kind"):
         run_filter(replace(options, schedule=schedule))
     assert not options.out.exists()
 
@@ -143,7 +168,7 @@ def test_what_ended_the_run_is_said_to_be_selected_upon(options: FilterOptions) 
     run_filter(options)
     run = open_run(options.out)
     (line,) = unseen_lines(run)
-    assert line.startswith("avoids takes no part and could end the run: within 0.100 of chance (0.250)")
+    assert line.startswith("level takes no part and could end the run: within 0.210 of chance (0.250)")
     assert line in run_lines(run)
     page = (options.out / "report.html").read_text()
     assert "selected upon" in page
@@ -151,7 +176,7 @@ def test_what_ended_the_run_is_said_to_be_selected_upon(options: FilterOptions) 
 
 
 def test_few_contexts_are_warned_of_before_any_work(options: FilterOptions, capsys: pytest.CaptureFixture[str]) -> None:
-    run_filter(options)
+    run_filter(replace(options, within=0.1))
     assert "Warning: with 30 contexts the interval of a filter at chance ends" in capsys.readouterr().err
 
 

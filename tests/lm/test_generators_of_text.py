@@ -313,9 +313,10 @@ def test_endings_that_become_one_or_that_no_file_holds_leave_their_context_out(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoil = {"v0-0": {"endings": ("a - b.", "a -- b.", "c.")}, "v1-0": {"endings": ("\ud800", "b.", "c.")}}
+    spoil |= {"v2-0": {"endings": ("caf\ufffd.", "b.", "c.")}, "v3-0": {"endings": ("a \x1b.", "b.", "c.")}}
     monkeypatch.setattr(Writer, "spoil", spoil)
     drops = generate(options_for(path, tmp_path / "pool")).manifest["drops"]
-    assert drops == {"too_few_distinct_endings": 7, "unreadable_text": 1}
+    assert drops == {"too_few_distinct_endings": 7, "unreadable_text": 3}
 
 
 VAIN: dict[str, tuple[dict[str, Any], str]] = {

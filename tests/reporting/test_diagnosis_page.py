@@ -46,7 +46,7 @@ def made(now: float = 0.4, *, name: str = "run") -> Diagnosis:
     fewer = tuple(FewerPoint(n, around(value)) for n, value in ((10, 0.4), (32, 0.3), (64, 0.22)))
     main = OfFilter("bow", left, fewer, growth, rising, rising, unknown)
     return Diagnosis(
-        name, 40, 900, 2000, 300, 64, 10, 0.31, (main,), (agreement(),), {"seeds": 3}, ("A note.",), {"numpy": "2"}
+        name, 40, 900, 2000, 300, 64, 10, 0.31, 3, (main,), (agreement(),), {"seeds": 3}, ("A note.",), {"numpy": "2"}
     )
 
 
@@ -114,7 +114,59 @@ def test_more_contexts_that_would_find_more_are_told_and_other_trends_are_unknow
     said = " ".join(advice(made()))
     assert "fitted on 1,600, it would tell gold from the run's distractors better by 5.0 points (3.0 to 7.0)" in said
     assert "More candidates: we do not know what 128 a context would do (3 sizes and 40 groups" in said
-    assert "fits on the hardest find gold more often, by 10.0 points" in said
+
+
+def hard_left(now: Figure, fresh: float) -> Diagnosis:
+    """Present fits are at chance among the hardest; fits on these find gold in `fresh`, and in 0.2 now."""
+    main = made().main
+    left = replace(main.left, now=now, other_fit=Figure(0.13, 0.08, 0.21), fall_other=around(0.07))
+    left = replace(left, fresh_now=around(0.2), fresh_hardest=around(fresh), fall_fresh=around(0.2 - fresh))
+    return replace(made(), filters=(replace(main, left=left),))
+
+
+def test_more_iterations_are_not_promised_where_fits_on_the_hardest_find_gold() -> None:
+    found = hard_left(around(0.3), 0.21)
+    said = " ".join([headline(found), *advice(found)])
+    assert "more iterations can" not in said
+    assert "not needed" not in said
+    assert answers(found)[1].status == "unknown"
+    assert "down to 13.0 % (10.0 to 21.0) at best with this pool" in said
+    assert "fits on the hardest find gold above chance, in 21.0 % (19.0 to 23.0)" in said
+
+
+def test_more_iterations_are_told_of_where_no_figure_denies_them() -> None:
+    found = hard_left(around(0.3), 0.09)
+    assert "more iterations can lower it, by 7.0 points (5.0 to 9.0) at most" in headline(found)
+    near = replace(found.main, left=replace(found.main.left, other_fit=Figure(0.1, 0.07, 0.14)))
+    assert "enough for chance to within 5 points: more iterations can go there" in headline(
+        replace(found, filters=(near,))
+    )
+
+
+WIDE = Figure(0.1, 0.01, 0.25)
+CLAIMS = ("at chance", "as people do,", "as good as gold", "nothing", "not needed", "are noise to")
+
+
+def test_nothing_is_said_to_be_absent_by_an_interval_that_allows_much() -> None:
+    """Each figure holds chance, and allows 15 points."""
+    found = hard_left(WIDE, 0.1)
+    growth = replace(found.main.growth, against=tuple(Against(n, 0.1, WIDE) for n in (1, 9)))
+    swaps = agreement(swaps=Figure(0.5, 0.4, 0.65))
+    found = replace(found, filters=(replace(found.main, growth=growth),), agreements=(swaps,))
+    said = [headline(found), *(one.means for one in answers(found)), *advice(found)]
+    assert not [claim for claim in CLAIMS for one in said if claim in one]
+    assert [one.status for one in answers(found)] == ["unknown"] * 4
+    assert "allows up to 15.0 points: we do not know whether" in said[0]
+
+
+def test_the_same_figures_with_narrow_intervals_are_at_chance() -> None:
+    found = hard_left(around(0.1), 0.1)
+    growth = replace(found.main.growth, against=tuple(Against(n, 0.1, around(0.1)) for n in (1, 9)))
+    found = replace(found, filters=(replace(found.main, growth=growth),))
+    assert [one.status for one in answers(found)] == ["fine"] * 4
+    assert "The curve is at chance, to within 5 points" in headline(found)
+    assert "writes as people do, to within 5 points" in answers(found)[3].means
+    assert "nothing more than that is to be gained" in advice(found)[0]
 
 
 def test_fits_without_a_swap_leave_the_filter_unknown() -> None:
