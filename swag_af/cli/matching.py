@@ -30,6 +30,7 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
         *figure_lines(matched.answers),
         *_loss_lines(options, matched.answers.loss / matched.answers.n),
         *_rationale_lines(matched.rationales, options),
+        *caution_lines(about.get("cautions", {})),
         "",
         *(line for record in examples(matched.path / QUESTIONS) for line in (*_question_lines(record), "")),
         f"Written to {matched.path}: {QUESTIONS}, a pool and a run. Next: {_release(matched.path / 'run', options)}; "
@@ -39,6 +40,12 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
 
 def _sizes(buckets: Mapping[str, str]) -> str:
     return "; ".join(said if name == "answers" else f"{name}: {said}" for name, said in buckets.items())
+
+
+def caution_lines(cautions: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the matching leaves open, none where nothing; what is said of both stages stands once."""
+    said = dict.fromkeys(one for of_stage in cautions.values() for one in of_stage)
+    return ["", "Look at this:", *(f"  {one}" for one in said)] if said else []
 
 
 def _rationale_lines(made: Figures | None, options: MatchOptions) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
+from swag_af.cli.matching import caution_lines
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
@@ -239,7 +240,8 @@ def _show_matched(path: Path, options: ShowOptions) -> list[str]:
     found = open_matched(path)
     why = found.rationales
     beside = ["Rationales:", *figure_lines(why), ""] if why else []
-    return [*found.about["notes"], *beside, *_show_run(path / "run", options)]
+    cautions = caution_lines(found.about.get("cautions", {}))
+    return [*found.about["notes"], *cautions, *beside, *_show_run(path / "run", options)]
 
 
 def _show_dataset(path: Path, options: ShowOptions) -> list[str]:

@@ -22,6 +22,7 @@ Reading order (each file imports only those named before it):
     estimate    what a matching would take
     texts       matching from Python: lists of texts in, rows out
     questions   questions, pool and run of a matching, and what can be said of them
+    cautions    what a matching leaves open
     saying      a matching in sentences
     verb        the verb `match`
     points      what one lambda does

@@ -31,6 +31,7 @@ from swag_af.data.files import (
 )
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
+from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
@@ -91,9 +92,13 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_models(matching)
     parts = parts_of(items, matching)
     return [
-        estimate(name, part, plan, matching, weight)
+        _with_cautions(estimate(name, part, plan, matching, weight), part, plan)
         for (name, part, weight), plan in zip(parts, plans_of(parts, matching).values(), strict=True)
     ]
+
+
+def _with_cautions(made: Estimate, items: Items, plan: Plan) -> Estimate:
+    return replace(made, notes=(*made.notes, *cautions_of_plan(items, plan)))
 
 
 def open_matched(path: Path) -> Matched:
@@ -202,6 +207,7 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "name": answers.items.name,
             "files": answers.items.files,
             "notes": answers.items.notes,
+            "cautions": {name: cautions_of(one) for name, one in stages.items()},
             "folds": np.bincount(answers.plan.folds).tolist(),
             "pairs": sum(one.plan.n_pairs() for one in stages.values()),
             "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},

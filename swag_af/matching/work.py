@@ -129,6 +129,13 @@ _DIMENSIONS = 50
 def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
     """Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of
     a bucket may have the same text."""
+    sizes = np.bincount(buckets.numbers)
+    if sizes.min() <= n_rounds:
+        raise InputError(
+            f"{items.name}: {n_rounds} wrong answers of each question need {n_rounds + 1} rows or more that are matched "
+            f"with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for fewer "
+            "--n-distractors or --folds, or for a larger --smallest-bucket."
+        )
     faults = []
     for number, name in enumerate(buckets.names):
         rows = buckets.rows(number)
