@@ -1,4 +1,4 @@
-"""What a matching leaves open, a sentence each: questions on both sides of a fold, tags lost in wrong answers, small folds.
+"""What a matching leaves open, a sentence each: questions in several folds, lost tags, small folds.
 
 Nothing here stops a matching; each sentence says what to do. They are printed, and kept in `matched.json`.
 """
@@ -66,6 +66,6 @@ def _lost_tags(stage: Stage) -> list[str]:
     if not n:
         return []
     return [
-        f"{n:,} of {n_all:,} wrong answers lost a tag, since their new row has no object of its kind; no right one did, "
-        "so a bare word such as person gives them away. List more kinds under objects, or take such answers out."
+        f"{n:,} of {n_all:,} wrong answers lost a tag, since their new row has no object of its kind; no right one "
+        "did, so a bare word such as person gives them away. List more kinds under objects, or take such answers out."
     ]

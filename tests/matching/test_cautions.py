@@ -1,4 +1,4 @@
-"""Claims about what a matching leaves open: it is counted, said and kept, and nothing is said where there is nothing."""
+"""Claims about what a matching leaves open: it is counted and said, and nothing is said where all is well."""
 
 from dataclasses import replace
 from pathlib import Path

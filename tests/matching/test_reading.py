@@ -43,7 +43,7 @@ def test_rationales_and_objects_may_be_missing_in_some_rows(tmp_path: Path) -> N
 
 
 def test_a_column_that_is_named_and_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no column grup .*Did you mean group"):
+    with pytest.raises(InputError, match=r"no column grup .*Did you mean group"):
         read_items(written(tmp_path, rows()), PairColumns(group_column="grup"))
 
 
