@@ -14,7 +14,8 @@ ThingT = TypeVar("ThingT")
 def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:
     """A function that returns a new thing each time: a class or a function as it is, a thing with `method` copied."""
     if isinstance(thing_or_factory, type) or not hasattr(thing_or_factory, method):
-        assert callable(thing_or_factory)
+        if not callable(thing_or_factory):
+            raise ContractError(f"{type(thing_or_factory).__name__}: it has no method {method}, and makes nothing.")
         return thing_or_factory
     unused: Any = thing_or_factory
     return lambda: copy.deepcopy(unused)

@@ -348,8 +348,20 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     if not folder.exists():
         raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
     if not path.is_file():
-        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. Check the path.")
+        hint = matched_hint(folder) or "Check the path."
+        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. {hint}")
     return check_manifest(read_json(path), path, kind)
+
+
+MATCHED = "matched.json"
+"""The record of a folder of `swag-af match`, which holds a pool, a run and a file of questions."""
+
+
+def matched_hint(folder: Path) -> str:
+    """Where the run and the questions of a folder of `swag-af match` are; empty for other folders."""
+    if not (folder / MATCHED).is_file():
+        return ""
+    return f"It is of `swag-af match`: its run is {folder / 'run'}, its questions {folder / 'matched.jsonl'}."
 
 
 def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[str, Any]:

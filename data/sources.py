@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError, told
-from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines, sha256_file
+from swag_af.data.files import check_is_file, matched_hint, read_json, read_jsonl, read_lines, sha256_file
 from swag_af.data.headerless import columns_without_header
 from swag_af.data.records import Name, PathText, parse_record
 
@@ -268,10 +268,8 @@ def _files_of_state(path: Path) -> list[Path]:
         named = " or ".join(str(path / split) for split in splits["splits"])
         raise InputError(f"{path}: several splits. Name those to read, each a source: {named}.")
     if not (path / "state.json").exists():
-        raise InputError(
-            f"{path}: no state.json here, so this is no folder of `datasets.save_to_disk`. Name the files in it, or "
-            "check the path."
-        )
+        hint = matched_hint(path) or "Name the files in it, or check the path."
+        raise InputError(f"{path}: no state.json here, so this is no folder of `datasets.save_to_disk`. {hint}")
     state = parse_record(read_json(path / "state.json"), _State, path / "state.json", _SAVE_AGAIN)
     if state.get("_indices_files") or state.get("_indices_data_files"):
         raise InputError(f"{path}: rows chosen by an index. Save it again after `dataset.flatten_indices()`.")

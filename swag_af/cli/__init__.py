@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     guarding    what the verb `guard` prints
     diagnosing  the verb `diagnose` of a run
     refining   what the verb `refine` prints
+    matching   what the verb `match` prints
     found      what `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`
     describing  the verb `describe` of a dataset
     nli        what the verb `train-nli` prints
@@ -19,7 +20,6 @@ Reading order (each file imports only those named before it):
     demo       the verb `demo`
     explain    the verb `explain`
     baselines  the verb `baselines`: its cells, tables and picture
-    matching   what the verb `match` prints
     probing    what the verb `probe-endpoint` prints
     scoring    the verb `score`, and what `count-check` prints
     verbs      what each verb prints

@@ -5,13 +5,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import read_jsonl
+from swag_af.data.files import read_json, read_jsonl
 from swag_af.matching.estimate import Estimate
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.questions import Figures
 from swag_af.matching.saying import figure_lines
-from swag_af.matching.sweep import recommended
+from swag_af.matching.sweep import SWEEP, recommended
 from swag_af.matching.verb import QUESTIONS, Matched
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.text import duration, question_lines, table
@@ -30,15 +30,23 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
         *figure_lines(matched.answers),
         *_loss_lines(options, matched.answers.loss / matched.answers.n),
         *_rationale_lines(matched.rationales, options),
+        *caution_lines(about.get("cautions", {})),
         "",
         *(line for record in examples(matched.path / QUESTIONS) for line in (*_question_lines(record), "")),
-        f"Written to {matched.path}: {QUESTIONS}, a pool and a run. Next: {_release(matched.path / 'run', options)}; "
+        f"Written to {matched.path}: {QUESTIONS}, a pool and a run. A release draws the order of options anew: "
+        f"score predictions on what they were made of. Next: {_release(matched.path / 'run', options)}; "
         f"or swag-af verify serve {matched.path / 'run'}, to ask people",
     ]
 
 
 def _sizes(buckets: Mapping[str, str]) -> str:
     return "; ".join(said if name == "answers" else f"{name}: {said}" for name, said in buckets.items())
+
+
+def caution_lines(cautions: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the matching leaves open, none where nothing; what is said of both stages stands once."""
+    said = dict.fromkeys(one for of_stage in cautions.values() for one in of_stage)
+    return ["", "Look at this:", *(f"  {one}" for one in said)] if said else []
 
 
 def _rationale_lines(made: Figures | None, options: MatchOptions) -> list[str]:
@@ -72,20 +80,28 @@ def _release(run: Path, options: MatchOptions) -> str:
 
 def sweep_lines(points: Sequence[Point], options: MatchOptions) -> list[str]:
     """A row for each lambda, which one is recommended, what to run next."""
+    chance = 1 / (1 + options.matching.n_distractors)
+    return [
+        *read_json(options.out / SWEEP)["notes"],
+        "",
+        f"Accuracy in % with 95 % intervals at each lambda, {points[0].relevance.n:,} questions; chance {chance:.1%}. "
+        "Intervals are clustered by the groups of the data.",
+        "",
+        *points_table(points),
+        "",
+        *_loss_lines(options, max(one.loss for one in points)),
+        *_advice(points, options),
+    ]
+
+
+def points_table(points: Sequence[Point]) -> list[str]:
+    """A line for each lambda."""
     header = ("lambda", "relevance model", "options alone (tf-idf)", "same meaning", "people")
     rows = [
         (f"{one.weight:g}", _percent(one.relevance), _percent(one.options_alone), f"{one.similarity:.3f}", _people(one))
         for one in points
     ]
-    chance = 1 / (1 + options.matching.n_distractors)
-    return [
-        f"Accuracy in % with 95 % intervals at each lambda, {points[0].relevance.n:,} questions; chance {chance:.1%}.",
-        "",
-        *table([header, *rows]),
-        "",
-        *_loss_lines(options, max(one.loss for one in points)),
-        *_advice(points, options),
-    ]
+    return table([header, *rows])
 
 
 def _percent(one: Accuracy) -> str:

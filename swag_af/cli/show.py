@@ -9,6 +9,7 @@ import numpy as np
 
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
+from swag_af.cli.matching import caution_lines, points_table
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
@@ -25,6 +26,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
 from swag_af.matching.saying import figure_lines
+from swag_af.matching.sweep import SWEEP, open_sweep
 from swag_af.matching.verb import ABOUT, KIND, open_matched
 from swag_af.reporting.text import (
     drop_lines,
@@ -66,6 +68,10 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
             return "verification", _show_verification
         if (path / ABOUT).exists():
             return KIND, _show_matched
+        if (path / SWEEP).exists():
+            return "sweep of a matching", _show_sweep
+        if (path / "run" / MANIFEST).exists():
+            return "pool and run", lambda path, options: _show_run(path / "run", options)
         raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
@@ -74,8 +80,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 
 _KNOWN = (
-    "`swag-af show` knows context files, LMs and their folds, pools, matchings, runs, datasets, folders of audit, "
-    "prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of "
+    "`swag-af show` knows context files, LMs and their folds, pools, matchings, sweeps, runs, datasets, folders of "
+    "audit, prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of "
     "verdicts, and the folder `verification` of a run."
 )
 
@@ -239,7 +245,15 @@ def _show_matched(path: Path, options: ShowOptions) -> list[str]:
     found = open_matched(path)
     why = found.rationales
     beside = ["Rationales:", *figure_lines(why), ""] if why else []
-    return [*found.about["notes"], *beside, *_show_run(path / "run", options)]
+    cautions = caution_lines(found.about.get("cautions", {}))
+    return [*found.about["notes"], *cautions, *beside, *_show_run(path / "run", options)]
+
+
+def _show_sweep(path: Path, options: ShowOptions) -> list[str]:
+    points, record = open_sweep(path)
+    best = record["recommended"]
+    said = f"lambda {best:g} is recommended" if best is not None else "no lambda is recommended; people decide"
+    return [*record["notes"], "", *points_table(points), "", f"{said}. See {path / 'sweep.png'}."]
 
 
 def _show_dataset(path: Path, options: ShowOptions) -> list[str]:

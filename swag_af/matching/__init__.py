@@ -8,6 +8,7 @@ Reading order (each file imports only those named before it):
     reading     files to items
     weights     what a match is worth: relevance, similarity, and who may not be matched at all
     contract    what models of relevance and similarity are, and their names
+    own         models of others: where they stand, and what is wrong with them, in a line
     checking    `check_relevance`, `check_similarity`: the contracts tested on any class
     tiles       what a model of two texts says of all pairs of two lists
     relevance   relevance by words: tf-idf
@@ -22,6 +23,7 @@ Reading order (each file imports only those named before it):
     estimate    what a matching would take
     texts       matching from Python: lists of texts in, rows out
     questions   questions, pool and run of a matching, and what can be said of them
+    cautions    what a matching leaves open
     saying      a matching in sentences
     verb        the verb `match`
     points      what one lambda does

@@ -51,10 +51,13 @@ def folds_of_groups(groups: np.ndarray, n_folds: int, *, rng: np.random.Generato
     from the others.
     """
     n_groups = int(groups.max(initial=-1)) + 1
-    if n_folds < 2 or n_groups < 2:
+    if n_folds < 2:
+        raise InputError(f"{n_folds} folds: at least 2, since relevance in one fold is learned from the others.")
+    if n_groups < 2:
         raise InputError(
-            f"{n_folds} folds of {n_groups} groups: relevance in one fold is learned from the others, so two of each "
-            "are due. Name a column of groups, such as the video or document."
+            f"all {len(groups):,} rows are one group, so they cannot be dealt into folds: relevance in one fold is "
+            "learned from the others. They name the same group, or share a question or most of their words: name "
+            "another --group-column, or take rows that are nearly the same out."
         )
     return deal(groups, min(n_folds, n_groups), rng=rng)
 

@@ -25,6 +25,7 @@ def check_relevance(
     seed = int(rng.integers(2**32))
     half = N_TEXTS // 2
     fitted = make()
+    _has_methods(_OF_RELEVANCE, fitted, "fit", "score")
     fitted.fit(queries, responses, rng=np.random.default_rng(seed))
     scores = _checked(_OF_RELEVANCE, 2, fitted, fitted.score(queries, responses), (N_TEXTS, N_TEXTS))
     few = _checked(_OF_RELEVANCE, 2, fitted, fitted.score(queries[5:9], responses[20:23]), (4, 3))
@@ -49,6 +50,7 @@ def check_similarity(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     model = factory_of(model_or_factory, "score")()
+    _has_methods(_OF_SIMILARITY, model, "score")
     texts = _texts(rng)
     scores = _checked(_OF_SIMILARITY, 1, model, model.score(texts, texts), (N_TEXTS, N_TEXTS))
     few = _checked(_OF_SIMILARITY, 1, model, model.score(texts[5:9], texts[20:23]), (4, 3))
@@ -58,6 +60,12 @@ def check_similarity(
         raise broken(_OF_SIMILARITY, 1, model, "two texts are more similar one way round than the other")
     if (scores.diagonal() + 1e-4 < scores.max(axis=1)).any():
         raise broken(_OF_SIMILARITY, 2, model, "a text is more similar to another than to itself")
+
+
+def _has_methods(sentences: dict[int, str], model: Any, *methods: str) -> None:
+    for method in methods:
+        if not callable(getattr(model, method, None)):
+            raise broken(sentences, 1, model, f"it has no method {method}")
 
 
 def _texts(rng: np.random.Generator) -> list[str]:

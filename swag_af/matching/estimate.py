@@ -14,6 +14,7 @@ from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchingOptions
+from swag_af.matching.own import call_method, scores_of
 from swag_af.matching.rounds import InfeasibleError, match_rounds
 from swag_af.matching.weights import Worth
 from swag_af.matching.work import Plan
@@ -97,9 +98,10 @@ def _measure(items: Items, rows: np.ndarray, options: MatchingOptions, weight: f
     model, similarity = RELEVANCE.make(options.relevance), SIMILARITY.make(options.similarity)
     queries, responses = ([texts[row] for row in rows.tolist()] for texts in (items.queries, items.responses))
     times = [process_time()]
-    model.fit(queries, responses, rng=np.random.default_rng(0))
+    call_method(model, "fit", queries, responses, rng=np.random.default_rng(0))
     times.append(process_time())
-    worth = Worth(model.score(queries, responses), similarity.score(responses, responses), items.texts[rows], weight)
+    scores = scores_of(model, queries, responses), scores_of(similarity, responses, responses)
+    worth = Worth(*scores, items.texts[rows], weight)
     times.append(process_time())
     _match(worth, options)
     times.append(process_time())

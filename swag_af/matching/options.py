@@ -147,5 +147,8 @@ def _faults_of_sweep(sweeping: SweepOptions) -> Sequence[tuple[bool, str]]:
         (sweeping.sample is not None and sweeping.sample < 100, f"--sample {sweeping.sample}: at least 100"),
         (sweeping.shown < 1, f"--shown {sweeping.shown}: at least 1"),
         (bool(sweeping.verdicts) and not values, "--verdicts: of a --sweep"),
+        (sweeping.sample is not None and not values, "--sample: of a --sweep; a matching takes all rows"),
+        (sweeping.shown != SweepOptions.shown and not values, "--shown: of a --sweep"),
+        (sweeping.human_accuracy != SweepOptions.human_accuracy and not values, "--human-accuracy: of a --sweep"),
         (not 0 < sweeping.human_accuracy <= 1, f"--human-accuracy {sweeping.human_accuracy:g}: above 0, 1 at most"),
     ]

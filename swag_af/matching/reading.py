@@ -6,12 +6,12 @@ one of its original (VCR-CS), or nearly the same question.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
-from swag_af.data.cells.values import did_you_mean, text_of, texts_of, word_of
+from swag_af.data.cells.values import did_you_mean, optional, text_of, texts_of, word_of
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
@@ -31,6 +31,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "objects_column": ("objects",),
 }
 """What columns are looked for, by name, without regard to case."""
+
+SURE = {"query_column": "query", "response_column": "response"}
+"""Names that mean nothing else, whatever is in the columns."""
 
 
 def read_items(
@@ -102,26 +105,42 @@ def _of_contexts(sources: Sequence[Path], name: str) -> Items:
 
 def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> bool:
     """Whether the query and the response have columns, and the response is one text."""
-    for source in open_sources(path, options.format):
+    named = {columns.query_column, columns.response_column} != {AUTO}
+    for source in _opened(path, options):
         found = _found(source, columns)
-        named = {columns.query_column, columns.response_column} != {AUTO}
         if not found["query_column"] or not found["response_column"]:
             if named:
                 _complain(source, columns)
             return False
-        sample = [row for _, row in islice(source.read(source.columns), 20)]
-        if not named and not _are_texts([row.get(found["response_column"]) for row in sample]):
-            return False
-        if not named and set(_WITH_OPTIONS) & set(source.columns):
+        if not named and (set(_WITH_OPTIONS) & set(source.columns) or not _has_answers(source, found)):
             return False
     return True
 
 
+def _opened(path: Path, options: ReadingOptions) -> list[Source]:
+    """The sources at `path`, with the columns of all their rows: in JSONL the first row may lack some."""
+    return [
+        replace(one, columns=tuple(dict.fromkeys(name for _, row in one.read(()) for name in row)))
+        if one.format == "jsonl"
+        else one
+        for one in open_sources(path, options.format)
+    ]
+
+
+def _has_answers(source: Source, found: Mapping[str, str]) -> bool:
+    """Whether the names of the columns are sure, or the first responses are answers and not labels."""
+    if all(found[field].lower() == name for field, name in SURE.items()):
+        return True
+    sample = [row for _, row in islice(source.read(source.columns), 20)]
+    return _are_texts([row.get(found["response_column"]) for row in sample])
+
+
 def _are_texts(values: Sequence[object]) -> bool:
-    """Whether the values are answers, some of several words, and not labels such as 2 or B."""
-    texts = [value.strip() for value in values if isinstance(value, str)]
-    is_label = any(len(text) < 2 or text.isdigit() for text in texts)
-    return len(texts) == len(values) and not is_label and any(" " in text for text in texts)
+    """Whether the values that there are, are answers, some of several words, and not labels such as 2 or B."""
+    given = [value for value in values if value is not None and value != ""]
+    texts = [value.strip() for value in given if isinstance(value, str)]
+    is_label = any(len(text) < 2 or text.isdigit() for text in texts if text)
+    return len(texts) == len(given) and not is_label and any(" " in text for text in texts)
 
 
 def _found(source: Source, columns: PairColumns) -> dict[str, str]:
@@ -136,24 +155,39 @@ def _found(source: Source, columns: PairColumns) -> dict[str, str]:
 
 def _complain(source: Source, columns: PairColumns) -> None:
     wanted = [name for name in asdict(columns).values() if name not in (AUTO, "", *source.columns)]
-    missing = f"no column {', '.join(wanted)}. {did_you_mean(wanted, source.columns)}" if wanted else "no response. "
-    raise InputError(f"{source.path}: {missing} Name both with --query-column and --response-column.")
+    if not wanted:
+        raise InputError(f"{source.path}: no response. Name both with --query-column and --response-column.")
+    raise InputError(
+        f"{source.path}: no column {', '.join(wanted)} (it has {', '.join(source.columns[:12])})."
+        f"{did_you_mean(wanted, source.columns)} Check the name."
+    )
 
 
 def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOptions, name: str) -> Items:
-    opened = [source for path in sources for source in open_sources(path, options.format)]
+    opened = [source for path in sources for source in _opened(path, options)]
     rows: list[Item] = []
     files: dict[str, str] = {}
     notes = []
     for source, called in zip(opened, names_of([source.path for source in opened]), strict=True):
         found = _found(source, columns)
-        rows += _rows(source, found, called, options)
+        if not {*asdict(columns).values()} <= {AUTO, "", *source.columns}:
+            _complain(source, columns)
+        of_source = _rows(source, found, called, options)
+        rows += of_source
         files |= {
             called if file == source.path.name else f"{called}/{file}": sha for file, sha in source.hashes().items()
         }
         said = ", ".join(f"{field.removesuffix('_column')} = {column}" for field, column in found.items() if column)
-        notes.append(f"{called}: read as queries and responses: {said}")
+        notes.append(f"{called}: read as queries and responses: {said}{_without_group(of_source, found)}")
     return Items(tuple(rows), name, files, tuple(notes))
+
+
+def _without_group(rows: Sequence[Item], found: Mapping[str, str]) -> str:
+    """How many rows have none of the groups that others have, or that there are none."""
+    if not found["group_column"]:
+        return "; no column of groups, so each row is by itself (--group-column names one)"
+    n = sum(not item.context.video for item in rows)
+    return f"; {n:,} of {len(rows):,} rows have no {found['group_column']}, and are by themselves" if n else ""
 
 
 def _rows(source: Source, found: Mapping[str, str], called: str, options: ReadingOptions) -> list[Item]:
@@ -176,9 +210,12 @@ def _id_column(source: Source, options: ReadingOptions) -> str:
 
 def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
     query, response = text_of(record, found["query_column"]), text_of(record, found["response_column"])
-    if not response.strip():
-        raise RowError(f"has nothing under {found['response_column']}")
-    objects = [text for text in texts_of(record, found["objects_column"]) if text] if found["objects_column"] else []
-    rationale = text_of(record, found["rationale_column"]) if found["rationale_column"] else ""
+    for column, text in ((found["query_column"], query), (found["response_column"], response)):
+        if not text.strip():
+            raise RowError(f"has nothing under {column}")
+    has_objects = optional(record, found["objects_column"]) is not None
+    objects = [text for text in texts_of(record, found["objects_column"]) if text] if has_objects else []
+    has_rationale = optional(record, found["rationale_column"]) is not None
+    rationale = text_of(record, found["rationale_column"]) if has_rationale else ""
     context = Context(query.strip(), "", response.strip(), id=id, video=word_of(record, found["group_column"]))
     return Item(context, rationale.strip(), tuple(objects))

@@ -12,20 +12,23 @@ People are asked blind: nothing in the run tells which lambda a question is of, 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from swag_af.auditing.interval import interval
 from swag_af.auditing.probes.probe import probe
-from swag_af.data.errors import InputError
-from swag_af.data.files import FORMAT, check_same, read_json, write_json
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
+from swag_af.matching.cautions import cautions_of_plan
 from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchOptions
@@ -33,8 +36,8 @@ from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
 from swag_af.matching.reading import read_items
-from swag_af.matching.verb import WORK, check_folder, check_models, identity_of
-from swag_af.matching.work import match_items, plan_of
+from swag_af.matching.verb import WORK, begin_work, check_folder, check_models, identity_of
+from swag_af.matching.work import Plan, match_items, plan_of
 
 SWEEP, PEOPLE = "sweep.json", "people.json"
 KIND = "sweep"
@@ -49,16 +52,15 @@ def sweep(options: MatchOptions) -> list[Point]:
         raise InputError("dry_run sweeps nothing. In Python, `swag_af.matching.sweep.dry_run(options)` estimates.")
     check_folder(options.out, SWEEP)
     items = _sampled(read_items(options.data, options.pairs, options.reading), options)
+    check_models(options.matching)
     weights = sorted(options.sweeping.sweep)
     identity = identity_of(options, items) | {"weights": weights, "shown": options.sweeping.shown}
-    begun = options.out / WORK / "identity.json"
-    if begun.exists():
-        check_same(read_json(begun), identity, begun, "--out")
-    write_json(begun, identity)
-    stages = _matched(items, options, weights)
+    plan = plan_of(items, options.matching)
+    begin_work(options.out, identity)
+    stages = _matched(items, plan, options, weights)
     if not (options.out / PEOPLE).exists():
         _write_people(stages, options)
-    people = _people(options) if options.sweeping.verdicts else {}
+    people = _people(options, items) if options.sweeping.verdicts else {}
     points = [_point(weight, stage, options, people.get(weight)) for weight, stage in stages.items()]
 
     plot_sweep(
@@ -69,12 +71,21 @@ def sweep(options: MatchOptions) -> list[Point]:
         "kind": KIND,
         "identity": identity,
         "files": items.files,
-        "notes": items.notes,
+        "notes": (*items.notes, *_notes(items, options), *cautions_of_plan(items, plan)),
         "points": [asdict(point) for point in points],
         "recommended": recommended(points, options.sweeping.human_accuracy),
     }
     write_json(options.out / SWEEP, record)
     return points
+
+
+def open_sweep(path: Path) -> tuple[list[Point], dict[str, Any]]:
+    """The points of the folder that `sweep` left, and all that its record says; FormatError where it is none."""
+    record = check_manifest(read_json(path / SWEEP), path / SWEEP, KIND)
+    try:
+        return msgspec.convert(record["points"], list[Point]), record
+    except (KeyError, msgspec.ValidationError) as error:
+        raise FormatError(f"{path / SWEEP}: damaged ({error}). Sweep again into another --out.") from None
 
 
 def dry_run(options: MatchOptions) -> list[Estimate]:
@@ -88,6 +99,24 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     matching, n = options.matching, len(options.sweeping.sweep)
     made = estimate(f"answers, {n} lambdas", items, plan_of(items, matching), matching, max(options.sweeping.sweep))
     return [replace(made, seconds_to_match=n * made.seconds_to_match)]
+
+
+def _notes(items: Items, options: MatchOptions) -> list[str]:
+    """What is not swept, and how many questions people see where they are fewer than was asked."""
+    notes = []
+    if any(item.rationale for item in items.rows):
+        notes.append("rationales are not swept: every value is of answers")
+    each, shown = _n_of_each(items, options), options.sweeping.shown
+    if each < shown:
+        notes.append(
+            f"people see {each:,} questions of each value and not the {shown:,} of --shown: there are {len(items):,} "
+            "rows, and no question is shown twice"
+        )
+    return notes
+
+
+def _n_of_each(items: Items, options: MatchOptions) -> int:
+    return min(options.sweeping.shown, len(items) // len(options.sweeping.sweep))
 
 
 def _asked(points: Sequence[Point], options: MatchOptions) -> float | None:
@@ -105,8 +134,7 @@ def _sampled(items: Items, options: MatchOptions) -> Items:
     return items.take(np.flatnonzero(np.isin(items.groups, taken)))
 
 
-def _matched(items: Items, options: MatchOptions, weights: Sequence[float]) -> dict[float, Stage]:
-    plan = plan_of(items, options.matching)
+def _matched(items: Items, plan: Plan, options: MatchOptions, weights: Sequence[float]) -> dict[float, Stage]:
     with progress("match", len(plan.buckets.names), "buckets") as advance:
         outcomes = match_items(
             items,
@@ -161,12 +189,8 @@ def _accuracy(hits: np.ndarray, groups: np.ndarray) -> Accuracy:
 
 def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     """A run of so many questions of each value, no query twice, in an order that tells nothing; then whose they are."""
-    rng = np.random.default_rng((options.matching.seed, *b"people"))
-    n = len(next(iter(stages.values())).items)
-    each = min(options.sweeping.shown, n // len(stages))
-    drawn = rng.permutation(n)[: each * len(stages)]
-    weights = rng.permutation(np.repeat(list(stages), each))
     some = next(iter(stages.values()))
+    drawn, weights = _drawn(some.items, options)
     wrong = [stages[float(weight)].wrong[row] for row, weight in zip(drawn.tolist(), weights, strict=True)]
     plan = replace(some.plan, folds=np.unique(some.plan.folds[drawn], return_inverse=True)[1])
     shown = replace(some, items=_in_this_order(some.items, drawn), plan=plan, wrong=wrong)
@@ -174,6 +198,14 @@ def _write_people(stages: Mapping[float, Stage], options: MatchOptions) -> None:
     save_run(shown, options.matching, said, options.out / "people")
     identity = open_run(options.out / "people" / "run").pool.unguarded_identity
     write_json(options.out / PEOPLE, {"pool_identity": identity, "weights": weights.tolist()})
+
+
+def _drawn(items: Items, options: MatchOptions) -> tuple[np.ndarray, np.ndarray]:
+    """`(rows, lambdas)` of the questions that people are shown, in the order in which they stand in their run."""
+    rng = np.random.default_rng((options.matching.seed, *b"people"))
+    values, each = sorted(options.sweeping.sweep), _n_of_each(items, options)
+    rows = rng.permutation(len(items))[: each * len(values)]
+    return rows, rng.permutation(np.repeat(values, each))
 
 
 def _in_this_order(items: Items, rows: np.ndarray) -> Items:
@@ -194,8 +226,8 @@ class _Answers:
     groups: np.ndarray
 
 
-def _people(options: MatchOptions) -> dict[float, _Answers]:
-    """What people answered to the questions of each lambda: the majority's best choice."""
+def _people(options: MatchOptions, items: Items) -> dict[float, _Answers]:
+    """What people answered to the questions of each lambda: the majority's best choice; groups are those of `items`."""
     run: Run = open_run(options.out / "people" / "run")
     whose: dict[str, Any] = read_json(options.out / PEOPLE)
     if whose["pool_identity"] != run.pool.unguarded_identity:
@@ -204,7 +236,7 @@ def _people(options: MatchOptions) -> dict[float, _Answers]:
     judged = opinions_of(run, run.assignment(), judging).judgements
     weights = np.array(whose["weights"])[[one.item.row for one in judged]]
     hits = np.array([one.best == 0 for one in judged], np.float64)
-    groups = run.pool.groups[[one.item.row for one in judged]]
+    groups = items.groups[_drawn(items, options)[0]][[one.item.row for one in judged]]
     return {float(w): _Answers(hits[weights == w], groups[weights == w]) for w in np.unique(weights)}
 
 

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import MOST_TOLD, InputError
 from swag_af.data.files import (
     FORMAT,
+    MATCHED,
     check_manifest,
     check_output,
     check_same,
@@ -31,16 +32,18 @@ from swag_af.data.files import (
 )
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
+from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
-from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.options import AUTO, MatchingOptions, MatchOptions
+from swag_af.matching.own import call_method, check_methods, source_of
 from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of
-from swag_af.matching.work import Plan, match_items, plan_of
+from swag_af.matching.work import NONE, Plan, function_of_buckets, match_items, plan_of
 
-ABOUT, QUESTIONS, WORK, RATIONALES = "matched.json", "matched.jsonl", "work", "rationales"
+ABOUT, QUESTIONS, WORK, RATIONALES = MATCHED, "matched.jsonl", "work", "rationales"
 KIND = "matching"
 
 
@@ -68,13 +71,12 @@ def match(options: MatchOptions) -> Matched:
     check_models(options.matching)
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
-        check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
+        check_same_matching(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT)
         return open_matched(options.out)
-    begun = options.out / WORK / "identity.json"
-    if begun.exists():
-        check_same(read_json(begun), identity, begun, "--out")
-    write_json(begun, identity)
-    stages = _stages(items, options)
+    parts = parts_of(items, options.matching)
+    plans = plans_of(parts, options.matching)
+    begin_work(options.out, identity)
+    stages = _stages(parts, plans, options)
     _write(options, stages, identity)
     shutil.rmtree(options.out / WORK, ignore_errors=True)
     return open_matched(options.out)
@@ -91,9 +93,13 @@ def dry_run(options: MatchOptions) -> list[Estimate]:
     check_models(matching)
     parts = parts_of(items, matching)
     return [
-        estimate(name, part, plan, matching, weight)
+        _with_cautions(estimate(name, part, plan, matching, weight), part, plan)
         for (name, part, weight), plan in zip(parts, plans_of(parts, matching).values(), strict=True)
     ]
+
+
+def _with_cautions(made: Estimate, items: Items, plan: Plan) -> Estimate:
+    return replace(made, notes=(*made.notes, *cautions_of_plan(items, plan)))
 
 
 def open_matched(path: Path) -> Matched:
@@ -113,9 +119,12 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
 
 def check_models(matching: MatchingOptions) -> None:
     """Raise InputError for a name that there is not, and for what a model itself finds wrong."""
-    for model in (RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)):
+    relevance, similarity = RELEVANCE.make(matching.relevance), SIMILARITY.make(matching.similarity)
+    check_methods(relevance, "fit", "score")
+    check_methods(similarity, "score")
+    for model in (relevance, similarity):
         if hasattr(model, "check"):
-            model.check()
+            call_method(model, "check")
 
 
 def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
@@ -123,21 +132,51 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     matching = options.matching
     named = {"relevance": (RELEVANCE, matching.relevance), "similarity": (SIMILARITY, matching.similarity)}
     made = {which: registry.make(name) for which, (registry, name) in named.items()}
-    told = {which: model.settings() for which, model in made.items() if hasattr(model, "settings")}
+    told = {which: call_method(model, "settings") for which, model in made.items() if hasattr(model, "settings")}
     without_paths = {which: named[which][0].parted(named[which][1])[0] for which in told}
+    if matching.buckets not in (AUTO, NONE):
+        made["buckets"] = function_of_buckets(matching.buckets)
+    sources = {f"source of {which}": sha for which, model in made.items() if (sha := source_of(model))}
     return {
         "options": asdict(matching) | without_paths,
         "models": list(told.values()),
         "items": sha256_json([asdict(item) for item in items.rows]),
         "swag_af": version("swag-af"),
+        **sources,
     }
 
 
-def _stages(items: Items, options: MatchOptions) -> dict[str, Stage]:
+def check_same_matching(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+    """Raise InputError naming each option and whatever else differs, with both values."""
+    check_same(_flat(begun), _flat(now), path, "--out")
+
+
+def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Options beside all else; what is long stands as its hash."""
+    plain = {**identity, **(identity.get("options") or {})}
+    plain["rows"] = plain.pop("items", None)
+    plain.pop("options", None)
+    return {
+        name: one if len(str(one)) <= MOST_TOLD else f"sha256 {sha256_json(one)[:8]}" for name, one in plain.items()
+    }
+
+
+def begin_work(out: Path, identity: Mapping[str, Any]) -> None:
+    """Write down what a matching is of before its work; goes on with what was begun the same way.
+
+    Raises InputError where rounds of another matching are there; what was begun and left nothing is begun anew.
+    """
+    begun = out / WORK / "identity.json"
+    if begun.exists() and any((out / WORK).rglob("*.npy")):
+        check_same_matching(read_json(begun), identity, begun)
+    write_json(begun, identity)
+
+
+def _stages(
+    parts: Sequence[tuple[str, Items, float]], plans: Mapping[str, Plan], options: MatchOptions
+) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
     matching, work, workers = options.matching, options.out / WORK, options.workers
-    parts = parts_of(items, matching)
-    plans = plans_of(parts, matching)
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part, weight in parts:
@@ -202,6 +241,7 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "name": answers.items.name,
             "files": answers.items.files,
             "notes": answers.items.notes,
+            "cautions": {name: cautions_of(one) for name, one in stages.items()},
             "folds": np.bincount(answers.plan.folds).tolist(),
             "pairs": sum(one.plan.n_pairs() for one in stages.values()),
             "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},

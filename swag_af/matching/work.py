@@ -26,6 +26,7 @@ from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items
 from swag_af.matching.options import AUTO, MatchingOptions
+from swag_af.matching.own import call, call_method, scores_of
 from swag_af.matching.rounds import InfeasibleError, match_rounds
 from swag_af.matching.weights import Worth
 
@@ -99,14 +100,20 @@ def _kinds(items: Items, named: str) -> Sequence[str]:
         return kinds_of(items.queries, items.responses, [bool(item.context.start) for item in items.rows])
     if named == NONE:
         return [NONE] * len(items)
-    module, _, name = named.partition(":")
-    try:
-        made = list(getattr(import_module(module), name)(items.queries, items.responses))
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"--buckets {named}: cannot be loaded ({error}). Name package.module:function.") from None
+    made = list(call(function_of_buckets(named), f"--buckets {named}", items.queries, items.responses))
     if len(made) != len(items):
         raise InputError(f"--buckets {named}: {len(made)} words for {len(items)} rows.")
     return list(map(str, made))
+
+
+def function_of_buckets(named: str) -> Callable[..., Sequence[str]]:
+    """The function called `package.module:function`; InputError where there is none."""
+    module, _, name = named.partition(":")
+    try:
+        found: Callable[..., Sequence[str]] = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"--buckets {named}: cannot be loaded ({error}). Name package.module:function.") from None
+    return found
 
 
 def _vectors(texts: Sequence[str]) -> np.ndarray:
@@ -129,6 +136,13 @@ _DIMENSIONS = 50
 def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
     """Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of
     a bucket may have the same text."""
+    sizes = np.bincount(buckets.numbers)
+    if sizes.min() <= n_rounds:
+        raise InputError(
+            f"{items.name}: {n_rounds} wrong answers of each question need {n_rounds + 1} rows or more that are "
+            f"matched with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for fewer "
+            "--n-distractors or --folds, or for a larger --smallest-bucket."
+        )
     faults = []
     for number, name in enumerate(buckets.names):
         rows = buckets.rows(number)
@@ -223,7 +237,8 @@ def _fitted(model: Relevance, items: Items, others: np.ndarray, seed: tuple[int,
     """`model` once it has learned from the rows of `others` (n,) alone."""
     rows = np.flatnonzero(others).tolist()
     rng = np.random.default_rng(seed)
-    model.fit([items.queries[row] for row in rows], [items.responses[row] for row in rows], rng=rng)
+    texts = [items.queries[row] for row in rows], [items.responses[row] for row in rows]
+    call_method(model, "fit", *texts, rng=rng)
     return model
 
 
@@ -233,7 +248,7 @@ def _scored(
     """(b, b) relevance of all pairs of `rows` (b,), (b, b) similarity of their responses, (b,) numbers of their
     texts."""
     queries, responses = [items.queries[row] for row in rows], [items.responses[row] for row in rows]
-    return relevance.score(queries, responses), similarity.score(responses, responses), items.texts[rows]
+    return scores_of(relevance, queries, responses), scores_of(similarity, responses, responses), items.texts[rows]
 
 
 def _match_bucket(

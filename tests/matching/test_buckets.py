@@ -122,7 +122,7 @@ def test_folds_keep_groups_whole() -> None:
 
 
 def test_one_group_is_refused() -> None:
-    with pytest.raises(InputError, match="two of each"):
+    with pytest.raises(InputError, match="all 10 rows are one group"):
         folds_of_groups(np.zeros(10, int), 11, rng=np.random.default_rng(0))
 
 

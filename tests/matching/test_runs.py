@@ -160,6 +160,20 @@ def test_show_report_and_audit_know_a_matching(folder: Path, capsys: pytest.Capt
         assert "swag-af release" in said
 
 
+@pytest.mark.parametrize("verb", ["audit", "describe", "report", "release", "score"])
+def test_a_folder_of_a_matching_is_told_where_its_run_is(
+    verb: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "matched"
+    write_jsonl(tmp_path / "predictions.jsonl", [{"id": "a", "prediction": 0}])
+    more = {"release": ["--out", str(tmp_path / "d")], "score": [str(tmp_path / "predictions.jsonl")]}
+    with pytest.raises(SystemExit) as stopped:
+        main([verb, str(path), *more.get(verb, [])])
+    assert stopped.value.code == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"its run is {path / 'run'}, its questions {path / 'matched.jsonl'}" in said
+
+
 def test_the_verb_prints_what_it_made_and_again_only_prints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (folder / "matched" / "matched.jsonl").read_bytes()
     command = ["match", str(folder / "questions.jsonl"), "--out", str(folder / "matched"), "--relevance", "tfidf"]

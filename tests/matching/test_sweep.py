@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from swag_af.cli.main import main
 from swag_af.cli.matching import sweep_lines
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.run import open_run
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.matching.options import MatchingOptions, MatchOptions, SweepOptions
@@ -125,3 +126,43 @@ def test_the_smallest_lambda_that_people_solve_is_recommended() -> None:
     assert recommended(some, 0.99) is None
     assert recommended([point(0.1, None)], 0.9) is None
     assert np.isclose(recommended(some, 0.94) or 0, 1)
+
+
+def test_the_interval_of_people_is_clustered_by_groups_of_the_data(options: MatchOptions, points: list[Point]) -> None:
+    """Twenty of twenty right is sure to a fifth, as far as groups differ; the three folds would leave it open."""
+    run = open_run(options.out / "people" / "run")
+    items = make_items(run.assignment(), seed=0)
+    path = options.out.parent / "right.jsonl"
+    write_verdicts(path, [Verdict(one, "ann", ("likely",) * 4, best=0, second=2) for one in items], run.pool.identity)
+    groups = {row["id"]: row["group"] for _, row in read_jsonl(options.data[0])}
+    group_of = {row["query"]: groups[row["id"]] for _, row in read_jsonl(options.data[0])}
+    weights = read_json(options.out / "people.json")["weights"]
+    for point in sweep(replace(options, sweeping=replace(options.sweeping, verdicts=(path,)))):
+        n = len({group_of[c.sent1] for c, w in zip(run.pool.contexts, weights, strict=True) if w == point.weight})
+        assert point.people is not None
+        assert point.people.value == 1.0
+        assert 1 - 5 / n < point.people.low < 1
+        assert point.people.low > 0.7
+
+
+def test_people_who_are_shown_fewer_than_asked_are_told_of(options: MatchOptions, tmp_path: Path) -> None:
+    many = replace(options, out=tmp_path / "many", sweeping=replace(options.sweeping, shown=300))
+    said = "people see 200 questions of each value and not the 300 of --shown"
+    assert any(said in line for line in sweep_lines(sweep(many), many))
+
+
+def test_a_sweep_and_rationales_are_shown(
+    options: MatchOptions, points: list[Point], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["show", str(options.out)])
+    said = capsys.readouterr().out
+    assert "sweep of a matching" in said
+    assert "relevance model" in said
+    main(["show", str(options.out / "people")])
+    assert "matched and not filtered" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sweeping", [{"sample": 200}, {"shown": 7}, {"human_accuracy": 0.5}])
+def test_options_of_a_sweep_alone_are_refused(sweeping: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"of a --sweep"):
+        MatchOptions((Path("a"),), sweeping=SweepOptions(**sweeping))

@@ -1,0 +1,71 @@
+"""What a matching leaves open, a sentence each: questions in several folds, lost tags, small folds.
+
+Nothing here stops a matching; each sentence says what to do. They are printed, and kept in `matched.json`.
+"""
+
+import numpy as np
+
+from swag_af.data.splits import rows_apart
+from swag_af.data.text.wording import comparable
+from swag_af.matching.items import Items
+from swag_af.matching.questions import Stage
+from swag_af.matching.tags import TAG
+from swag_af.matching.work import Plan
+
+SMALL_FOLD = 50
+"""A fold of fewer rows has few answers to choose from."""
+
+
+def cautions_of(stage: Stage) -> list[str]:
+    """What there is to be said of a matching that was made."""
+    return [*cautions_of_plan(stage.items, stage.plan), *_lost_tags(stage)]
+
+
+def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
+    """What there is to be said of folds before anything is matched."""
+    return [*_common_questions(items, plan.folds), *_small_folds(plan.folds)]
+
+
+def n_with_question_elsewhere(items: Items, folds: np.ndarray) -> int:
+    """How many rows have the words of a question that a row of another of `folds` (n,) has too."""
+    texts = np.unique([comparable(query) for query in items.queries], return_inverse=True)[1]
+    return int(rows_apart(folds, np.arange(len(items)), texts + 1).sum())
+
+
+def _common_questions(items: Items, folds: np.ndarray) -> list[str]:
+    n = n_with_question_elsewhere(items, folds)
+    if not n:
+        return []
+    return [
+        f"{n:,} of {len(items):,} rows share a question that is too common to keep them in one fold: harmless where "
+        "the question says nothing of its row, as What happens next?; otherwise take such rows out."
+    ]
+
+
+def _small_folds(folds: np.ndarray) -> list[str]:
+    sizes = np.bincount(folds)
+    if sizes.min() >= SMALL_FOLD:
+        return []
+    return [
+        f"The smallest of {len(sizes)} folds has {sizes.min():,} rows, fewer than {SMALL_FOLD}: few answers to choose "
+        "from, so wrong ones fit badly. Take fewer --folds."
+    ]
+
+
+def n_that_lost_a_tag(stage: Stage) -> int:
+    """How many wrong answers have fewer tags than they have in their own row."""
+    return sum(
+        len(TAG.findall(text)) < len(TAG.findall(stage.items.rows[other].response))
+        for texts, others in zip(stage.wrong, stage.outcome.assigned.tolist(), strict=True)
+        for text, other in zip(texts, others, strict=True)
+    )
+
+
+def _lost_tags(stage: Stage) -> list[str]:
+    n, n_all = n_that_lost_a_tag(stage), stage.outcome.assigned.size
+    if not n:
+        return []
+    return [
+        f"{n:,} of {n_all:,} wrong answers lost a tag, since their new row has no object of its kind; no right one "
+        "did, so a bare word such as person gives them away. List more kinds under objects, or take such answers out."
+    ]

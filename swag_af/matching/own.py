@@ -1,0 +1,81 @@
+"""Models and functions that are not of this package: the source they came from, and their mistakes as one line each.
+
+A mistake in a class of somebody else's is an InputError that names class, method and error, and no bug of ours; what
+it raised stands behind it as the cause.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swag_af.data.errors import InputError, SwagAfError, told
+from swag_af.data.files import sha256_file
+
+OURS = "swag_af"
+
+
+def is_own(made: Any) -> bool:
+    """Whether a class, a function or what a class made is somebody else's."""
+    made = made if hasattr(made, "__name__") else type(made)
+    return (getattr(made, "__module__", None) or "").partition(".")[0] != OURS
+
+
+def source_of(made: Any) -> str | None:
+    """The SHA-256 of the file in which somebody else's class or function stands; None for ours, and where Python knows
+    no file."""
+    thing = made if hasattr(made, "__name__") else type(made)
+    if not is_own(thing):
+        return None
+    try:
+        file = inspect.getsourcefile(thing)
+    except TypeError:
+        return None
+    return sha256_file(Path(file)) if file and Path(file).is_file() else None
+
+
+def check_methods(model: Any, *methods: str) -> None:
+    """Raise InputError naming the methods that a model lacks."""
+    missing = [method for method in methods if not callable(getattr(model, method, None))]
+    if missing:
+        raise InputError(
+            f"{type(model).__name__}: no method {' and no '.join(missing)}. Write it as swag_af.matching.contract "
+            "says; check_relevance and check_similarity test it."
+        )
+
+
+def call(function: Callable[..., Any], name: str, *texts: Any, **settings: Any) -> Any:
+    """What `function` returns; an error in one that is somebody else's is an InputError that calls it `name`."""
+    owner = getattr(function, "__self__", function)
+    if not is_own(owner):
+        return function(*texts, **settings)
+    try:
+        return function(*texts, **settings)
+    except SwagAfError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{name}: {type(error).__name__}{': ' if said else ''}{said}. Mend it; swag_af.check_relevance and "
+            "check_similarity test a class."
+        ) from error
+
+
+def call_method(model: Any, method: str, *texts: Any, **settings: Any) -> Any:
+    """As `call`, of a method that the model must have."""
+    check_methods(model, method)
+    return call(getattr(model, method), f"{type(model).__name__}.{method}", *texts, **settings)
+
+
+def scores_of(model: Any, first: Sequence[str], second: Sequence[str]) -> np.ndarray:
+    """(n, m) what `score` says of all pairs; InputError where it is no such table."""
+    made = call_method(model, "score", first, second)
+    if isinstance(made, np.ndarray) and made.shape == (len(first), len(second)) and made.dtype.kind in "fiub":
+        return made
+    found = f"a table {made.shape} of {made.dtype}" if isinstance(made, np.ndarray) else told(made)
+    raise InputError(
+        f"{type(model).__name__}.score: an array ({len(first)}, {len(second)}) of probabilities is due, and it gave "
+        f"{found}. Return a numpy array of that shape."
+    )

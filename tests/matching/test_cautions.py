@@ -1,0 +1,61 @@
+"""Claims about what a matching leaves open: it is counted and said, and nothing is said where all is well."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from swag_af.data.errors import InputError
+from swag_af.matching.cautions import cautions_of, cautions_of_plan, n_that_lost_a_tag, n_with_question_elsewhere
+from swag_af.matching.items import Items, items_of
+from swag_af.matching.options import MatchingOptions
+from swag_af.matching.questions import Stage, wrong_answers
+from swag_af.matching.work import match_items, plan_of
+from tests.matching.test_work import OPTIONS, made
+
+
+def with_common_question(n: int) -> Items:
+    items = made()
+    queries = ["What happens next?" if i < n else query for i, query in enumerate(items.queries)]
+    return items_of(queries, items.responses, [f"movie {i % 30}" for i in range(len(items))])
+
+
+def stage_of(items: Items, folder: Path, options: MatchingOptions = OPTIONS) -> Stage:
+    plan = plan_of(items, options)
+    (outcome,) = match_items(items, plan, options, weights=[0.1], folder=folder)
+    return Stage(items, plan, outcome, wrong_answers(items, outcome, options))
+
+
+def test_rows_whose_question_is_in_other_folds_are_counted() -> None:
+    items = with_common_question(60)
+    plan = plan_of(items, OPTIONS)
+    slow = sum(
+        any(items.queries[other] == query and plan.folds[other] != plan.folds[row] for other in range(len(items)))
+        for row, query in enumerate(items.queries)
+    )
+    assert n_with_question_elsewhere(items, plan.folds) == slow == 60
+    assert "60 of 360 rows share a question that is too common" in cautions_of_plan(items, plan)[0]
+
+
+def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
+    assert cautions_of(stage_of(made(), tmp_path)) == []
+
+
+def test_small_folds_are_told() -> None:
+    items = made()
+    options = replace(OPTIONS, folds=9)
+    assert "has 38 rows, fewer than 50" in cautions_of_plan(items, plan_of(items, options))[0]
+
+
+def test_wrong_answers_that_lost_a_tag_are_counted(tmp_path: Path) -> None:
+    items = made()
+    tagged = [f"[dog1] {text}" if i % 4 == 0 else text for i, text in enumerate(items.responses)]
+    stage = stage_of(items_of(items.queries, tagged), tmp_path)
+    bare = sum(text.startswith("dog ") for texts in stage.wrong for text in texts)
+    assert n_that_lost_a_tag(stage) == bare > 0
+    assert f"{bare} of {stage.outcome.assigned.size:,} wrong answers lost a tag" in cautions_of(stage)[0]
+
+
+def test_more_distractors_than_rows_are_refused_for_that_reason() -> None:
+    with pytest.raises(InputError, match=r"200 wrong answers .* need 201 rows or more .* has \d+\. Ask for fewer"):
+        plan_of(made(), replace(OPTIONS, n_distractors=200))

@@ -1,0 +1,129 @@
+"""Claims about classes of others: their mistakes are theirs, told in a line, and an edited class is another class."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from swag_af.data.errors import ContractError, InputError
+from swag_af.data.files import read_json, write_jsonl
+from swag_af.matching.checking import check_relevance, check_similarity
+from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.relevance import TfidfRelevance
+from swag_af.matching.verb import WORK, dry_run, match
+from tests.matching.test_work import made
+
+HERE = "tests.matching.test_own"
+
+
+class Nothing:
+    name: ClassVar[str] = "nothing"
+
+
+class Lists:
+    """Gives lists in place of a table."""
+
+    name: ClassVar[str] = "lists"
+
+    def fit(self, queries: list[str], responses: list[str], *, rng: np.random.Generator) -> None:
+        return
+
+    def score(self, queries: list[str], responses: list[str]) -> Any:
+        return [[0.5] * len(responses)] * len(queries)
+
+
+class Raises(Lists):
+    """Fails as plain mistakes do."""
+
+    def fit(self, queries: list[str], responses: list[str], *, rng: np.random.Generator) -> None:
+        raise KeyError("no\nsuch word")
+
+
+class OfOneFold(TfidfRelevance):
+    """Learns and scores a first fold, and fails in the second."""
+
+    fits: ClassVar[list[int]] = []
+
+    def fit(self, queries: Any, responses: Any, *, rng: np.random.Generator) -> None:
+        self.fits.append(len(queries))
+        if len(self.fits) == 2:
+            raise KeyboardInterrupt
+        super().fit(queries, responses, rng=rng)
+
+
+def a_bad_bucket(queries: list[str], responses: list[str]) -> list[str]:
+    return [f"{1 / (len(query) - len(query))}" for query in queries]
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> MatchOptions:
+    rows = [{"query": i.query, "response": i.response, "group": i.context.video} for i in made().rows]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    matching = MatchingOptions(relevance="tfidf", folds=3, bucket_size=200)
+    return MatchOptions((tmp_path / "rows.jsonl",), tmp_path / "out", matching)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Nothing", "Nothing: no method fit and no score"),
+        ("Lists", r"Lists\.score: an array \(\d+, \d+\) of probabilities is due, and it gave \[\["),
+        ("Raises", r"Raises\.fit: KeyError: 'no\\nsuch word'\. Mend it"),
+    ],
+)
+def test_a_mistake_of_a_class_is_told_in_a_line(name: str, said: str, options: MatchOptions) -> None:
+    wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:{name}"))
+    for run in (match, dry_run):
+        with pytest.raises(InputError, match=said) as told:
+            run(wanted)
+        assert "\n" not in str(told.value)
+
+
+def test_a_mistake_in_buckets_is_told_in_a_line(options: MatchOptions) -> None:
+    wanted = replace(options, matching=replace(options.matching, buckets=f"{HERE}:a_bad_bucket"))
+    with pytest.raises(InputError, match=r"--buckets .*ZeroDivisionError"):
+        match(wanted)
+
+
+def test_a_class_without_its_methods_breaks_the_contract() -> None:
+    for check in (check_relevance, check_similarity):
+        for model in (Nothing, Nothing()):
+            wrong: Any = model
+            with pytest.raises(ContractError, match="it has no method"):
+                check(wrong)
+
+
+def test_an_edited_class_does_not_go_on_with_what_it_began(
+    options: MatchOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "edited_relevance.py"
+    module.write_text(f"from {HERE} import OfOneFold\n\nclass Mine(OfOneFold):\n    pass\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    wanted = replace(options, matching=replace(options.matching, relevance="edited_relevance:Mine"))
+    with pytest.raises(KeyboardInterrupt):
+        match(wanted)
+    module.write_text(module.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"begun with other source of relevance \(sha256"):
+        match(wanted)
+
+
+def test_only_what_differs_is_told(options: MatchOptions) -> None:
+    match(options)
+    other = replace(options, matching=replace(options.matching, weight=0.5, seed=3))
+    with pytest.raises(InputError, match=r"begun with other weight \(0\.1, now 0\.5\), seed \(0, now 3\)\. Repeat"):
+        match(other)
+    write_jsonl(options.data[0], [{"query": f"why {i}?", "response": f"it is {i}."} for i in range(200)])
+    with pytest.raises(InputError, match=r"begun with other rows \(sha256 \w{8}, now sha256 \w{8}\)\. Repeat"):
+        match(options)
+
+
+def test_a_refused_matching_leaves_nothing_behind(options: MatchOptions) -> None:
+    with pytest.raises(InputError, match="200 wrong answers"):
+        match(replace(options, matching=replace(options.matching, n_distractors=200)))
+    assert not options.out.exists()
+    with pytest.raises(InputError, match=r"Raises\.fit"):
+        match(replace(options, matching=replace(options.matching, relevance=f"{HERE}:Raises")))
+    assert read_json(options.out / WORK / "identity.json")["options"]["relevance"].endswith("Raises")
+    match(options)
