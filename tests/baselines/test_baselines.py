@@ -326,7 +326,7 @@ def test_an_encoder_is_told_by_its_files_and_not_by_its_path(data: Path, tmp_pat
         run_grid(options(data, tmp_path / f"out-{name}", models=f"encoder[{model}]", inputs="ending,full"))
         cells.append({path.name: path.read_bytes() for path in (tmp_path / f"out-{name}" / "cells").iterdir()})
     assert cells[0] == cells[1]
-    assert len(cells[0]) == 2
+    assert len(cells[0]) == 2 * 2, "two inputs, two seeds"
     assert not any(str(tmp_path).encode() in content for content in cells[0].values())
     (found,) = {one.model for one in open_baselines(tmp_path / "out-a").figures}
     assert found == "encoder[here/tiny]"
