@@ -81,8 +81,8 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
 
 _KNOWN = (
     "`swag-af show` knows context files, LMs and their folds, pools, matchings, sweeps, runs, datasets, folders of "
-    "audit, prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, files of "
-    "verdicts, and the folder `verification` of a run."
+    "audit, prune, diagnose, refine, baselines, describe and train-nli, records of score, baselines and describe, "
+    "files of verdicts, and the folder `verification` of a run."
 )
 
 
