@@ -28,7 +28,7 @@ def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
 
 def n_with_question_elsewhere(items: Items, folds: np.ndarray) -> int:
     """How many rows have the words of a question that a row of another of `folds` (n,) has too."""
-    texts = np.unique([comparable(query) for query in items.queries], return_inverse=True)[1]
+    texts = np.unique([comparable(item.query) for item in items.rows], return_inverse=True)[1]
     return int(rows_apart(folds, np.arange(len(items)), texts + 1).sum())
 
 
