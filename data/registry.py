@@ -11,7 +11,8 @@ until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patienc
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -20,7 +21,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError, SwagAfError
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,35 @@ class Registry:
                 raise InputError(f"{self.kind} {base!r} takes nothing in brackets, so not {base}[{argument}].")
             settings[takes] = argument
         elif takes is not None and takes not in settings and _is_required(factory, takes):
-            example = f"{base}[path/to/{takes}]"
+            example = f"{base}[{self.takes.get(base, f'path/to/{takes}')}]"
             raise InputError(f"{self.kind} {base!r} needs its {takes} in brackets: {example}.")
         try:
-            return factory(**settings)
+            with self.blaming(base, "constructor"):
+                return factory(**settings)
         except TypeError as error:
             raise InputError(f"{self.kind} {base!r} cannot be made with {settings}: {error}.") from None
+
+    @contextmanager
+    def blaming(self, name: str, part: str) -> Iterator[None]:
+        """Tell what the `part` of somebody's own class raises as one line; what ours raises is our bug.
+
+        A TypeError of a constructor is left to `make`, which knows what it was given.
+        """
+        try:
+            yield
+        except SwagAfError:
+            raise
+        except Exception as error:
+            if self.parted(name)[0] in self.ours or (part == "constructor" and isinstance(error, TypeError)):
+                raise
+            raise ContractError(
+                f"{self.kind} {name}: its {part} raised {type(error).__name__} ({error}). `swag_af.check_{self.kind}` "
+                "tries it with a traceback."
+            ) from error
+
+    def written(self, name: str) -> frozenset[str]:
+        """The names of the settings that stand by their names in brackets."""
+        return frozenset(self._read(name)[2])
 
     def find(self, name: str) -> Callable[..., Any]:
         """The class or function called `name`, without its brackets; InputError, with near matches, when there is
@@ -78,6 +102,9 @@ class Registry:
             found: Callable[..., Any] = getattr(import_module(module), attribute)
         except (ImportError, AttributeError, ValueError) as error:
             raise InputError(f"{self.kind} {name!r} cannot be loaded: {error}. Is its package installed?") from None
+        if not callable(found):
+            what = f"{attribute} is a {type(found).__name__}"
+            raise InputError(f"{self.kind} {name!r}: {what}. Name a class, or a function that makes one.")
         return found
 
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from swag_af.data.context import Context
 from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import ContractError
-from swag_af.data.text.wording import comparable
+from swag_af.data.text.wording import comparable, is_readable
 from swag_af.lm.contract import Generator, answer_fault, record_of
 
 
@@ -57,6 +57,10 @@ def _check_endings(
 ) -> None:
     for position, (context, endings) in enumerate(zip(contexts, made, strict=True)):
         words = [comparable(ending) for ending in endings]
+        if not all(map(is_readable, endings)):
+            raise _broken(
+                3, generator, f"context {position} has an ending with half a character or a control character"
+            )
         if not all(words):
             raise _broken(3, generator, f"context {position} has an ending without a word")
         if len(set(words)) < len(words):

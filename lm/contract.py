@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from swag_af.data.context import Context
+from swag_af.data.errors import told
 
 DRAWN_OUT = "too_few_distinct_endings"
 """The reason of a context that was given up."""
@@ -75,6 +76,8 @@ class Generator(Protocol):
 
 def answer_fault(answer: Generated, n_contexts: int, n_negatives: int) -> str:
     """What breaks the second sentence in one answer; empty if nothing does."""
+    if fault := _type_fault(answer):
+        return fault
     who = f"context {answer.position}"
     if not 0 <= answer.position < n_contexts:
         return f"{who} of {n_contexts} is none"
@@ -85,6 +88,20 @@ def answer_fault(answer: Generated, n_contexts: int, n_negatives: int) -> str:
     counts = (answer.n_drawn, *answer.rejected.values())
     if any(not isinstance(n, int) or n < 0 for n in counts):
         return f"{who} counts {list(counts)}, which are no numbers of texts"
+    return ""
+
+
+def _type_fault(answer: object) -> str:
+    """What is of a wrong type in an answer that anybody's class gave."""
+    if not isinstance(answer, Generated):
+        return f"it yields {told(answer)}, a {type(answer).__name__}, and not a swag_af.lm.contract.Generated"
+    if not isinstance(answer.position, int):
+        return f"it answers for {told(answer.position)}, which is no position of a context"
+    endings: object = answer.endings
+    if not isinstance(endings, list | tuple) or not all(isinstance(one, str) for one in endings):
+        return f"context {answer.position} has the endings {told(endings)}, which are no tuple of texts"
+    if not isinstance(answer.reason, str) or not isinstance(answer.rejected, Mapping):
+        return f"context {answer.position} has a reason that is no text, or counts that are no mapping"
     return ""
 
 

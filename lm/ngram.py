@@ -1,14 +1,16 @@
 """The quick generator: interpolated n-grams of the other folds' texts, for tests, teaching and demos.
 
 Every fold has a model of its own, which counts the contexts of all other folds, `sent1` and the second sentence one
-after the other, each closed by an end. Orders one to four are interpolated as Witten and Bell do (Chen and Goodman
-1999, 2.6): after a history h that was followed c(h) times, by T(h) different types,
+after the other, each closed by an end, as is every sentence of longer texts. Orders one to four are interpolated as
+Witten and Bell do (Chen and Goodman 1999, 2.6): after a history h that was followed c(h) times, by T(h) different
+types,
 
     P(w | h) = (c(h w) + T(h) P(w | h')) / (c(h) + T(h)),    h' = h without its first token,
 
-down to a uniform distribution. As with the LSTMs, only types that stand in a gold can be drawn, so other words are not
-counted where they follow, only where they precede. Endings are drawn from the model as it is, thousands a second: a
-draw goes down the orders until one keeps it, and takes a token that followed there.
+down to a uniform distribution over the types of the other folds. As with the LSTMs, only types that stand in a gold can
+be drawn, of these folds too, so other words are not counted where they follow, only where they precede. Endings are
+drawn from the model as it is, thousands a second: a draw goes down the orders until one keeps it, and takes a token
+that followed there. Texts are tokenised sentence by sentence, and an ending of several sentences is left out.
 
 Such a model knows much by heart. Whole golds of other contexts do not count: a filter that has met a gold as a negative
 avoids it, and finds the gold of a held-out row less often than a guess would.
@@ -22,11 +24,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.folds import FoldMap
 from swag_af.data.text.wording import comparable, text_key
-from swag_af.data.tokens import tokenize
+from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary, build_vocabulary
 from swag_af.lm.contract import DRAWN_OUT, READ, Generated
 from swag_af.lm.options import GenerateOptions
@@ -95,6 +98,11 @@ class NgramGenerator:
         return build_vocabulary((tokens for context in self.golds for tokens in _parts(context)), min_count=1)
 
     @cached_property
+    def ends(self) -> list[int]:
+        """The ids of the marks that end a sentence."""
+        return self.vocabulary.ids(sorted(SENTENCE_ENDS))
+
+    @cached_property
     def recycled(self) -> frozenset[int]:
         """The keys of all golds."""
         return frozenset(text_key(context.gold) for context in self.golds)
@@ -103,12 +111,11 @@ class NgramGenerator:
     def _folds(self) -> FoldMap:
         return FoldMap.of((context.video, context.sentences, context.fold) for context in self.golds)
 
-    @cached_property
-    def _sampled(self) -> np.ndarray:
-        """(V,) bool: the types of the golds that an ending may be as long as, and the end."""
+    def _sampled(self, contexts: Sequence[Context]) -> np.ndarray:
+        """(V,) bool: the types of the golds of `contexts` that an ending may be as long as, and the end."""
         sampled = np.zeros(len(self.vocabulary), bool)
-        for context in self.golds:
-            gold = self.vocabulary.ids(tokenize(context.gold))
+        for context in contexts:
+            gold = self.vocabulary.ids(tokens_of(context.gold))
             if self.min_tokens <= len(gold) <= self.max_tokens:
                 sampled[gold] = True
         sampled[: len(SPECIAL_TOKENS)] = False
@@ -125,7 +132,7 @@ class NgramGenerator:
                     f"ngram: there is no context outside fold {fold} to learn from. Give the contexts two folds at "
                     "least, or no folds at all: then they are dealt."
                 )
-            self._models[fold] = Ngrams(others, self.vocabulary, self._sampled)
+            self._models[fold] = Ngrams(others, self.vocabulary, self._sampled(others))
         return self._models[fold]
 
 
@@ -168,6 +175,8 @@ class _Row:
             self.n_drawn += 1
             if not generator.min_tokens <= length <= longest:
                 self.rejected["unfinished" if length > longest else "too_short"] += 1
+            elif np.isin(ids[: length - 1], generator.ends).any():
+                self.rejected["several_sentences"] += 1
             else:
                 self._add(vocabulary.text(ids[:length].tolist()), generator.recycled)
 
@@ -283,18 +292,28 @@ def _choice(numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.minimum((numbers * counts).astype(np.int64), counts - 1)
 
 
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a text of one or more sentences, each mark that ends one a token of its own."""
+    return [token for sentence in sentences_of(text) for token in tokenize(sentence)]
+
+
 def _parts(context: Context) -> list[list[str]]:
     """The tokens of the first sentence and of the second, none where there is none."""
-    second = [*tokenize(context.start), *tokenize(context.gold)]
-    return [tokens for tokens in (tokenize(context.sent1), second) if tokens]
+    second = [*tokens_of(context.start), *tokens_of(context.gold)]
+    return [tokens for tokens in (tokens_of(context.sent1), second) if tokens]
 
 
 def _before(context: Context, vocabulary: Vocabulary) -> list[int]:
     """All that comes before the ending."""
-    sent1 = vocabulary.ids(tokenize(context.sent1))
-    return [*sent1, *([EOS] if sent1 else []), *vocabulary.ids(tokenize(context.start))]
+    sent1 = _closed(context.sent1, vocabulary)
+    return [*sent1, *_closed(context.start, vocabulary)[:-1]]
 
 
 def _ids(context: Context, vocabulary: Vocabulary) -> list[int]:
     """All that is counted of a context."""
-    return [*_before(context, vocabulary), *vocabulary.ids(tokenize(context.gold)), EOS]
+    return [*_before(context, vocabulary), *(_closed(context.gold, vocabulary) or [EOS])]
+
+
+def _closed(text: str, vocabulary: Vocabulary) -> list[int]:
+    """The ids of each sentence, an end after it."""
+    return [id for sentence in sentences_of(text) for id in (*vocabulary.ids(tokenize(sentence)), EOS)]

@@ -6,6 +6,7 @@ How names are read says `swag_af.data.registry`. Imports no generator by itself.
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from swag_af.data.errors import ContractError
 from swag_af.data.registry import Registry
 
 if TYPE_CHECKING:
@@ -28,8 +29,14 @@ GENERATORS = Registry(
 
 
 def make_generator(name: str, **settings: Any) -> "Generator":
-    """A new generator; raises InputError for an unknown name or a setting that it does not take."""
+    """A new generator; raises InputError for an unknown name or a setting that it does not take, ContractError for what
+    is none."""
     made: Generator = GENERATORS.make(name, **settings)
+    if not callable(getattr(made, "generate", None)):
+        raise ContractError(
+            f"generator {name}: a {type(made).__name__} has no method `generate`, so it is none. `check_generator` "
+            "says what one needs."
+        )
     return made
 
 

@@ -103,7 +103,12 @@ class Prompt:
 
     def _rendered(self, example: Example, context: str, n: int) -> str:
         known = {"sent1": example.sent1, "start": example.start, "gold": example.gold, "context": context, "n": n}
-        return str(_compiled(self.template, self.name)[0].render(known)).strip()
+        template = _compiled(self.template, self.name)[0]
+        try:
+            return str(template.render(known)).strip()
+        except Exception as error:  # a template is a program of the user's
+            why = f"{type(error).__name__}: {error}"
+            raise InputError(f"{self.name}: template cannot be filled ({why}). Mend it.") from None
 
 
 def _compiled(template: str, name: str) -> tuple[Any, set[str]]:
@@ -142,6 +147,9 @@ def load_prompt(name: str) -> Prompt:
 def _parsed(table: Mapping[str, Any], path: Path) -> Prompt:
     import msgspec
 
+    for name, known in {"way": ("continue", "list"), "ends": ("sentence", "text")}.items():
+        if name in table and table[name] not in known:
+            raise InputError(f"{path}: {name} is {told(table[name])}. There are {', '.join(known)}.")
     try:
         prompt = msgspec.convert(dict(table), Prompt, strict=True)
     except msgspec.ValidationError as error:

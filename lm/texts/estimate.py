@@ -15,6 +15,9 @@ from swag_af.data.context import Context
 from swag_af.data.tokens import token_spans
 from swag_af.lm.contract import Generated
 from swag_af.lm.options import GenerateOptions
+from swag_af.lm.registry import GENERATORS
+from swag_af.lm.texts.joining import Texts
+from swag_af.lm.texts.making import checked_answers
 from swag_af.lm.texts.plan import Job, prepare
 
 SECONDS = 5.0
@@ -50,7 +53,8 @@ def estimate_texts(options: GenerateOptions) -> TextEstimate:
     unfit = dict(Counter(job.unfit.values()))
     forecast = getattr(job.generator, "forecast", None)
     if forecast is not None:
-        return TextEstimate(len(asked), unfit, tuple(forecast(asked, options.n_negatives)))
+        with GENERATORS.blaming(options.generator, "forecast"):
+            return TextEstimate(len(asked), unfit, tuple(forecast(asked, options.n_negatives)))
     return _tried(job, asked, unfit)
 
 
@@ -65,14 +69,15 @@ def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEst
         more, seconds = _timed(job, mine[at : at + n])
         answers += more
         rate, at, n = seconds / len(more), at + n, 4 * n
-    n_made = sum(answer.n_drawn or len(answer.endings) for answer in answers)
-    n_endings = sum(len(answer.endings) for answer in answers)
+    texts = Texts()
+    for answer in answers:
+        texts.add(answer)
     return TextEstimate(
         n_contexts=len(asked),
         unfit=unfit,
         n_tried=len(answers),
         n_dropped=sum(not answer.endings for answer in answers),
-        rejected_share=1 - n_endings / max(1, n_made),
+        rejected_share=texts.rejected_share,
         seconds_to_begin=begin,
         seconds_a_context=rate,
         disk_bytes=len(asked) * _bytes(answers, job.options.n_negatives),
@@ -81,7 +86,7 @@ def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEst
 
 def _timed(job: Job, contexts: Sequence[Context]) -> tuple[list[Generated], float]:
     started = time.perf_counter()
-    made = list(job.generator.generate(contexts, job.options.n_negatives, seed=job.options.seed))
+    made = list(checked_answers(job, contexts))
     return made, time.perf_counter() - started
 
 

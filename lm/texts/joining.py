@@ -27,16 +27,28 @@ DROPPED = "dropped.jsonl"
 
 
 @dataclass
-class _Counts:
-    """What became of contexts and texts."""
+class Texts:
+    """What became of texts, for the bar, the estimate and the record alike."""
 
     n_drawn: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    dropped: list[dict[str, str]] = field(default_factory=list)
 
-    def add(self, kept: Kept) -> None:
-        self.n_drawn += kept.n_drawn or len(kept.endings) + sum(kept.rejected.values())
-        self.rejected.update(kept.rejected)
+    def add(self, answer: Generated | Kept) -> None:
+        """Count the texts of one answer."""
+        self.n_drawn += answer.n_drawn or len(answer.endings) + sum(answer.rejected.values())
+        self.rejected.update(answer.rejected)
+
+    @property
+    def rejected_share(self) -> float:
+        """The share of the texts that were left out for a reason; those beyond what was asked for have none."""
+        return min(1.0, self.rejected.total() / max(1, self.n_drawn))
+
+
+@dataclass
+class _Counts(Texts):
+    """What became of contexts, too."""
+
+    dropped: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def drops(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from swag_af.data.context import Context
 from swag_af.data.errors import ContractError
 from swag_af.data.progress import Advance, progress
 from swag_af.data.scale import share
@@ -15,7 +16,8 @@ from swag_af.data.text.wording import is_readable
 from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.sieve import UNREADABLE
-from swag_af.lm.texts.joining import join, nothing_left
+from swag_af.lm.registry import GENERATORS
+from swag_af.lm.texts.joining import Texts, join, nothing_left
 from swag_af.lm.texts.journal import Journal, alone, writing
 from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
 
@@ -62,20 +64,25 @@ def _joined(job: Job) -> int:
 
 def _answers(job: Job, todo: Sequence[int]) -> Iterator[Generated]:
     """An answer for each of the rows `todo`, checked; raises ContractError for what is none."""
-    options, name = job.options, job.options.generator
+    return checked_answers(job, [job.contexts[row] for row in todo])
+
+
+def checked_answers(job: Job, contexts: Sequence[Context]) -> Iterator[Generated]:
+    """An answer for each of `contexts`; raises ContractError for what is none, and where somebody's class raises."""
+    n, n_negatives, name = len(contexts), job.options.n_negatives, job.options.generator
     answered = set[int]()
-    contexts = [job.contexts[row] for row in todo]
-    for answer in job.generator.generate(contexts, options.n_negatives, seed=options.seed) if todo else ():
-        fault = answer_fault(answer, len(todo), options.n_negatives)
-        if answer.position in answered:
-            fault = f"context {answer.position} is answered twice"
-        if fault:
-            raise ContractError(f"--generator {name}: {fault}. `check_generator` says more.")
-        answered.add(answer.position)
-        yield answer if all(map(is_readable, answer.endings)) else Generated(answer.position, reason=UNREADABLE)
-    if len(answered) < len(todo):
-        missing = len(todo) - len(answered)
-        raise ContractError(f"--generator {name}: {missing} of {len(todo)} contexts are not answered.")
+    with GENERATORS.blaming(name, "generate"):
+        for answer in job.generator.generate(contexts, n_negatives, seed=job.options.seed) if contexts else ():
+            fault = answer_fault(answer, n, n_negatives)
+            if not fault and answer.position in answered:
+                fault = f"context {answer.position} is answered twice"
+            if fault:
+                raise ContractError(f"--generator {name}: {fault}. `check_generator` says more.")
+            answered.add(answer.position)
+            is_whole = all(map(is_readable, answer.endings))
+            yield answer if is_whole else Generated(answer.position, reason=UNREADABLE)
+    if len(answered) < n:
+        raise ContractError(f"--generator {name}: {n - len(answered)} of {n} contexts are not answered.")
 
 
 class _Tally:
@@ -84,14 +91,15 @@ class _Tally:
     def __init__(self, advance: Advance):
         self.advance = advance
         self.started = time.perf_counter()
-        self.n_endings = self.n_drawn = self.n_dropped = 0
+        self.n_endings = self.n_dropped = 0
+        self.texts = Texts()
 
     def add(self, answer: Generated) -> None:
         """What became of one context."""
         self.n_endings += len(answer.endings)
         self.n_dropped += not answer.endings
-        self.n_drawn += answer.n_drawn or len(answer.endings) + sum(answer.rejected.values())
+        self.texts.add(answer)
         rate = self.n_endings / max(time.perf_counter() - self.started, 1e-9)
-        rejected = 1 - self.n_endings / max(1, self.n_drawn)
-        note = f"{rate:,.0f} endings/s, {100 * rejected:.0f} % rejected, {self.n_dropped:,} contexts dropped"
+        rejected = 100 * self.texts.rejected_share
+        note = f"{rate:,.0f} endings/s, {rejected:.0f} % rejected, {self.n_dropped:,} contexts dropped"
         self.advance(1, note=note)

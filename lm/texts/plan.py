@@ -140,7 +140,8 @@ def _answers_path(options: GenerateOptions) -> Path:
 
 def _record(generator: Generator, settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What makes the endings, as JSON; raises ContractError for a record that is none."""
-    own = record_of(generator)
+    with GENERATORS.blaming(name, "record"):
+        own = record_of(generator)
     prompt = {"prompt": settings["prompt"].record()} if "prompt" in settings else {}
     base = GENERATORS.parted(name)[0] if own else name
     try:

@@ -24,7 +24,7 @@ PASSED = ("min_tokens", "max_tokens", "max_draws", "device")
 def is_text(options: GenerateOptions) -> bool:
     """Whether the endings come as texts; raises InputError for options that the generator has no use for."""
     if GENERATORS.parted(options.generator)[0] != LSTM:
-        check_faults(_in_vain(options))
+        check_faults([*_in_vain(options), *_twice(options)])
         return True
     given = [name for name, value in _nested(options) if value]
     check_faults([(True, f"--{flag(name)}: not for lstm, which is asked in no words") for name in given])
@@ -58,6 +58,16 @@ def _in_vain(options: GenerateOptions) -> list[tuple[bool, str]]:
         is_vain = getattr(options, name) != getattr(untouched, name) and name not in taken
         faults.append((is_vain, f"--{flag(name)}: {options.generator} does not take it"))
     return faults
+
+
+def _twice(options: GenerateOptions) -> list[tuple[bool, str]]:
+    """The settings that stand in the generator's brackets and are options, too."""
+    untouched = GenerateOptions(options.contexts)
+    given = {name for name in PASSED if getattr(options, name) != getattr(untouched, name)}
+    given |= {name for name, is_given in _nested(options) if is_given}
+    twice = sorted(given & GENERATORS.written(options.generator))
+    said = f"stands in {options.generator}, too: give it once"
+    return [(True, f"--{flag(name)}: {name} {said}") for name in twice]
 
 
 def settings_of(options: GenerateOptions, contexts: Sequence[Context], answers: Path) -> dict[str, Any]:

@@ -35,7 +35,8 @@ class DiagnoseOptions:
     filters: str = ""
     """NAME,NAME: the first one is diagnosed, the others stand beside it. Not given: the filter of the last phase."""
     seeds: int = 3
-    """Independent fits of each filter, each with folds of its own; and draws of the curves by number of contexts."""
+    """Independent fits of each filter, each with folds of its own; and draws of the curves by number of contexts.
+    At least 2: one judges what another chose."""
     folds: int = 5
     """Parts that whole groups are dealt into; every context is scored by a fit on the other parts."""
     limit: int = 0

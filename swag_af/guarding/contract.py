@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.pool import View
 from swag_af.data.registry import Registry
 from swag_af.filters.registry import parse_names
@@ -114,6 +114,13 @@ def _made(name: str, options: GuardOptions) -> Guard:
     if asks and options.workers > 1:
         raise InputError(f"--workers {options.workers}: {name} is asked by one process, as far as --concurrency goes.")
     guard: Guard = GUARDS.make(name, **({"options": options.endpoint} if asks else {}))
+    needed = {"name": str, "threshold": int | float}
+    lacking = [f"`{one}`" for one, kind in needed.items() if not isinstance(getattr(guard, one, None), kind)]
+    lacking += [] if callable(getattr(guard, "score", None)) else ["`score`"]
+    if lacking:
+        raise ContractError(
+            f"guard {name}: a {type(guard).__name__} has no {', '.join(lacking)}. `check_guard` says what one needs."
+        )
     return guard
 
 

@@ -130,7 +130,8 @@ class Job:
             had = np.take_along_axis(known.scores(self.chosen, rows), columns, axis=1)  # (n, m)
             if np.isfinite(had[columns > 0]).all():
                 return had
-            return checked(guard, self.asked.pool.view(rows, columns)).astype(np.float32)
+            with GUARDS.blaming(self.chosen.spelled, "score"):
+                return checked(guard, self.asked.pool.view(rows, columns)).astype(np.float32)
 
         return score
 

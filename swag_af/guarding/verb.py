@@ -18,7 +18,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.guarding.checking import checked
-from swag_af.guarding.contract import Chosen, chosen_guards
+from swag_af.guarding.contract import GUARDS, Chosen, chosen_guards
 from swag_af.guarding.estimate import Estimate, estimate
 from swag_af.guarding.options import NONE, GuardOptions
 from swag_af.guarding.scoring import Asked, score_all, scores_of
@@ -70,8 +70,10 @@ def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], 
     pool.check_tables((*TEXT_TABLES, *GUARD_TABLES) if options.out is None else None)
     for one in chosen:
         pool.require(*getattr(one.guard, "requires", ()))
-        getattr(one.guard, "check", lambda: None)()
-        checked(one.guard, pool.view(np.zeros(1, np.int64), np.zeros((1, 1), np.int64)))  # what would fail later
+        with GUARDS.blaming(one.spelled, "check"):
+            getattr(one.guard, "check", lambda: None)()
+        with GUARDS.blaming(one.spelled, "score"):
+            checked(one.guard, pool.view(np.zeros(1, np.int64), np.zeros((1, 1), np.int64)))  # what would fail later
     if options.out is not None:
         check_output(options.out, force=options.force, folder=True)
         if options.out.exists():

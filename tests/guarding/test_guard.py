@@ -119,6 +119,45 @@ def test_a_guard_that_breaks_a_sentence_is_told_which(fault: str, said: str) -> 
         check_guard(lambda: Broken(fault))
 
 
+class Raising:
+    """A mistake while it scores."""
+
+    name, threshold = "raising", 0.5
+
+    def score(self, view: View) -> np.ndarray:
+        raise KeyError("boom")
+
+
+class TwoTables:
+    """Wants other things than a view."""
+
+    name, threshold = "two-tables", 0.5
+
+    def score(self, contexts: Any, endings: Any) -> np.ndarray:
+        return np.zeros(1)
+
+
+class Nameless:
+    """No guard at all."""
+
+
+MISTAKES = {
+    "Raising": "its score raised KeyError .'boom'.. `swag_af.check_guard`",
+    "TwoTables": "its score raised TypeError .*missing 1 required positional argument.*check_guard",
+    "Nameless": "a Nameless has no `name`, `threshold`, `score`. `check_guard`",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), MISTAKES.items(), ids=MISTAKES)
+def test_a_mistake_in_a_guard_of_the_users_is_one_line(folder: Path, name: str, said: str) -> None:
+    before = contents(folder)
+    with pytest.raises(ContractError, match=said) as raised:
+        guard(GuardOptions(folder, by=f"test_guard:{name}"))
+    assert name in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert contents(folder) == before
+
+
 def test_every_candidate_is_asked_about_once_and_flagged_as_it_should_be(folder: Path) -> None:
     made = guard(GuardOptions(folder, "even"))
     np.testing.assert_array_equal(made.flagged(np.arange(len(made))), even_flags(made))
@@ -335,7 +374,7 @@ BAD = {
     "excluded but not asked": (("--exclude", "likelihood"), "likelihood is none of the guards"),
     "rows left out in place": (("--min-negatives", "3"), "--min-negatives: with --out"),
     "no model": (("--by", "nli[absent]"), "absent"),
-    "no folder named": (("--by", "nli"), "nli[path/to/folder]"),
+    "no folder named": (("--by", "nli"), "nli[path/to/model]"),
     "twice": (("--by", "words,words"), "repeated"),
     "nothing to remove from a copy": (("--by", "none", "--out", "x"), "without --out"),
 }

@@ -18,7 +18,7 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
-from swag_af.data.errors import ContractError, ExhaustedError, InputError
+from swag_af.data.errors import ContractError, ExhaustedError, InputError, SwagAfError
 from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.endpoints.options import EndpointOptions
@@ -28,6 +28,7 @@ from swag_af.lm.options import GenerateOptions, TextOptions
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.texts import making
 from swag_af.lm.texts.estimate import estimate_texts
+from swag_af.lm.texts.joining import Texts
 from swag_af.lm.texts.journal import Journal, writing
 from swag_af.lm.texts.plan import prepare
 from swag_af.lm.texts.settings import is_text, lms_of, prompt_of, settings_of
@@ -309,6 +310,87 @@ def test_a_generator_that_breaks_the_contract_is_named(
         generate(options_for(contexts, tmp_path / "pool"))
 
 
+class Raises(Writer):
+    """A mistake while it generates."""
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Generated]:
+        yield from ()
+        raise KeyError("boom")
+
+
+class Lists(Writer):
+    """Yields no answers but what should stand in them."""
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Any]:
+        for position in range(len(contexts)):
+            yield [f"goes {position}."] * n_negatives
+
+
+class Numbers(Writer):
+    """Endings that are no texts."""
+
+    def generate(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> Iterator[Any]:
+        for position in range(len(contexts)):
+            numbers: Any = tuple(range(n_negatives))
+            yield Generated(position, numbers)
+
+
+class Unmade:
+    """A mistake when it is made."""
+
+    def __init__(self) -> None:
+        raise KeyError("boom")
+
+
+class BadRecord(Writer):
+    """A mistake when it tells of itself."""
+
+    def record(self) -> dict[str, object]:
+        raise KeyError("boom")
+
+
+class Mute:
+    """No generator at all."""
+
+
+NO_CLASS = 3
+
+MISTAKES = {
+    "Raises": "its generate raised KeyError .'boom'.. `swag_af.check_generator`",
+    "Lists": "it yields ..goes 0.*, a list, and not a swag_af.lm.contract.Generated.*check_generator",
+    "Numbers": "context 0 has the endings .0, 1, 2., which are no tuple of texts.*check_generator",
+    "Unmade": "its constructor raised KeyError.*check_generator",
+    "BadRecord": "its record raised KeyError.*check_generator",
+    "Mute": "a Mute has no method `generate`.*check_generator",
+    "NO_CLASS": "NO_CLASS is a int",
+}
+
+
+@pytest.mark.parametrize(("name", "said"), MISTAKES.items(), ids=MISTAKES)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_mistake_in_a_class_of_the_users_is_one_line(
+    path: Path, tmp_path: Path, name: str, said: str, dry_run: bool
+) -> None:
+    asked = options_for(path, tmp_path / "pool", generator=f"test_texts:{name}")
+    with pytest.raises(SwagAfError, match=said) as raised:
+        is_text(asked)
+        estimate_texts(asked) if dry_run else generate(asked)
+    assert name in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_mistake_in_a_generator_of_ours_is_a_bug(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NgramGenerator, "generate", Raises.generate)
+    with pytest.raises(KeyError):
+        generate(ngram_for(path, tmp_path / "pool"))
+
+
+def test_texts_beyond_what_was_asked_for_are_no_rejected_ones() -> None:
+    texts = Texts()
+    texts.add(Generated(0, ("a.", "b."), n_drawn=8, rejected={"blank": 2}))
+    assert (texts.rejected_share, texts.rejected, texts.n_drawn) == (0.25, {"blank": 2}, 8)
+
+
 def test_endings_that_become_one_or_that_no_file_holds_leave_their_context_out(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,6 +407,10 @@ VAIN: dict[str, tuple[dict[str, Any], str]] = {
     "no prompt": ({"text": TextOptions(prompt="continuation")}, "--prompt: ngram"),
     "no server": ({"endpoint": EndpointOptions(max_requests=5)}, "--max-requests: ngram"),
     "no device": ({"device": "cpu"}, "--device: ngram"),
+    "twice": (
+        {"generator": f"{WRITER}[temperature=0.7,max_tokens=9]", "max_tokens": 8, "text": TextOptions(temperature=0.9)},
+        "--max-tokens: max_tokens stands in test_texts:Writer.*; --temperature: .*too: give it once",
+    ),
     "in no words": ({"generator": "lstm", "text": TextOptions(normalise=False)}, "--normalise: not for lstm"),
 }
 

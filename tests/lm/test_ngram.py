@@ -10,6 +10,7 @@ from conftest import make_contexts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.text.wording import comparable
@@ -38,7 +39,7 @@ class Twin:
     """The model as its definition says it, one token at a time."""
 
     def __init__(self, contexts: list[Context], generator: NgramGenerator):
-        self.vocabulary, sampled = generator.vocabulary, generator._sampled
+        self.vocabulary, sampled = generator.vocabulary, generator._sampled(contexts)
         self.types = np.flatnonzero(sampled).tolist()
         self.followed: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
         for context in contexts:
@@ -51,7 +52,10 @@ class Twin:
             following.sort()
 
     def ids(self, text: str) -> list[int]:
-        return self.vocabulary.ids(tokenize(text))
+        ids: list[int] = []
+        for i, sentence in enumerate(sentences_of(text)):
+            ids += [*([EOS] if i else []), *self.vocabulary.ids(tokenize(sentence))]
+        return ids
 
     def before(self, context: Context) -> list[int]:
         return [*self.ids(context.sent1), *([EOS] if context.sent1 else []), *self.ids(context.start)]
@@ -79,7 +83,7 @@ class Twin:
 
 def both(contexts: list[Context]) -> tuple[Ngrams, Twin]:
     generator = NgramGenerator(contexts, min_tokens=1)
-    model = Ngrams(contexts, generator.vocabulary, generator._sampled)
+    model = Ngrams(contexts, generator.vocabulary, generator._sampled(contexts))
     return model, Twin(contexts, generator)
 
 
@@ -130,6 +134,38 @@ def test_a_context_learns_nothing_from_its_fold() -> None:
     one, two = (next(iter(g.generate([asked], 9, seed=3))) for g in (generator, NgramGenerator(shuffled, 2)))
     assert one == two
     assert one.endings
+
+
+def test_a_type_that_stands_in_the_fold_alone_is_never_drawn() -> None:
+    """Few contexts, so that draws often come to the uniform distribution."""
+    few = [Context("A.", "b", f"sees {w} {w}{w}.", id=w, fold=i % 3) for i, w in enumerate("cdefgh")]
+    generator = NgramGenerator(few, min_tokens=1, max_tokens=6, max_draws=60)
+    drawn: Counter[int] = Counter()
+    for fold in range(3):
+        mine = {token for context in few if context.fold == fold for token in tokenize(context.gold)}
+        others = {token for context in few if context.fold != fold for token in tokenize(context.gold)}
+        asked = [context for context in few if context.fold == fold]
+        for answer in generator.generate(asked, 30, seed=0):
+            drawn[fold] += len(answer.endings)
+            assert not (mine - others) & {token for ending in answer.endings for token in tokenize(ending)}
+    assert min(drawn[fold] for fold in range(3)) > 0
+
+
+def test_no_word_keeps_the_full_stop_of_a_sentence_and_none_stands_inside_an_ending() -> None:
+    """Golds of two sentences: tokenised as one, `ball.` is a word."""
+    two = [replace(c, gold=f"{c.gold} Then number {i} runs.") for i, c in enumerate(MADE)]
+    answers = list(NgramGenerator(two, min_tokens=2, max_draws=200).generate(two, 6, seed=0))
+    endings = [ending for answer in answers for ending in answer.endings]
+    assert endings
+    assert not [ending for ending in endings if "." in ending[:-1]]
+
+
+def test_an_ending_of_several_sentences_is_left_out_and_counted() -> None:
+    """Few contexts, so that a word is drawn after a full stop now and then."""
+    few = [Context("A.", "b", f"sees {w}. Goes {w}{w}.", id=w, fold=i % 3) for i, w in enumerate("cdefgh")]
+    answers = list(NgramGenerator(few, min_tokens=1, max_tokens=9, max_draws=60).generate(few, 20, seed=0))
+    assert sum(answer.rejected.get("several_sentences", 0) for answer in answers) > 0
+    assert not [ending for answer in answers for ending in answer.endings if "." in ending[:-1]]
 
 
 def test_types_and_lengths_are_those_of_golds() -> None:

@@ -39,7 +39,7 @@ def test_examples_are_turns_and_answers_are_json() -> None:
         ('task = "a"', "template"),
         ('task = "a"\ntemplate = "{{ label }}"', "knows no label"),
         ('task = "a"\ntemplate = "{{ context"', "Jinja"),
-        ('task = "a"\ntemplate = "a"\nway = "maybe"', "maybe"),
+        ('task = "a"\ntemplate = "a"\nway = "maybe"', "way is 'maybe'. There are continue, list"),
         ('task = "a"\ntemplate = "a"\nexamples = [{sent1 = "b"}]', "example 1 has no endings"),
         ('task = "a"\ntemplate = "a"\ncolour = 1', "colour"),
     ],
@@ -49,6 +49,12 @@ def test_a_prompt_that_is_none_is_told_in_one_line(tmp_path: Path, text: str, fa
     path.write_text(text)
     with pytest.raises(InputError, match=fault):
         load_prompt(str(path))
+
+
+@pytest.mark.parametrize("template", ["{{ ''.__class__.__mro__ }}", "{{ context.a.b }}", "{{ n / 0 }}"])
+def test_a_template_that_cannot_be_filled_is_told_in_one_line(template: str) -> None:
+    with pytest.raises(InputError, match="template cannot be filled"):
+        Prompt("t", template, name="mine.toml").asked(CONTEXT, 2)
 
 
 def test_what_a_model_is_told_decides_the_hash_and_its_name_does_not(tmp_path: Path) -> None:
