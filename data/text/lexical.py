@@ -51,6 +51,13 @@ def lexical_pairs(first: Sequence[str], second: Sequence[str], *, letter_weight:
     return _mixed(by, letter_weight)
 
 
+def has_content(text: str) -> bool:
+    """Whether a text has a word beside *of*, *are* and their like."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return any(word not in ENGLISH_STOP_WORDS for word in words(text))
+
+
 def _mixed(by: Callable[[Parts], np.ndarray], letter_weight: float) -> np.ndarray:
     """What words share and what triples of letters share, weighed."""
     made = by(words)

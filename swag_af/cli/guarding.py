@@ -38,7 +38,18 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
         *_too_many(counts),
         f"Negatives left: {int(pool.n_eligible.min()) - 1:,} in the row with fewest.",
     ]
-    return [*lines, f"Written to {pool.path}. Next: {filter_command(options.out or options.pool, pool)}"]
+    return [*lines, f"Written to {pool.path}. Next: {_following(pool, options)}"]
+
+
+def _following(pool: CandidatePool, options: GuardOptions) -> str:
+    """What to run next; where a row has nothing left, the guard that leaves such rows out."""
+    n_without = int((pool.n_eligible < 2).sum())
+    if not n_without:
+        return filter_command(options.out or options.pool, pool)
+    return (
+        f"{n_without:,} rows have no negative left and cannot be filtered: the same command with --min-negatives 2 and "
+        "another --out leaves them out"
+    )
 
 
 def _too_many(counts: GuardCounts) -> list[str]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from swag_af.data.pool.pool import View
-from swag_af.data.text.lexical import lexical_pairs
+from swag_af.data.text.lexical import has_content, lexical_pairs
 
 
 @dataclass(kw_only=True)
@@ -14,7 +14,8 @@ class WordsGuard:
     """The share of the words and letter triples of gold or of the ending that the other has, from 0 to 1.
 
     Of the one that has fewer: an ending that says no more than gold is right wherever gold is. Endings alone are
-    compared, since all of a row begin alike.
+    compared, since all of a row begin alike. 0 where one of the two has no word but such as *of* and *are*: those stand
+    in anything.
     """
 
     name: ClassVar[str] = "words"
@@ -26,4 +27,8 @@ class WordsGuard:
         """(n, m) float32 similarities."""
         n, m = view.shape
         golds = [context.gold for context in view.contexts for _ in range(m)]
-        return lexical_pairs(golds, [text for texts in view.texts for text in texts]).reshape(n, m)
+        endings = [text for texts in view.texts for text in texts]
+        made = lexical_pairs(golds, endings)
+        told = {text: has_content(text) for text in {*golds, *endings}}
+        made[[told[gold] != told[ending] for gold, ending in zip(golds, endings, strict=True)]] = 0
+        return made.reshape(n, m)

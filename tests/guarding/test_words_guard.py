@@ -4,7 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.context import Context
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.lexical import lexical_pairs, lexical_similarity
+from swag_af.guarding.words import WordsGuard
 
 TEXTS = st.lists(
     st.sampled_from(["", "the", "jumps", "jump", "over", "a", "dog", "dogs", "...", "über"]), max_size=6
@@ -22,3 +25,12 @@ def test_what_says_no_more_is_as_right_as_what_says_more() -> None:
     less, other = lexical_pairs(["takes a cup on the table."] * 2, ["takes a cup.", "walks to the door."])
     assert less > 0.9
     assert other < 0.3
+
+
+def test_a_function_word_alone_says_nothing() -> None:
+    contexts = [Context("What are they?", "", "they are symbiotic.", id=f"c{i}", video=f"v{i}") for i in range(2)]
+    pool = CandidatePool.from_texts(contexts, [["are.", "symbiotic."]] * 2, tagger="rules")
+    columns = np.tile(np.arange(3), (2, 1))
+    scores = WordsGuard().score(pool.view(np.arange(2), columns))
+    assert (scores[:, 1] == 0).all()
+    assert (scores[:, 2] > 0.6).all()
