@@ -131,6 +131,12 @@ def test_every_module_says_what_it_is_for(module: str) -> None:
     assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
 
 
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """pytest knows a file by its name alone, and refuses the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) == len(set(names))
+
+
 def test_every_folder_is_installed() -> None:
     listed = re.search(r"packages = \[(.+?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)
     assert listed is not None

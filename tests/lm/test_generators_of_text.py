@@ -371,7 +371,7 @@ MISTAKES = {
 def test_a_mistake_in_a_class_of_the_users_is_one_line(
     path: Path, tmp_path: Path, name: str, said: str, dry_run: bool
 ) -> None:
-    asked = options_for(path, tmp_path / "pool", generator=f"test_texts:{name}")
+    asked = options_for(path, tmp_path / "pool", generator=f"test_generators_of_text:{name}")
     with pytest.raises(SwagAfError, match=said) as raised:
         is_text(asked)
         estimate_texts(asked) if dry_run else generate(asked)
@@ -409,7 +409,7 @@ VAIN: dict[str, tuple[dict[str, Any], str]] = {
     "no device": ({"device": "cpu"}, "--device: ngram"),
     "twice": (
         {"generator": f"{WRITER}[temperature=0.7,max_tokens=9]", "max_tokens": 8, "text": TextOptions(temperature=0.9)},
-        "--max-tokens: max_tokens stands in test_texts:Writer.*; --temperature: .*too: give it once",
+        "--max-tokens: max_tokens stands in test_generators_of_text:Writer.*; --temperature: .*too: give it once",
     ),
     "in no words": ({"generator": "lstm", "text": TextOptions(normalise=False)}, "--normalise: not for lstm"),
 }
