@@ -8,15 +8,13 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.endpoints.contract import Abilities, Request
+from swag_af.endpoints.contract import MANY, Abilities, Request
 from swag_af.endpoints.probing import with_schema
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.seeding import rng_of
 
 IN_A_LIST = 8
 """Endings that are asked for in one text, where the prompt asks for lists."""
-AT_ONCE = 16
-"""Texts that are asked for in one request, where the server gives several."""
 TOKENS_A_TOKEN = 2
 """Tokens of a model's vocabulary to one of ours, about, with room to spare."""
 ROOM = 32
@@ -48,7 +46,7 @@ class Asking:
         They are numbered from `draw`. Each has a seed of its own, by its number, the context's words and `seed`, where
         the server takes one.
         """
-        at_once = AT_ONCE if self.abilities.many else 1
+        at_once = MANY if self.abilities.many else 1
         for number, first in enumerate(range(0, n_texts, at_once), start=draw):
             n = min(at_once, n_texts - first)
             body = self._about(context, min(n_endings, IN_A_LIST)) | ({"n": n} if n > 1 else {})

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from swag_af.endpoints.contract import Abilities
+from swag_af.endpoints.contract import MANY, Abilities
 from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.reporting.text import table
 
@@ -13,7 +13,7 @@ WORDS = {
     "echo_logprobs": "likelihoods of a given text by echo and logprobs",
     "prompt_logprobs": "likelihoods of a given text by prompt_logprobs",
     "answer_logprobs": "likelihoods of generated tokens",
-    "many": "several texts a request (n)",
+    "many": f"several texts a request (n = {MANY})",
     "json_schema": "answers kept to a JSON schema",
     "stop": "stop is accepted",
     "seed": "seed is accepted",
@@ -28,9 +28,7 @@ def probed_lines(abilities: Abilities, options: ProbeEndpointOptions) -> list[st
         return [json.dumps(asdict(abilities), ensure_ascii=False)]
     rows = [("tried", "works")]
     rows += [(words, "yes" if getattr(abilities, name) else "no") for name, words in WORDS.items()]
-    reads = (
-        "features --scorer works" if abilities.reads_prompts else "features --scorer does not: no likelihoods of texts"
-    )
+    reads = "works" if abilities.reads_prompts else "does not: no likelihoods of texts"
     return [
         f"{options.url}: model {abilities.model or 'without a name'}, answers limited by {abilities.limit}",
         "",

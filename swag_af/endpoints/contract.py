@@ -61,6 +61,10 @@ def _choice(choice: Mapping[str, Any]) -> Choice:
     return Choice(text if isinstance(text, str) else "", end if isinstance(end, str) else "")
 
 
+MANY = 16
+"""Texts that one request may ask for, at most."""
+
+
 @dataclass(frozen=True)
 class Abilities:
     """What a server was found to be able to do, by trying it."""
@@ -78,7 +82,7 @@ class Abilities:
     answer_logprobs: bool = False
     """The tokens that it generates come with log-probabilities."""
     many: bool = False
-    """`n` gives as many choices as were asked for."""
+    """`n` gives as many choices as were asked for, up to `MANY`; some servers take it up to a number of their own."""
     json_schema: bool = False
     """`response_format` with a JSON schema is kept to."""
     stop: bool = False

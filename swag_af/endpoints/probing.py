@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
-from swag_af.endpoints.contract import Abilities, Answer, Request
+from swag_af.endpoints.contract import MANY, Abilities, Answer, Request
 from swag_af.endpoints.likelihood import nats_of_answer, tokens_of_prompt
 
 
@@ -48,7 +48,7 @@ def probe(model: str, attempt: Try) -> Abilities:
         return bool(completions) and tokens_of_prompt(answer.body, _TEXT) is not None
 
     seeded = [tried(seed=7, temperature=1.0) for _ in range(2)]
-    several = tried(n=2, temperature=1.0)
+    several = tried(n=MANY, temperature=1.0)
     texts = [text for answer in (*seeded, several) for text in answer.texts]
     logprobs = {"logprobs": 1} if completions else {"logprobs": True}
     return Abilities(
@@ -58,7 +58,7 @@ def probe(model: str, attempt: Try) -> Abilities:
         echo_logprobs=read(echo=True, logprobs=1),
         prompt_logprobs=read(prompt_logprobs=0),
         answer_logprobs=bool(nats_of_answer(tried(**logprobs).body)),
-        many=len(several.texts) == 2,
+        many=len(several.texts) == MANY,
         json_schema=bool(chat) and _keeps_schema(attempt(with_schema(_asked(limit), _SCHEMA, "word"), is_hasty=True)),
         stop=not tried(stop=["\n"]).error,
         seed=not seeded[0].error,
