@@ -21,7 +21,7 @@ from swag_af.data.cache import VARIABLE
 from swag_af.data.progress import note
 
 MOST_BYTES = 2 * 2**30
-"""Of the file: 1.3 million vectors of 384 numbers."""
+"""Of the file: 1.2 million vectors of 384 numbers."""
 
 
 @dataclass
