@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -122,8 +123,8 @@ def test_what_another_added_meanwhile_is_known(tmp_path: Path) -> None:
         assert first.usage("m").n_requests == 4
 
 
-def endpoint_at(server: MockServer, path: Path | None = None, **options: object) -> Endpoint:
-    return Endpoint(server.url, EndpointOptions(**options), journal=path)  # type: ignore[arg-type]
+def endpoint_at(server: MockServer, path: Path | None = None, **options: Any) -> Endpoint:
+    return Endpoint(server.url, EndpointOptions(**options), journal=path)
 
 
 def test_an_answer_is_on_disk_before_it_is_given(tmp_path: Path) -> None:

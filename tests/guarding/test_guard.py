@@ -50,7 +50,8 @@ class EvenGuard:
 @pytest.fixture(autouse=True)
 def even(monkeypatch: pytest.MonkeyPatch) -> None:
     """The guard `even` has a name; blocks are small."""
-    monkeypatch.setitem(GUARDS.ours, "even", "test_guard:EvenGuard")  # type: ignore[index]
+    ours = dict(GUARDS.ours) | {"even": "test_guard:EvenGuard"}
+    monkeypatch.setitem(vars(GUARDS), "ours", ours)
     monkeypatch.setattr(scoring, "BLOCK_CANDIDATES", 64)
     monkeypatch.setattr(EvenGuard, "asked", [])
 

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ def says_four(text: str) -> bool | None:
     return None if "sees 7 " in text else "sees 4 " in text
 
 
-def fake(**settings: object) -> FakeServer:
-    return FakeServer(is_right=says_four, **settings)  # type: ignore[arg-type]
+def fake(**settings: Any) -> FakeServer:
+    return FakeServer(is_right=says_four, **settings)
 
 
 @pytest.fixture
