@@ -7,8 +7,8 @@ RUN is a run of `swag-af filter` over a pool of LM endings. Its contexts get thr
 other videos at random; the run's own, by Adversarial Filtering; Adversarial Matching at three values of lambda. All are
 audited on the same folds, those of the matching, within which answers are recycled, and compared by context.
 
-Also written are 30 questions of each way, drawn by seed, mixed and blind (`questions.md`), to be answered one by one
-(`answers.csv`: number, answer) before anybody looks into `key.json`.
+Each way is written as a set of questions of its own (`sets/`). So are 30 questions of each, drawn by seed, mixed and
+blind (`questions.md`), to be answered one by one (`answers.csv`: number, answer) before anybody looks into `key.json`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import numpy as np
 
 from swag_af.auditing.interval import interval, paired_difference
 from swag_af.auditing.probes.probe import probe
-from swag_af.data.files import write_json, write_text
+from swag_af.data.files import write_json, write_jsonl, write_text
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.rows import drawn_order
@@ -86,6 +86,17 @@ def questions_of(items: Items, wrong: Wrong, folds: np.ndarray, name: str) -> In
         options, gold = drawn_order((item.response, *texts))
         rows.append(Instance(item.context.id, item.context.sent1, options, gold, item.context.start, f"fold {fold}"))
     return Instances(tuple(rows), "choices", name=name)
+
+
+def release_side_by_side(sets: dict[str, Instances], out: Path) -> None:
+    """Every way as a file of questions of its own, `sets/WAY.jsonl`, the same contexts in the same order."""
+    for name, made in sets.items():
+        rows = [
+            {"id": one.id, "question": f"{one.context} {one.start}", "choices": one.options, "label": one.answer}
+            | {"fold": one.group}
+            for one in made.instances
+        ]
+        write_jsonl(out / "sets" / f"{name.replace(', lambda ', '-').replace(' ', '-')}.jsonl", rows)
 
 
 def audited(
@@ -161,6 +172,7 @@ def main() -> None:
         return
     items, folds, made, said = ways_of(open_run(options.run), options.out / "work", options.seed)
     sets = {name: questions_of(items, wrong, folds, name) for name, wrong in made.items()}
+    release_side_by_side(sets, options.out)
     write_questions(sets, options.out, options.seed)
     found = audited(sets, folds, items.groups, options.models, range(options.seeds))
     write_json(options.out / "ways.json", {"n": len(items), "relevance": said, "audits": found})
