@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from swag_af.data.pool.folder import check_finite
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 
 
 @dataclass(frozen=True)

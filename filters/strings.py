@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 
 Reading = Literal["second_sentence", "ending", "tokens"]
 Inputs = Literal["ending", "second", "full"]
