@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     guard        the false-negative guard: which negatives are kept
     assignments  (N, A) candidate indices, gold first
     folder       tables, shards, the manifest and the vocabulary
+    listing      the contexts in row order, few of them in memory
     rows         rows of text to tables, block by block
     sharing      which rows of texts share texts
     assembly     texts in memory to the parts of a pool

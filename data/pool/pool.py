@@ -28,6 +28,7 @@ from swag_af.data.pool.folder import (
     GUARD_TABLES,
     SHARDS,
     Limits,
+    Maps,
     Shard,
     check_finite,
     finish_pool,
@@ -39,6 +40,7 @@ from swag_af.data.pool.folder import (
     with_feature_names,
     write_shard,
 )
+from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
@@ -69,6 +71,7 @@ class CandidatePool:
         self.manifest = dict(manifest)
         self.path = path
         self._vocabulary = vocabulary
+        self._maps = Maps()
         self._add_shards(shards)
         self.n_candidates = int(self.manifest["n_candidates"])
         self._has_checked_features = False
@@ -104,7 +107,10 @@ class CandidatePool:
         check_record(manifest, PoolManifest, path / MANIFEST, "Make the pool again.")
         pool = cls(manifest, None, [], path)
         pool._add_shards(
-            [Shard(entry["n_rows"], path / SHARDS / entry["name"], limits=pool._limits) for entry in manifest["shards"]]
+            [
+                Shard(entry["n_rows"], path / SHARDS / entry["name"], limits=pool._limits, maps=pool._maps)
+                for entry in manifest["shards"]
+            ]
         )
         if len(pool) != manifest["n_rows"]:
             raise FormatError(
@@ -177,9 +183,9 @@ class CandidatePool:
         return Vocabulary.load(vocabulary_path(self.path, sha256), sha256)
 
     @cached_property
-    def contexts(self) -> list[Context]:
-        """The `N` contexts, in row order."""
-        return [context for shard in self._shards for context in shard.contexts]
+    def contexts(self) -> Contexts:
+        """The `N` contexts, in row order; few are in memory."""
+        return Contexts(self._shards)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -267,7 +273,8 @@ class CandidatePool:
         Reads all of them once: before work of hours, a fault is found in minutes. Tables that the pool lacks are no
         fault.
         """
-        _ = self.contexts
+        for _ in self.contexts:  # each line is checked as it is read
+            pass
         wanted = [table for table in self.tables if tables is None or table in tables]
         for shard in self._shards:
             for table in wanted:
@@ -414,7 +421,7 @@ class CandidatePool:
         shards = []
         for begin, shard in zip(self._offsets[:-1].tolist(), self._shards, strict=True):
             here = {name: array[begin : begin + shard.n_rows] for name, array in arrays.items()}
-            shards.append(Shard(shard.n_rows, shard.path, here, limits=self._limits))
+            shards.append(Shard(shard.n_rows, shard.path, here, limits=self._limits, maps=self._maps))
         return CandidatePool({**self.manifest, **changes, "tables": tables}, self._vocabulary, shards, self.path)
 
     def write_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -483,7 +490,8 @@ class CandidatePool:
             if numbers is not None and tables:
                 tables["groups"] = np.searchsorted(numbers, tables["groups"]).astype(tables["groups"].dtype)
             if tables:
-                yield [shard.contexts[row] for row in kept.tolist()], tables
+                contexts = shard.contexts
+                yield [contexts[row] for row in kept.tolist()], tables
 
 
 _OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")

@@ -4,7 +4,6 @@ A view holds numbers of rows and candidates, and reads a table of the pool when 
 what it asks of one, `Readable`.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +13,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import check_finite
+from swag_af.data.pool.listing import Contexts
 from swag_af.data.vocabulary import Vocabulary
 
 
@@ -29,7 +29,7 @@ class Readable(Protocol):
     def vocabulary(self) -> Vocabulary: ...
 
     @property
-    def contexts(self) -> Sequence[Context]: ...
+    def contexts(self) -> Contexts: ...
 
     @property
     def groups(self) -> np.ndarray: ...
@@ -116,7 +116,7 @@ class View:
     @cached_property
     def contexts(self) -> list[Context]:
         """The n contexts."""
-        return [self.pool.contexts[row] for row in self.rows]
+        return self.pool.contexts.of_rows(self.rows)
 
     @cached_property
     def texts(self) -> list[list[str]]:
