@@ -4,9 +4,9 @@
     python benchmarks/scale.py --parts simulation --timing POOL  # from the shard times of a pool of `swag-af generate`
     python benchmarks/scale.py --engines processes --parts overhead efficiency
 
-`overhead`: blocks of 128 contexts that take no time; what 2n of them take over n is that of n blocks, and
-stands without the start. `driver_ms` are CPU milliseconds of the process that sends and takes, which hold on a busy
-machine; `wall_ms` do not. Bytes are those of the pickled block and its result, for Slurm those of the files.
+`overhead`: blocks of 128 contexts that take no time, counted from the first result, so without the start. `driver_ms`
+are CPU milliseconds of the process that sends and takes, which hold on a busy machine; `wall_ms` do not. Bytes are
+those of the pickled block and its result, for Slurm those of the files.
 
 `efficiency`: blocks by one worker and by two, counted from the first result, so without the start. `wall` is half the
 ratio of the seconds, which needs two idle cores: `load` says how busy the machine was before. `cpu` needs none: CPU
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engines", nargs="+", default=list(ENGINES))
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
-    parser.add_argument("--blocks", type=int, default=200, help="blocks without work, and as many again")
+    parser.add_argument("--blocks", type=int, default=200, help="blocks without work")
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a block with work")
     parser.add_argument("--timing", type=Path, help="a pool of `generate`, whose shards say what they took")
     parser.add_argument("--contexts", type=int, default=100_000, help="of the simulated run")
@@ -83,35 +83,37 @@ def _overhead(engine: str, n: int) -> dict[str, Any]:
     """Milliseconds and bytes for each block beyond those of this process."""
     if engine.startswith("slurm"):
         return _overhead_of_tasks(engine)
-    here, there = [(_empty("local", n * times), _empty(engine, n * times)) for times in (1, 2)]
-    wall, cpu = ((there[1][i] - here[1][i] - there[0][i] + here[0][i]) / n * 1000 for i in (0, 1))
+    here, there = _empty("local", n), _empty(engine, n)
     block = blocks_of(1)[0]
     n_bytes = len(pickle.dumps(block)) + len(pickle.dumps(Work(0.0).open()(block)))
-    start = max(0.0, here[1][0] - wall * n / 1000)
-    return {"engine": engine, "wall_ms": wall, "driver_ms": cpu, "bytes": n_bytes, "start_seconds": start}
+    wall, driver = ((there[name] - here[name]) / n * 1000 for name in ("wall", "driver"))
+    return {"engine": engine, "wall_ms": wall, "driver_ms": driver, "bytes": n_bytes, "start_seconds": there["start"]}
 
 
-def _empty(engine: str, n: int) -> tuple[float, float]:
-    """Seconds, and CPU seconds of this process, for `n` blocks without work; the start included."""
-    begun, cpu = time.perf_counter(), time.process_time()
-    workers = 2 if engine == "processes" else 1  # one process is never started: this one does the work
-    with run_blocks(Work(0.0), blocks_of(n), workers=workers, engine=EngineOptions(engine)) as results:
+def _empty(engine: str, n: int) -> dict[str, float]:
+    """Seconds until the first block is done, and seconds and driver's CPU seconds of `n` more, all without work."""
+    workers, begun = 2 if engine == "processes" else 1, time.perf_counter()  # one process is never started
+    with run_blocks(Work(0.0), blocks_of(n + 1), workers=workers, engine=EngineOptions(engine)) as results:
+        next(results)
+        first, cpu = time.perf_counter(), time.process_time()
         assert sum(1 for _ in results) == n
-    return time.perf_counter() - begun, time.process_time() - cpu
+        last = time.perf_counter()
+        return {"start": first - begun, "wall": last - first, "driver": time.process_time() - cpu}
 
 
 def _overhead_of_tasks(engine: str) -> dict[str, Any]:
     """The same where blocks are done by tasks that start a process each: for each task, of one block."""
-    n, back = CHUNKS, Path.cwd()
+    n, back = CHUNKS - 1, Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            wall, cpu = _empty(engine, n)
+            took = _empty(engine, n)
             files = [path.stat().st_size for path in SLURM_FOLDER.rglob("*") if path.is_file()]
         finally:
             os.chdir(back)
-    row = {"wall_ms": wall / n * 1000, "driver_ms": cpu / n * 1000, "bytes": sum(files) // n, "start_seconds": 0.0}
-    return {"engine": engine, **row, "a_block_is": "a task"}
+    wall, driver = (took[name] / n * 1000 for name in ("wall", "driver"))
+    row = {"engine": engine, "wall_ms": wall, "driver_ms": driver, "bytes": sum(files) // CHUNKS}
+    return row | {"start_seconds": took["start"], "a_block_is": "a task"}
 
 
 def _efficiency(engine: str, kind: Any, seconds: float, n: int = 12) -> dict[str, Any]:
