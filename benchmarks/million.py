@@ -95,7 +95,10 @@ def _measured(step: str, folder: Path, n: int, k: int, epochs: int) -> dict[str,
 
 
 def _make(folder: Path, n: int, k: int, epochs: int) -> None:
-    """`n` rows of `k` random endings, five rows a video; each shard has the rows of the first, in another order."""
+    """`n` rows of `k` random endings, five rows a video; each shard has the rows of the first, in another order.
+
+    So rows repeat from shard to shard: memory and seconds can be measured on such a pool, accuracies cannot.
+    """
     if (folder / "manifest.json").exists():
         return
     rng, most, entries = np.random.default_rng(0), SHARD_CANDIDATES // k, []
