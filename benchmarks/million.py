@@ -31,8 +31,7 @@ from swag_af.data.context import Context
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters.members import BagOfWordsFilter, MLPFilter
-from swag_af.filters.neural import NeuralFilter
+from swag_af.filters.registry import make_filter
 
 SHARD_CANDIDATES = 1 << 18
 """Candidates of a shard, as in the pools of `swag-af pool`."""
@@ -152,15 +151,16 @@ def _sample(folder: Path, n: int, k: int, epochs: int) -> None:
 
 
 def _filter_mlp(folder: Path, n: int, k: int, epochs: int) -> dict[str, float]:
-    return _filtered(folder, MLPFilter(max_epochs=epochs))
+    return _filtered(folder, "mlp", epochs)
 
 
 def _filter_bow(folder: Path, n: int, k: int, epochs: int) -> dict[str, float]:
-    return _filtered(folder, BagOfWordsFilter(max_epochs=epochs))
+    return _filtered(folder, "bow", epochs)
 
 
-def _filtered(folder: Path, filter: NeuralFilter) -> dict[str, float]:
+def _filtered(folder: Path, name: str, epochs: int) -> dict[str, float]:
     """One iteration; the share of its seconds that the fit took, and of the candidates that were scored."""
+    filter = make_filter(name, max_epochs=epochs)
     run = filter_pool(CandidatePool.open(folder), filter, AFOptions(iterations=1))
     timing, record = run.timing[0], run.log[0]
     return {"fit_share": timing.fit_seconds / timing.seconds, "scored_share": record.scored_share}
