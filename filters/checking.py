@@ -8,7 +8,8 @@ from swag_af.data.context import Context
 from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.errors import ContractError
 from swag_af.data.pool.folder import FEATURES
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.filters.contract import Filter
 
 N_ROWS, N_COLUMNS = 48, 5

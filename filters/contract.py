@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 
 
 @runtime_checkable

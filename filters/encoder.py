@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.frozen import FrozenEncoder
 from swag_af.filters.strings import Inputs, check_inputs, sides_of

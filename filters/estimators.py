@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.filters.characters import character_counts
 from swag_af.filters.strings import READINGS, Reading, endings
 
@@ -102,6 +102,10 @@ class SklearnFilter:
         return examples
 
 
+MOST_FITTED = 100_000
+"""Rows that a regression on n-grams learns from, at most: with ten candidates each about 2 GB of counts."""
+
+
 @dataclass(kw_only=True)
 class _Counted(ABC):
     """What `NgramFilter` and `CharFilter` share: a logistic regression on counts that a subclass makes."""
@@ -114,8 +118,13 @@ class _Counted(ABC):
     _filter: SklearnFilter | None = field(default=None, init=False, repr=False, compare=False)
 
     def fit(self, view: View, *, rng: np.random.Generator) -> None:
-        """Train on gold against the other columns; raises InputError for fewer than 2 candidates a row."""
+        """Train on gold against the other columns; raises InputError for fewer than 2 candidates a row.
+
+        Of more than `MOST_FITTED` rows so many are drawn: the counts of all would be in memory at once.
+        """
         filter = self._make_filter()
+        if len(view) > MOST_FITTED:
+            view = view.take(np.sort(rng.choice(len(view), MOST_FITTED, replace=False)))
         filter.fit(view, rng=rng)
         self._filter = filter
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.filters.strings import second_sentence_tokens
 
 

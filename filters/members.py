@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.tags import TAGS
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, Network, PerplexityMLP, PosLSTM

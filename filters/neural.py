@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of

@@ -4,13 +4,16 @@ Letters: `q` sequences (n rows x m candidates, row by row), `T` tokens of the lo
 Gathers and pads without a Python step per candidate; computes nothing that is learned.
 """
 
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from swag_af.data.pool.folder import check_finite
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 
 
 @dataclass(frozen=True)
@@ -76,30 +79,76 @@ class Batch:
 def sequences_of(view: View, *, words: bool, features: bool, tags: bool = False) -> Sequences:
     """The n * m sequences of a view; reads only the tables asked for. Raises InputError for NaN features.
 
-    `tags` are read where the pool has them in context; otherwise the vocabulary's stand.
+    `tags` are read where the pool has them in context; otherwise the vocabulary's stand. The view is read some rows at
+    a time, and tensors of more than `MOST_IN_MEMORY` bytes are in a file, so that memory does not grow with n.
     """
     n, m = view.shape
+    parts = _parts(view)
+    lengths, start_lengths = room((n * m,), np.int64), room((n * m,), np.int64)
+    lengths[:] = start_lengths[:] = 1
     tensors: dict[str, torch.Tensor | None] = {"words": None, "features": None, "tags": None}
-    start_lengths = lengths = np.ones(n * m, np.int64)
     if words:
-        lengths = np.maximum(view.start_lengths[:, None] + view.lengths, 1).reshape(-1)
-        start_lengths = np.repeat(view.start_lengths, m)
-        tensors["words"] = torch.from_numpy(_second_sentences(view, view.starts, view.tokens))
+        for part, here in _with_places(parts):
+            start_lengths[here] = np.repeat(part.start_lengths, m)
+            lengths[here] = np.maximum(part.start_lengths[:, None] + part.lengths, 1).reshape(-1)
+        width = int(lengths.max(initial=1))
+        tensors["words"] = _filled(parts, width, np.int32, lambda part: _merged(part, part.starts, part.tokens, width))
         if tags and "tags" in view.pool.tables:
-            tensors["tags"] = torch.from_numpy(_second_sentences(view, view.start_tags, view.tags))
+            tensors["tags"] = _filled(
+                parts, width, np.int32, lambda part: _merged(part, part.start_tags, part.tags, width)
+            )
     if features:
-        check_finite(view.features, "features")
-        flat = view.features.reshape(n * m, -1).astype(np.float32, copy=False)  # (q, F)
-        tensors["features"] = torch.from_numpy(flat)
+        tensors["features"] = _filled(parts, parts[0].features.shape[2], np.float32, _flat_features)
     return Sequences(lengths=torch.from_numpy(lengths), start_lengths=torch.from_numpy(start_lengths), **tensors)
 
 
-def _second_sentences(view: View, starts: np.ndarray, endings: np.ndarray) -> np.ndarray:
-    """(q, T) int32 of what `starts` (n, S) and `endings` (n, m, L) say of each token, 0 beyond each length."""
+READ_AT_ONCE = 1 << 16
+"""Sequences that are read from the pool together."""
+
+MOST_IN_MEMORY = 1 << 27
+"""Bytes of a tensor of sequences; a larger one is in a file, whose pages the system takes back when it needs them."""
+
+
+def room(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of zeros: in memory, or mapped from a file without a name in the folder for temporary ones."""
+    if int(np.prod(shape)) * np.dtype(dtype).itemsize <= MOST_IN_MEMORY:
+        return np.zeros(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype, mode="w+", shape=shape)
+
+
+def _parts(view: View) -> list[View]:
+    n_parts = max(1, -(-view.columns.size // READ_AT_ONCE))
+    return [view] if n_parts == 1 else [view.take(rows) for rows in np.array_split(np.arange(len(view)), n_parts)]
+
+
+def _with_places(parts: Sequence[View]) -> Iterator[tuple[View, slice]]:
+    """Each part of a view and the places of its sequences. A view keeps what it has read, so many are read anew."""
+    at = 0
+    for part in parts:
+        yield part if len(parts) == 1 else part.take(np.arange(len(part))), slice(at, at + part.columns.size)
+        at += part.columns.size
+
+
+def _filled(parts: Sequence[View], width: int, dtype: Any, of_part: Callable[[View], np.ndarray]) -> torch.Tensor:
+    """(q, width) of what `of_part` makes of each part."""
+    table = room((sum(part.columns.size for part in parts), width), dtype)
+    for part, here in _with_places(parts):
+        table[here] = of_part(part)
+    return torch.from_numpy(table)
+
+
+def _flat_features(view: View) -> np.ndarray:
+    """(q, F)."""
+    check_finite(view.features, "features")
+    return view.features.reshape(view.columns.size, -1)
+
+
+def _merged(view: View, starts: np.ndarray, endings: np.ndarray, width: int) -> np.ndarray:
+    """(q, width) int32 of what `starts` (n, S) and `endings` (n, m, L) say of each token, 0 beyond each length."""
     n, m = view.shape
     begin = view.start_lengths[:, None]  # (n, 1)
     total = begin + view.lengths  # (n, m)
-    width = max(int(total.max(initial=1)), 1)
     at = np.arange(width)
     merged = np.zeros((n, m, width), np.int32)
     merged[(at >= begin[:, :, None]) & (at < total[:, :, None])] = endings[

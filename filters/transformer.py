@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.progress import note
 from swag_af.filters.neural import cross_entropy, stopping_split
 from swag_af.filters.pretrained import (

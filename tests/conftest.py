@@ -18,7 +18,8 @@ from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.context import Context
 from swag_af.data.pool.folder import FEATURES
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.filters import registry

@@ -6,11 +6,13 @@ Reading order (each file imports only those named before it):
     guard        the false-negative guard: which negatives are kept
     assignments  (N, A) candidate indices, gold first
     folder       tables, shards, the manifest and the vocabulary
+    listing      the contexts in row order, few of them in memory
     rows         rows of text to tables, block by block
     sharing      which rows of texts share texts
     assembly     texts in memory to the parts of a pool
     spool        rows that wait in files until the vocabulary is known
-    pool         `CandidatePool`, and the views that filters read
+    view         some candidates of some rows, which filters read
+    pool         `CandidatePool`
     guarded      what guards say of a pool's candidates: marks and rates
     drafts       an unfinished shard, one file per row
     columns      what the columns of a row mean: SWAG's, HellaSwag's, your own

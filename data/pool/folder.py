@@ -15,9 +15,9 @@ with these tables and without, so that a run made before can be read, though not
 
 import hashlib
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,9 +27,11 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
+    parse_json,
     read_array,
     read_json,
     read_jsonl,
+    read_lines,
     read_manifest,
     remove_leftovers,
     replacing,
@@ -191,6 +193,27 @@ def extremes(array: np.ndarray) -> tuple[int, int]:
     return (min(low for low, _ in pairs), max(high for _, high in pairs)) if pairs else (0, 0)
 
 
+class Maps:
+    """Tables mapped into memory, those that were used last.
+
+    Each keeps a file open, of which systems allow a process about a thousand: a pool of a million rows has more tables.
+    """
+
+    def __init__(self, most: int = 256):
+        self._most = most
+        self._kept: OrderedDict[tuple[Path, str], np.ndarray] = OrderedDict()
+
+    def load(self, folder: Path, table: str) -> np.ndarray:
+        """The table of the shard in `folder`."""
+        array = self._kept.pop((folder, table), None)
+        if array is None:
+            array = read_array(folder / f"{table}.npy", mode="r")
+        self._kept[folder, table] = array
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return array
+
+
 class Shard:
     """Consecutive rows of a pool: a folder on disk, or arrays in memory."""
 
@@ -201,6 +224,7 @@ class Shard:
         arrays: Mapping[str, np.ndarray] | None = None,
         contexts: list[Context] | None = None,
         limits: "Callable[[], Limits] | None" = None,
+        maps: Maps | None = None,
     ):
         self.n_rows = n_rows
         self.path = path
@@ -208,31 +232,53 @@ class Shard:
         self._contexts = contexts
         self._limits = limits
         """The sizes that tables in files are checked against when they are first used."""
+        self._maps = maps or Maps()
+        """What is open of all shards of a pool."""
+        self._checked: set[str] = set()
 
-    @cached_property
+    @property
     def contexts(self) -> list[Context]:
-        """The contexts of these rows."""
+        """The contexts of these rows, read anew each time from a shard on disk."""
         if self._contexts is not None:
             return self._contexts
-        assert self.path is not None
-        file = self.path / "contexts.jsonl"
+        file = self._contexts_file
         made = [parse_record(line, Context, f"{file}, line {n}", _ANEW) for n, line in read_jsonl(file)]
         if len(made) != self.n_rows:
             raise FormatError(f"{file}: {len(made):,} contexts where the manifest has {self.n_rows:,}. {_ANEW}")
         return made
 
+    def some_contexts(self, rows: Sequence[int]) -> list[Context]:
+        """The contexts of `rows`; of those on disk no others are parsed."""
+        if self._contexts is not None:
+            return [self._contexts[row] for row in rows]
+        file, wanted = self._contexts_file, set(rows)
+        lines = enumerate((number, line) for number, line in read_lines(file) if line.strip())
+        made = {
+            row: parse_record(parse_json(line, file, number), Context, f"{file}, line {number}", _ANEW)
+            for row, (number, line) in lines
+            if row in wanted
+        }
+        if len(made) < len(wanted):
+            raise FormatError(f"{file}: fewer contexts than the manifest's {self.n_rows:,}. {_ANEW}")
+        return [made[row] for row in rows]
+
+    @property
+    def _contexts_file(self) -> Path:
+        assert self.path is not None
+        return self.path / "contexts.jsonl"
+
     def load(self, table: str) -> np.ndarray:
         """The memory-mapped table of these rows."""
-        if table not in self._arrays:
-            assert self.path is not None
-            file = self.path / f"{table}.npy"
-            array = read_array(file, mode="r")
-            if self._limits is not None:
-                fault = table_fault(table, array, self.n_rows, self._limits())
-                if fault := fault or self._beyond(table, array):
-                    raise FormatError(f"{file}: damaged ({fault}). {_ANEW}")
-            self._arrays[table] = array
-        return self._arrays[table]
+        if table in self._arrays:
+            return self._arrays[table]
+        assert self.path is not None
+        array = self._maps.load(self.path, table)
+        if self._limits is not None and table not in self._checked:
+            fault = table_fault(table, array, self.n_rows, self._limits())
+            if fault := fault or self._beyond(table, array):
+                raise FormatError(f"{self.path / table}.npy: damaged ({fault}). {_ANEW}")
+            self._checked.add(table)
+        return array
 
     def _beyond(self, table: str, array: np.ndarray) -> str:
         """Which values of the table `array` lie beyond the end of another table; empty if none do."""

@@ -28,6 +28,7 @@ from swag_af.data.pool.folder import (
     GUARD_TABLES,
     SHARDS,
     Limits,
+    Maps,
     Shard,
     check_finite,
     finish_pool,
@@ -39,6 +40,8 @@ from swag_af.data.pool.folder import (
     with_feature_names,
     write_shard,
 )
+from swag_af.data.pool.listing import Contexts
+from swag_af.data.pool.view import View
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
 from swag_af.data.vocabulary import Vocabulary
@@ -68,6 +71,7 @@ class CandidatePool:
         self.manifest = dict(manifest)
         self.path = path
         self._vocabulary = vocabulary
+        self._maps = Maps()
         self._add_shards(shards)
         self.n_candidates = int(self.manifest["n_candidates"])
         self._has_checked_features = False
@@ -103,7 +107,10 @@ class CandidatePool:
         check_record(manifest, PoolManifest, path / MANIFEST, "Make the pool again.")
         pool = cls(manifest, None, [], path)
         pool._add_shards(
-            [Shard(entry["n_rows"], path / SHARDS / entry["name"], limits=pool._limits) for entry in manifest["shards"]]
+            [
+                Shard(entry["n_rows"], path / SHARDS / entry["name"], limits=pool._limits, maps=pool._maps)
+                for entry in manifest["shards"]
+            ]
         )
         if len(pool) != manifest["n_rows"]:
             raise FormatError(
@@ -176,9 +183,9 @@ class CandidatePool:
         return Vocabulary.load(vocabulary_path(self.path, sha256), sha256)
 
     @cached_property
-    def contexts(self) -> list[Context]:
-        """The `N` contexts, in row order."""
-        return [context for shard in self._shards for context in shard.contexts]
+    def contexts(self) -> Contexts:
+        """The `N` contexts, in row order; few are in memory."""
+        return Contexts(self._shards)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -266,7 +273,8 @@ class CandidatePool:
         Reads all of them once: before work of hours, a fault is found in minutes. Tables that the pool lacks are no
         fault.
         """
-        _ = self.contexts
+        for _ in self.contexts:  # each line is checked as it is read
+            pass
         wanted = [table for table in self.tables if tables is None or table in tables]
         for shard in self._shards:
             for table in wanted:
@@ -373,7 +381,7 @@ class CandidatePool:
             at = pairs[here] - [self._offsets[i], 0]
             self._shards[i].write("features", at[:, 0], at[:, 1], which, values[here])
 
-    def view(self, rows: np.ndarray, columns: np.ndarray) -> "View":
+    def view(self, rows: np.ndarray, columns: np.ndarray) -> View:
         """The candidates `columns` (n, m) of `rows` (n,); each table is read when it is first used."""
         return View(self, np.asarray(rows), np.asarray(columns))
 
@@ -413,7 +421,7 @@ class CandidatePool:
         shards = []
         for begin, shard in zip(self._offsets[:-1].tolist(), self._shards, strict=True):
             here = {name: array[begin : begin + shard.n_rows] for name, array in arrays.items()}
-            shards.append(Shard(shard.n_rows, shard.path, here, limits=self._limits))
+            shards.append(Shard(shard.n_rows, shard.path, here, limits=self._limits, maps=self._maps))
         return CandidatePool({**self.manifest, **changes, "tables": tables}, self._vocabulary, shards, self.path)
 
     def write_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -482,97 +490,8 @@ class CandidatePool:
             if numbers is not None and tables:
                 tables["groups"] = np.searchsorted(numbers, tables["groups"]).astype(tables["groups"].dtype)
             if tables:
-                yield [shard.contexts[row] for row in kept.tolist()], tables
+                contexts = shard.contexts
+                yield [contexts[row] for row in kept.tolist()], tables
 
 
 _OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")
-
-
-class View:
-    """`n` rows x `m` candidates of a pool, what a filter fits on and scores. Tables are read when first used.
-
-    Letters: `n` rows, `m` candidates a row, `L` tokens an ending, `S` tokens a start, `F` features.
-    """
-
-    def __init__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray):
-        if columns.ndim != 2 or rows.shape != columns.shape[:1]:
-            raise InputError(f"a view takes rows (n,) and columns (n, m), not {rows.shape} and {columns.shape}.")
-        self.pool = pool
-        self.rows = rows
-        self.columns = columns
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """`(n, m)`."""
-        return self.columns.shape[0], self.columns.shape[1]
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The token types behind `tokens` and `starts`."""
-        return self.pool.vocabulary
-
-    @cached_property
-    def tokens(self) -> np.ndarray:
-        """(n, m, L) token ids of the endings, 0 beyond each length."""
-        return self.pool.gather("tokens", self.rows, self.columns)
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """(n, m) tokens in each ending."""
-        return self.pool.gather("lengths", self.rows, self.columns).astype(np.int64)
-
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """(n, S) token ids of the starts, 0 beyond each length."""
-        return self.pool.gather("starts", self.rows)
-
-    @cached_property
-    def start_lengths(self) -> np.ndarray:
-        """(n,) tokens in each start."""
-        return self.pool.gather("start_lengths", self.rows).astype(np.int64)
-
-    @cached_property
-    def tags(self) -> np.ndarray:
-        """(n, m, L) codes of the endings' tags in context, 0 beyond each length; only where the pool has the table."""
-        return self.pool.gather("tags", self.rows, self.columns)
-
-    @cached_property
-    def start_tags(self) -> np.ndarray:
-        """(n, S) codes of the starts' tags, likewise."""
-        return self.pool.gather("start_tags", self.rows)
-
-    @cached_property
-    def features(self) -> np.ndarray:
-        """(n, m, F) float32 features; raises InputError when one of them is not finite."""
-        features = self.pool.gather("features", self.rows, self.columns)
-        check_finite(features, f"{self.pool.path or 'this pool'}", rows=self.rows)
-        return features
-
-    @cached_property
-    def groups(self) -> np.ndarray:
-        """(n,) numbers that are equal for rows that no split should separate (`CandidatePool.groups`)."""
-        return self.pool.groups[self.rows]
-
-    @cached_property
-    def contexts(self) -> list[Context]:
-        """The n contexts."""
-        return [self.pool.contexts[row] for row in self.rows]
-
-    @cached_property
-    def texts(self) -> list[list[str]]:
-        """n lists of m endings."""
-        return [
-            [self.pool.text(int(row), int(column)) for column in columns]
-            for row, columns in zip(self.rows, self.columns, strict=True)
-        ]
-
-    def take(self, index: np.ndarray) -> "View":
-        """The view of the rows at positions `index`."""
-        return View(self.pool, self.rows[index], self.columns[index])
-
-    def permute(self, order: np.ndarray) -> "View":
-        """The same rows with their candidates in another order; `order` is (n, m)."""
-        return View(self.pool, self.rows, np.take_along_axis(self.columns, order, axis=1))

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.data.text.ragged import joined
 from swag_af.filters.neural import FitSettings, stopping_size

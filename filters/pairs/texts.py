@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import torch
 
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.text.ragged import distinct, joined, stacked, unpadded
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import UNK

@@ -38,13 +38,23 @@ class Fitting(Protocol):
 
 
 class FreshFitting:
-    """A fresh split and a fresh fit in every iteration."""
+    """A fresh split and a fresh fit in every iteration, on `most` rows at most."""
 
-    def __init__(self, pool: CandidatePool, schedule: Sequence[Filter], groups: np.ndarray, n_test: int):
-        self.pool, self.schedule, self.groups, self.n_test = pool, schedule, groups, n_test
+    def __init__(
+        self,
+        pool: CandidatePool,
+        schedule: Sequence[Filter],
+        groups: np.ndarray,
+        n_test: int,
+        most: int | None = None,
+    ):
+        self.pool, self.schedule, self.groups, self.n_test, self.most = pool, schedule, groups, n_test, most
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        return hold_out(self.groups, self.n_test, rng=rng)
+        train, test = hold_out(self.groups, self.n_test, rng=rng)
+        if self.most is not None and self.most < len(train):
+            train = np.sort(rng.choice(train, self.most, replace=False))
+        return train, test
 
     def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
         filter = filter_of(self.schedule, iteration)

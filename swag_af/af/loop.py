@@ -138,7 +138,7 @@ class _Loop:
     def fitting(self, run: Run) -> Fitting:
         """How the iterations of `run` come by split and filter."""
         if self.options.splits == "fresh":
-            return FreshFitting(run.pool, self.schedule, self.groups, self.n_test)
+            return FreshFitting(run.pool, self.schedule, self.groups, self.n_test, self.options.most_fitted)
         folds = fixed_folds(self.groups, self.options.test_share, seed=self.options.seed)
         return FixedFitting(run.pool, self.schedule, folds, run.path, run.n_finished)
 

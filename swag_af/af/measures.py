@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.filters.contract import Filter
 
 

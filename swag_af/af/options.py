@@ -36,6 +36,9 @@ class AFOptions:
     """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
     1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
     time, and other questions (docs/PERFORMANCE.md)."""
+    most_fitted: int | None = None
+    """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
+    given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None
@@ -54,6 +57,14 @@ class AFOptions:
                 (self.n_negatives < 1, f"--n-negatives {self.n_negatives}: at least 1"),
                 (self.n_easy < 1, f"--n-easy {self.n_easy}: at least 1"),
                 (not 0 < self.test_share < 1, f"--test-share {self.test_share}: between 0 and 1"),
+                (
+                    self.most_fitted is not None and self.most_fitted < 2,
+                    f"--most-fitted {self.most_fitted}: at least 2",
+                ),
+                (
+                    self.most_fitted is not None and self.splits == "fixed",
+                    "--most-fitted is for --splits fresh: a filter that learns on needs the same contexts again",
+                ),
                 (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
                 (self.window < 1, f"--window {self.window}: at least 1"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),

@@ -10,6 +10,7 @@ Letters: `n` held-out rows, `K` candidates a row, `A` assigned (gold first).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -106,8 +107,48 @@ def replace(
 ) -> Replacements:
     """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
 
-    Candidates that are `flagged` (n, K) do not enter, and are not scored.
+    Candidates that are `flagged` (n, K) do not enter, and are not scored. Rows are independent, and are looked at some
+    at a time: orders of candidates take 8 bytes each.
     """
+    parts = np.array_split(np.arange(len(assignment)), max(1, -(-keys.candidates.size // ORDERED_AT_ONCE)))
+    done = []
+    for rows in parts:
+        here = partial(_score_part, score, rows)
+        mine, kept = Keys(keys.easy[rows], keys.candidates[rows]), None if flagged is None else flagged[rows]
+        done.append(_replace_part(assignment[rows], assigned_scores[rows], counts[rows], here, mine, policy, kept))
+    return _joined(done, parts)
+
+
+ORDERED_AT_ONCE = 1 << 22
+"""Candidates whose orders are in memory together."""
+
+
+def _score_part(score: Score, part: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The scores of rows that are counted within `part` (p,) of all rows."""
+    return score(part[rows], columns)
+
+
+def _joined(done: list[Replacements], parts: list[np.ndarray]) -> Replacements:
+    """One result of those of `parts` of the rows."""
+    first = [np.array([rows[0] if len(rows) else 0, 0, 0], np.int32) for rows in parts]
+    return Replacements(
+        np.concatenate([part.assignment for part in done]),
+        np.concatenate([part.changes + begin for part, begin in zip(done, first, strict=True)]),
+        sum(part.n_easy for part in done),
+        sum(part.n_scored for part in done),
+        sum(part.n_unassigned for part in done),
+    )
+
+
+def _replace_part(
+    assignment: np.ndarray,
+    assigned_scores: np.ndarray,
+    counts: np.ndarray,
+    score: Score,
+    keys: Keys,
+    policy: Policy,
+    flagged: np.ndarray | None,
+) -> Replacements:
     easy = assigned_scores[:, 1:] < assigned_scores[:, :1]  # (n, A - 1)
     slots, thresholds = _leaving(assigned_scores, easy, keys.easy, policy)  # (n, n_easy) each
     outside = _outside(assignment, counts, keys.candidates, flagged)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.contracts import broken, constructor_fault, factory_of
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.filters.checking import N_COLUMNS, N_ROWS, small_pool
 from swag_af.guarding.contract import Guard
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.errors import ContractError, InputError
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.registry import Registry
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import parse_names

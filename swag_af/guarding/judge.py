@@ -7,7 +7,7 @@ import numpy as np
 
 from swag_af.data.context import phrase
 from swag_af.data.files import sha256_json
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.endpoints.contract import Asker
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.judge.answers import Tally

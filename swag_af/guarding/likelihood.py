@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from swag_af.data.pool.folder import FEATURES
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 
 
 @dataclass(kw_only=True)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.text.lexical import has_content, lexical_pairs
 
 

@@ -11,7 +11,8 @@ from swag_af.af.fitting import WARM, fixed_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 

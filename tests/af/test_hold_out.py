@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from swag_af.af.loop import filter_pool, n_swaps
 from swag_af.af.options import AFOptions, with_policy
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import check_split, hold_out
 
@@ -46,6 +47,61 @@ def test_contexts_without_a_video_are_groups_of_their_own():
     groups = pool.groups
     assert groups[0] == groups[2] != groups[1] == groups[3]
     assert len({*groups}) == 4
+
+
+def test_fits_learn_from_so_many_rows_at_most_and_all_held_out_ones_are_scored(pool):
+    class Watcher(FeatureFilter):
+        fitted, scored = [], []
+
+        def fit(self, view, *, rng):
+            self.fitted.append(view.rows)
+            super().fit(view, rng=rng)
+
+        def score(self, view):
+            self.scored.append(view.rows)
+            return super().score(view)
+
+    def held_out(most_fitted):
+        Watcher.fitted, Watcher.scored = [], []
+        run = filter_pool(pool, Watcher(), AFOptions(iterations=3, n_negatives=3, most_fitted=most_fitted))
+        assert not any(np.intersect1d(pool.groups[a], pool.groups[run_rows(run, i)]).size for i, a in numbered())
+        return [record.n_test for record in run.log], [len(rows) for rows in Watcher.fitted], Watcher.fitted
+
+    def numbered():
+        return list(enumerate(Watcher.fitted))
+
+    def run_rows(run, i):
+        return np.unique(run.replacements[i][:, 0])
+
+    n_test, n_fitted, _ = held_out(None)
+    assert all(fitted + tested == len(pool) for fitted, tested in zip(n_fitted, n_test, strict=True))
+    assert held_out(len(pool))[:2] == (n_test, n_fitted)
+    few = held_out(10)
+    assert few[:2] == (n_test, [10] * 3)
+    assert all(np.array_equal(np.unique(rows), rows) for rows in few[2])
+    assert all(np.array_equal(a, b) for a, b in zip(held_out(10)[2], few[2], strict=True))
+    assert not np.array_equal(few[2][0], few[2][1])
+
+
+def test_a_run_goes_on_with_the_limit_that_it_began_with(pool, tmp_path):
+    def limited(most_fitted, iterations):
+        options = AFOptions(iterations=iterations, n_negatives=3, most_fitted=most_fitted)
+        return filter_pool(pool, FeatureFilter(), options, out=tmp_path / "run")
+
+    limited(10, 1)
+    with pytest.raises(InputError, match=r"most_fitted \(10, now None\)"):
+        limited(None, 2)
+    assert limited(10, 2).n_finished == 2
+    manifest = read_json(tmp_path / "run" / "manifest.json")
+    del manifest["options"]["most_fitted"]  # as before there was a limit
+    write_json(tmp_path / "run" / "manifest.json", manifest)
+    assert limited(None, 3).n_finished == 3
+
+
+@pytest.mark.parametrize("more", [{"most_fitted": 1}, {"most_fitted": 9, "splits": "fixed"}])
+def test_odd_limits_are_told_in_one_line(more):
+    with pytest.raises(InputError, match="--most-fitted"):
+        AFOptions(**more)
 
 
 def test_the_loop_never_measures_a_video_that_it_fitted_on(pool):

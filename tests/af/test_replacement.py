@@ -1,10 +1,13 @@
 """The replacement rule: the fast walk against the slow reference, and what no iteration may break."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.af import replacement
 from swag_af.af.replacement import Keys, Policy, draw_keys, replace, replace_row
 from swag_af.data.pool.assignments import check_assignment, random_assignment
 
@@ -51,6 +54,19 @@ def test_walk_equals_the_reference_row_by_row(case, rule, pick):
             scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], Policy(n_easy, rule, pick)
         )
         np.testing.assert_array_equal(got[i], expected)
+
+
+@pytest.mark.parametrize("pick", PICKS)
+@given(case=cases(), at_once=st.sampled_from([1, 100]))
+@settings(max_examples=60, deadline=None)
+def test_rows_looked_at_some_at_a_time_give_the_same(case, pick, at_once):
+    whole = run(case, "paper", pick)
+    with patch.object(replacement, "ORDERED_AT_ONCE", at_once):
+        parts = run(case, "paper", pick)
+    for name in ("assignment", "changes"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), strict=True)
+    counted = [(made.n_easy, made.n_scored, made.n_unassigned) for made in (parts, whole)]
+    assert counted[0] == counted[1]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -23,7 +23,8 @@ from swag_af.cli.show import show
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.findings import AUDITS, over_seeds, read_audits
 from swag_af.data.pool.assignments import random_assignment
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters import registry

@@ -28,7 +28,7 @@ from swag_af.auditing.ranking import gold_probabilities, hits
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.filters.registry import make_filter
 
 WORDS = [f"w{i}" for i in range(60)]

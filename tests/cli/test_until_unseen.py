@@ -14,7 +14,7 @@ from swag_af.auditing.unseen import UnseenRule, has_ended
 from swag_af.cli.filtering import run_filter
 from swag_af.data.errors import InputError
 from swag_af.data.findings import UnseenCheck, read_unseen
-from swag_af.data.pool.pool import View
+from swag_af.data.pool.view import View
 from swag_af.data.run import open_run
 from swag_af.filters import registry
 from swag_af.reporting.text import run_lines

@@ -15,6 +15,7 @@ from swag_af.data.files import read_json, write_array, write_json, write_manifes
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable
+from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
@@ -333,6 +334,48 @@ def test_gathering_across_shards_equals_one_shard(
 
 def test_contexts_across_shards_stand_in_row_order(pool: CandidatePool, in_shards: CandidatePool) -> None:
     assert in_shards.contexts == pool.contexts
+
+
+@given(st.lists(st.integers(-30, 29), max_size=12), st.sampled_from([1, 8, 1 << 16]))
+def test_contexts_are_those_of_a_list_however_few_are_in_memory(
+    in_shards: CandidatePool, rows: list[int], most_rows: int
+) -> None:
+    every, kept = list(in_shards.contexts), Contexts(in_shards._shards, most_rows=most_rows)
+    assert [kept[row] for row in rows] == [every[row] for row in rows]
+    assert kept.of_rows(np.array(rows, np.int64)) == [every[row] for row in rows]
+    assert kept[3:-2] == every[3:-2]
+    assert (kept == every, kept == every[1:], len(kept)) == (True, False, len(every))
+    assert sum(map(len, kept._kept.values())) <= max(most_rows, *(shard.n_rows for shard in in_shards._shards))
+
+
+def test_few_contexts_of_a_shard_are_read_without_the_others(in_shards: CandidatePool) -> None:
+    every, kept = list(in_shards.contexts), Contexts(in_shards._shards, most_rows=1)
+    assert kept.of_rows(np.array([29, 0, 9, 9])) == [every[29], every[0], every[9], every[9]]
+    assert not kept._kept
+    assert kept.of_rows(np.arange(8, 30)) == every[8:]
+    assert len(kept._kept) == 1
+
+
+def test_a_row_beyond_the_last_has_no_context(in_shards: CandidatePool) -> None:
+    with pytest.raises(IndexError, match="row 30 of 30"):
+        in_shards.contexts[30]
+
+
+def test_few_files_are_open_at_once_and_a_damaged_one_is_told_each_time(
+    pool: CandidatePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = sharded(pool, tmp_path / "pool", 7, 0, 1, 22)
+    monkeypatch.setattr(opened._maps, "_most", 2)
+    rows = np.arange(len(pool))
+    for table in ("tokens", "lengths", "tokens"):
+        np.testing.assert_array_equal(opened.gather(table, rows), pool.gather(table, rows), strict=True)
+        assert len(opened._maps._kept) == 2
+    lengths = np.load(opened._shards[0].path / "lengths.npy")
+    np.save(opened._shards[0].path / "lengths.npy", lengths + np.uint8(200))
+    again = CandidatePool.open(opened.path)
+    for _ in range(2):
+        with pytest.raises(FormatError, match=r"lengths\.npy: damaged"):
+            again.gather("lengths", rows)
 
 
 def test_text_without_its_original_is_made_of_tokens(pool: CandidatePool, in_shards: CandidatePool) -> None:

@@ -14,7 +14,8 @@ from tiny_bert import save_tiny_bert
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.encoder import EncoderFilter
 from swag_af.filters.frozen import FrozenEncoder, mean_vectors

@@ -21,6 +21,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import named_groups
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
+from swag_af.filters import sequences as sequences_module
 from swag_af.filters.contract import Filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
@@ -491,6 +492,18 @@ def test_a_sequence_is_its_start_and_then_its_ending(plain_pool):
         expected = view.vocabulary.ids(f"{context.start} {view.texts[row][column]}".split())
         assert ids == expected + [0] * (len(ids) - len(expected))
         assert sequences.lengths[row * N_COLUMNS + column] == len(expected)
+
+
+def test_sequences_read_in_parts_and_kept_in_files_are_the_same(plain_pool, monkeypatch):
+    view = halves(plain_pool)[0]
+    whole = sequences_of(view, words=True, features=True)
+    monkeypatch.setattr(sequences_module, "READ_AT_ONCE", 7 * N_COLUMNS)
+    monkeypatch.setattr(sequences_module, "MOST_IN_MEMORY", 0)
+    parts = sequences_of(view, words=True, features=True)
+    assert isinstance(sequences_module.room((3, 2), np.int32), np.memmap)
+    for name in ("words", "lengths", "start_lengths", "features"):
+        assert torch.equal(getattr(parts, name), getattr(whole, name))
+        assert getattr(parts, name).dtype == getattr(whole, name).dtype
 
 
 def falling_lengths(rng, b, longest):

@@ -21,7 +21,8 @@ from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.findings import Finding
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.endpoints.contract import Abilities, Answer
 from swag_af.filters.checking import check_filter
 from swag_af.filters.judge.answers import LETTERS, YES_NO, named_in, shares_of

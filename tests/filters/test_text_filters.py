@@ -28,7 +28,16 @@ from swag_af.data.errors import InputError
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
-from swag_af.filters import EncoderFilter, SklearnFilter, TransformerFilter, check_filter, filter_names, make_filter
+from swag_af.filters import (
+    EncoderFilter,
+    SklearnFilter,
+    TransformerFilter,
+    check_filter,
+    estimators,
+    filter_names,
+    make_filter,
+    strings,
+)
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
 from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
@@ -177,6 +186,13 @@ def test_the_three_readings_are_of_start_and_ending_row_by_row():
     ]
 
 
+def test_tokens_spelled_some_rows_at_a_time_are_the_same(no_signal, monkeypatch):
+    view = no_signal.view(np.arange(20), np.tile(np.arange(3), (20, 1)))
+    whole = second_sentence_tokens(view)
+    monkeypatch.setattr(strings, "SPELLED_AT_ONCE", 3)
+    assert second_sentence_tokens(view) == whole
+
+
 # --------------------------------------------------------------------------------------------- scikit-learn
 
 
@@ -278,6 +294,24 @@ def test_the_settings_tell_estimators_apart_and_fit_into_a_run_folder():
 def test_settings_of_the_ngrams_out_of_range_are_refused(no_signal):
     with pytest.raises(InputError, match="strength above 0"):
         fitted(make_filter("ngrams", strength=0.0), no_signal, n=8)
+
+
+def test_ngrams_learn_from_so_many_rows_at_most(no_signal, monkeypatch):
+    few, seen = 30, []
+    monkeypatch.setattr(estimators, "MOST_FITTED", few)
+    monkeypatch.setattr(SklearnFilter, "fit", lambda self, view, rng: seen.append(view.rows))
+    for seed in (0, 0, 1):
+        make_filter("ngrams").fit(no_signal.view(*everything(no_signal)), rng=np.random.default_rng(seed))
+    assert [len(rows) for rows in seen] == [few] * 3
+    assert np.array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[0], seen[2])
+    assert np.array_equal(np.unique(seen[0]), seen[0])
+    make_filter("ngrams").fit(no_signal.view(np.arange(few), np.tile([0, 1], (few, 1))), rng=np.random.default_rng(0))
+    assert np.array_equal(seen[3], np.arange(few))
+
+
+def everything(pool):
+    return np.arange(len(pool)), np.tile(np.arange(N_COLUMNS), (len(pool), 1))
 
 
 # ----------------------------------------------------------------------------------------------- characters

@@ -17,7 +17,8 @@ from swag_af.cli.main import main
 from swag_af.data.errors import ContractError, ExhaustedError, InputError
 from swag_af.data.pool.folder import FEATURES, GUARD_TABLES
 from swag_af.data.pool.guarded import guard_counts, guard_rows, guards_of, marks
-from swag_af.data.pool.pool import CandidatePool, View
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.view import View
 from swag_af.data.run import open_run
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.guarding import scoring
