@@ -6,10 +6,12 @@ Reading order (each file or folder imports only those named before it):
     contracts   what the checkers of contracts share
     records     typed records: what manifests and lines of JSON must contain
     cache       the folder for what may be had again
+    urls        addresses in object stores, and the folders that stand for them
     files       atomic writes, readers with good errors, manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     engines     where blocks of work are done beside this process
+    stores      pools, models and runs in object stores: fetched, and sent as they are finished
     scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    filters, taggers, splitters and generators by name
     headerless  tables without a header line that their rows tell

@@ -16,7 +16,7 @@ import platform
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,7 @@ import numpy as np
 
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
 from swag_af.data.records import MANIFESTS, check_record
+from swag_af.data.urls import as_told, name_of
 
 FORMAT = 1
 """The version that every manifest carries; a reader stops at a newer one."""
@@ -33,6 +34,15 @@ MANIFEST = "manifest.json"
 
 HOST = re.sub(r"\W", "-", platform.node()) or "local"
 """This machine, in temporary names: only it can tell whether its processes are alive."""
+
+WATCHERS: list[Callable[[Path], None]] = []
+"""Told of every file or folder that has become whole, at once: who keeps a copy elsewhere (`stores`) is one."""
+
+
+def changed(path: Path) -> None:
+    """Tell whoever watches that the file or folder at `path` is whole, or was changed in place."""
+    for watcher in WATCHERS:
+        watcher(path)
 
 
 @contextmanager
@@ -55,6 +65,7 @@ def replacing(path: Path) -> Iterator[Path]:
             os.replace(old, path)
         for leftover in (temporary, old):
             _remove(leftover)
+    changed(path)
 
 
 @contextmanager
@@ -80,6 +91,7 @@ def replacing_all(*paths: Path) -> Iterator[list[Path]]:
     paths[-1].unlink(missing_ok=True)
     for temporary, path in zip(temporaries, paths, strict=True):
         os.replace(temporary, path)
+        changed(path)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -139,9 +151,9 @@ def _is_alive(process: int) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8, whole or not at all."""
+    """Write `text` as UTF-8, whole or not at all, with addresses in place of the mirrors that it names."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(as_told(text), encoding="utf-8")
 
 
 def write_json(path: Path, value: object) -> None:
@@ -466,7 +478,7 @@ def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
 
 def _plain(value: object) -> object:
     if isinstance(value, Path):
-        return str(value)
+        return name_of(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from swag_af.data.terminal import visible
+from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]
 """`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
@@ -20,7 +21,7 @@ _SECONDS_BETWEEN_LINES = 20.0
 
 def note(line: str) -> None:
     """Print something to standard error that a user should know and that is no error."""
-    print(visible(line), file=sys.stderr, flush=True)
+    print(visible(as_told(line)), file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -12,7 +12,6 @@ up to it applied, so a finished run can be cut anywhere (SWAG released its 22nd 
 A run of `swag-af match` has no iterations: its wrong answers were matched, not filtered, and `Run.matching` says how.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,6 +34,7 @@ from swag_af.data.files import (
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
+from swag_af.data.urls import ROOTS, is_url, link
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def begin_run(
     if not begun:
         write_array(path / "start.npy", start)
     content = {
-        "pool": os.path.relpath(pool.path.resolve(), path.resolve()),
+        "pool": link(pool.path, path),
         "n_rows": len(pool),
         "n_candidates": pool.n_candidates,
         **identity,
@@ -216,13 +216,22 @@ def open_run(path: Path | str) -> Run:
     """The run in folder `path`, finished or not, with its pool, which may have been guarded since."""
     path = Path(path)
     manifest = read_manifest(path, "run")
-    pool_path = path / manifest["pool"]
+    pool_path = _followed(path, manifest["pool"])
     if not pool_path.exists():
         raise InputError(f"{path}: its pool {pool_path} is gone. Move it back, or make it again with the same command.")
     pool = CandidatePool.open(pool_path)
     if pool.unguarded_identity != manifest.get("unguarded_identity", manifest["pool_identity"]):
         raise InputError(f"{path}: {pool_path} now holds another pool than the one filtered here. Filter it anew.")
     return _load(path, pool, manifest.get("matching"))
+
+
+def _followed(path: Path, pool: str) -> Path:
+    """The pool that the manifest of the run in `path` names, fetched where it is in a store."""
+    if not ROOTS and not is_url(pool):
+        return path / pool
+    from swag_af.data.stores.opened import followed
+
+    return followed(path, pool)
 
 
 def verb_manifest(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from swag_af.data.engines.contract import BlockT, Job, ResultT
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.processes import in_processes
+from swag_af.data.urls import ROOTS
 
 Part = tuple[int, int]
 """`(i, n)`: this run is number `i`, counted from 0, of `n` that share the work."""
@@ -47,6 +48,12 @@ def run_blocks(
     engine = engine or EngineOptions()
     if not mine or engine.kind == "local" or (not engine.is_remote and (workers in (None, 1) or len(mine) < 2)):
         yield map(job.open(), mine) if mine else iter(())
+        return
+    if engine.is_remote and ROOTS:
+        from swag_af.data.stores.travelling import arrived, sent
+
+        with _elsewhere(sent(job), mine, workers, engine) as travelled:
+            yield arrived(travelled)
         return
     with _elsewhere(job, mine, workers, engine) as results:
         yield results

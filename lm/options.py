@@ -7,6 +7,7 @@ from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.urls import RECORDS_ONLY
 from swag_af.endpoints.options import EndpointOptions
 
 Precision = Literal["fp32", "bf16"]
@@ -152,7 +153,7 @@ class GenerateOptions:
     """The contexts file that `swag-af contexts` wrote."""
     lms: Path = Path("lms")
     """The folder of `swag-af train-lm`; folds missing there are trained first, with its options or those below."""
-    out: Path = Path("pool")
+    out: Path = field(default=Path("pool"), metadata=RECORDS_ONLY)
     """The folder for the pool."""
     generator: str = "lstm"
     """What writes the endings: lstm, ngram, another by its name in docs/GENERATORS.md, or package.module:Class. Options

@@ -5,7 +5,6 @@ seed, the context's own words and the models alone: not on shards, limits, batch
 processes share the work. Memory does not grow with the number of contexts.
 """
 
-import os
 import shutil
 import time
 from collections import Counter
@@ -33,8 +32,10 @@ from swag_af.data.pool.folder import (
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.scale import run_blocks, share
+from swag_af.data.stores.opened import refresh
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
+from swag_af.data.urls import link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import chosen_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
@@ -80,6 +81,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
     _make_missing(job, vocabulary)
+    refresh(options.out)  # other machines have made theirs
     entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
     made = [entry for entry in entries if entry is not None]
     if len(made) == len(entries):
@@ -317,5 +319,5 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
     }
     if options.features == "lazy":
         made["lazy_features"] = [FEATURES[column] for column in BACKWARD]
-        made["lms_path"] = os.path.relpath(options.lms.resolve(), options.out.resolve())
+        made["lms_path"] = link(options.lms, options.out)
     finish_pool(options.out, vocabulary, entries, made)

@@ -4,7 +4,6 @@ A pool of `N` rows has `K` candidates in each row, gold first; `folder` describe
 manifest and no table. This module neither samples candidates nor chooses among them.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -44,6 +43,7 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
+from swag_af.data.urls import link
 from swag_af.data.vocabulary import Vocabulary
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
@@ -474,7 +474,7 @@ class CandidatePool:
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
             made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool
-                made_by["lms_path"] = os.path.relpath((self.path / made_by["lms_path"]).resolve(), path.resolve())
+                made_by["lms_path"] = link((self.path / made_by["lms_path"]).resolve(), path)
             finish_pool(temporary, self.vocabulary, entries, made_by | dict(changes or {}))
         return CandidatePool.open(path)
 

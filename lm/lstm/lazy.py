@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, read_manifest
+from swag_af.data.files import MANIFEST, changed, read_manifest
 from swag_af.data.folds import FoldMap
-from swag_af.data.pool.folder import FEATURES
+from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.records import LazyPlan, parse_record
 from swag_af.data.scale import run_blocks
+from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize
+from swag_af.data.urls import name_of
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
@@ -49,6 +51,11 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     filler = pool.filler
     if not len(missing) or not isinstance(filler, _Filler):
         return pool
+    if options.where.is_remote and mirror_of(options.pool) is not None:
+        raise InputError(
+            f"{options.pool}: features left for later are written into its tables, which workers elsewhere do not "
+            "share. Leave --engine out, or make the pool with --features full."
+        )
     blocks = blocks_of(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
     workers = _workers(options, filler.lms, filler.device, len(missing) * pool.n_candidates)
     with (
@@ -57,6 +64,8 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     ):
         for n_rows in done:
             advance(n_rows)
+    for table in sorted(options.pool.glob(f"{SHARDS}/*/features.npy")):
+        changed(table)
     return pool
 
 
@@ -102,7 +111,7 @@ def with_features(pool: CandidatePool, lms: Path | None = None) -> CandidatePool
     when the models are not there or are others.
     """
     if pool.filler is None and pool.path is not None and pool.lazy_features and pool.missing_features().any():
-        pool.filler = _Filler(pool, lms or Path(os.path.normpath(pool.path / pool.manifest["lms_path"])))
+        pool.filler = _Filler(pool, lms or Path(os.path.normpath(followed(pool.path, pool.manifest["lms_path"]))))
     return pool
 
 
@@ -120,7 +129,7 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
         check_fold(lms, fold)  # before anything is written
     made_by = {
         "scorer": LSTMScorer.name,
-        "lms": str(lms),
+        "lms": name_of(lms),
         **{key: value for key, value in LSTMScorer(lms).record().items() if key in ("corpus", "weights")},
         "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
         "n_foreign_rows": readable.n_foreign,

@@ -14,6 +14,7 @@ from swag_af.data.files import read_manifest
 from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.tokens import tokenize
+from swag_af.data.urls import name_of
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import fold_path, open_vocabulary, trained_folds
@@ -55,7 +56,7 @@ class LSTMScorer:
         lms = Path(self.lms)
         weights = {str(fold): self._weights(fold) for fold in trained_folds(lms)}
         return {
-            "model": str(lms),
+            "model": name_of(lms),
             "foreign": False,
             "corpus": read_manifest(lms, "lm")["corpus_sha256"],
             "weights": weights,

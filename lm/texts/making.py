@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from swag_af.data.context import Context
-from swag_af.data.errors import ContractError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.progress import Advance, progress
 from swag_af.data.scale import share
+from swag_af.data.stores.opened import mirror_of
 from swag_af.data.text.wording import is_readable
 from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions
@@ -27,6 +28,11 @@ def make_texts(options: GenerateOptions) -> tuple[int, int]:
 
     Whoever finds all contexts answered makes the pool.
     """
+    if options.part is not None and mirror_of(options.out) is not None:
+        raise InputError(
+            f"{options.out}: --shard goes with --generator lstm alone where the pool is in a store: answers wait in a "
+            "journal on one machine. Leave it out, or generate into a folder that all machines see."
+        )
     job = prepare(options)
     n = len(job.contexts)
     if len(job.unfit) == n:

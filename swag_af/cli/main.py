@@ -22,11 +22,13 @@ from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.cli.storing import in_stores
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
+from swag_af.data.urls import as_told
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import ProbeEndpointOptions
@@ -126,7 +128,8 @@ def _main(arguments: list[str]) -> None:
     try:
         options = parse(arguments)
         run = _function_of(type(options))
-        run(options)
+        with in_stores(options) as options:
+            run(options)
     except SwagAfError as error:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -350,7 +353,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"swag-af: {visible(' '.join(message.split()))}", file=sys.stderr)
+    print(f"swag-af: {visible(as_told(' '.join(message.split())))}", file=sys.stderr)
     sys.exit(code)
 
 

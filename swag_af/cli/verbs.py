@@ -15,6 +15,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import visible
+from swag_af.data.urls import as_told
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import ProbeEndpointOptions
@@ -507,4 +508,4 @@ def demo(options: DemoOptions) -> None:
 
 def _say(*lines: str) -> None:
     """Print lines of text that may come from data: no character in them commands the terminal."""
-    print(*map(visible, lines), sep="\n", flush=True)
+    print(*(visible(as_told(line)) for line in lines), sep="\n", flush=True)

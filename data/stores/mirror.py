@@ -1,0 +1,235 @@
+"""The local copy of a folder or a file in a store: fetched before it is read, sent as its files are finished.
+
+The store wins: what differs there is fetched anew, and what is gone there is removed here. Files that are new or
+changed here are sent in the order in which they were written, those that make others count last (`COMMITS`), and what
+was removed before is removed there first. So the store is at every moment as the folder was at some moment, and whoever
+fetches it goes on from there. Of another machine's files that are made under the same name, the first stays.
+
+What stays here: names with a leading point (temporary files, rows of unfinished shards) and `LOCAL`.
+
+    MIRRORS/s3/bucket/pool/...      the files
+    MIRRORS/.seen/HASH.json         what each was when it was last fetched or sent
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from swag_af.data.errors import InputError
+from swag_af.data.files import MANIFEST, read_json, write_json
+from swag_af.data.progress import progress
+from swag_af.data.records import parse_record
+from swag_af.data.stores.remote import Entry, Store
+from swag_af.data.urls import place_of
+
+COMMITS = (MANIFEST, "shard.json", "log.jsonl")
+"""Files that say that others are there; beside a file, NAME.manifest.json does."""
+LOCAL = ("checkpoints", "journal")
+"""Folders that stay here: an unfinished fold, and answers that are not a pool yet, go on where they were begun."""
+FILES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".toml", ".html", ".svg", ".xml", ".sarif", ".parquet", ".conllu")
+"""An address that ends so is of a file; it travels with the files that have its name and another ending."""
+
+SMALL = 100_000
+"""Bytes of a file that is always fetched."""
+_BATCH = 32
+"""Files that are fetched or sent together."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file as it was there and here when both were the same."""
+
+    size: int
+    tag: str
+    mtime_ns: int
+    """Of the local file."""
+
+
+class Mirror:
+    """The copy of `url` below `root`. With `records_only` large tables of shards stay there (`SMALL`)."""
+
+    def __init__(self, url: str, root: Path, *, records_only: bool = False):
+        self.url = url
+        self.records_only = records_only
+        self.path = place_of(url, root)
+        self.is_file = self.path.suffix in FILES
+        self.folder = self.path.parent if self.is_file else self.path
+        self.store = Store(url.rpartition("/")[0] if self.is_file else url)
+        seen = root / ".seen"
+        self._record = seen / f"{hashlib.sha256(url.encode()).hexdigest()[:20]}.json"
+        self._is_begun = False
+
+    def has(self, path: Path) -> bool:
+        """Whether `path` is one of the files, or a folder of them, that are kept the same here and there."""
+        if not path.is_relative_to(self.folder):
+            return False
+        name = path.relative_to(self.folder).as_posix()
+        return self._is_ours(name) and (not self.is_file or "/" not in name)
+
+    def pull(self) -> None:
+        """Fetch what is new or other there, and remove here what was removed there."""
+        with self._locked() as seen:
+            there = {n: e for n, e in self.store.entries(deep=not self.is_file).items() if self._is_ours(n)}
+            if seen and not there and not self.is_file:
+                shutil.rmtree(self.folder, ignore_errors=True)  # made anew: nothing is left of what was here
+            for name in [name for name in seen if name not in there and self._is_ours(name)]:
+                (self.folder / name).unlink(missing_ok=True)
+                del seen[name]
+            wanted = [name for name, entry in there.items() if not (self.records_only and _is_bulky(name, entry))]
+            todo = [name for name in wanted if not self._is_here(name, there[name], seen.get(name))]
+            self._fetch({name: there[name] for name in sorted(todo, key=_is_commit)}, seen)
+
+    def take(self, names: Sequence[str]) -> None:
+        """Fetch these files, which a worker has sent; hidden ones are removed there."""
+        if not names:
+            return
+        with self._locked() as seen:
+            there = self._entries(names)
+            self._fetch({n: there[n] for n in there if not self._is_here(n, there[n], seen.get(n))}, seen)
+            self._delete([name for name in there if not self._is_ours(name)], seen)
+
+    def changed(self, path: Path) -> None:
+        """Send the file or folder that was written at `path`, and first whatever an earlier run has not sent."""
+        with self._locked() as seen:
+            self._delete([name for name in seen if not (self.folder / name).exists()], seen)
+            if path.is_dir() and self._is_begun:
+                self._delete([n for n in seen if _is_commit(n) and self._is_within(n, path)], seen)
+            names = [name for name in self._names(path if self._is_begun else self.folder) if self._is_new(name, seen)]
+            self._is_begun = True
+            self._send(names, seen)
+
+    def finish(self) -> None:
+        """Send whatever is left, where anything was written."""
+        if self._is_begun:
+            with self._locked() as seen:
+                self._delete([name for name in seen if not (self.folder / name).exists()], seen)
+                self._send([name for name in self._names(self.folder) if self._is_new(name, seen)], seen)
+
+    def send_hidden(self, paths: Sequence[Path]) -> list[str]:
+        """Send those of `paths` that stay here otherwise, rows of unfinished shards; returns the names of all that are
+        in this mirror."""
+        names = {p.relative_to(self.folder).as_posix(): p for p in paths if p.is_relative_to(self.folder)}
+        if hidden := {name: path for name, path in names.items() if not self._is_ours(name)}:
+            self.store.put(hidden)
+        return list(names)
+
+    def _is_ours(self, name: str) -> bool:
+        parts = name.split("/")
+        hidden = any(part.startswith(".") for part in parts if part != ".")
+        return not hidden and not set(LOCAL) & set(parts) and (not self.is_file or _stem(name) == _stem(self.path.name))
+
+    def _is_within(self, name: str, path: Path) -> bool:
+        return (self.folder / name).is_relative_to(path)
+
+    def _names(self, path: Path) -> list[str]:
+        """The files at or below `path` that are to be the same there, in the order in which they are sent."""
+        found = [path] if path.is_file() else [p for p in path.glob("*" if self.is_file else "**/*") if p.is_file()]
+        named = {p.relative_to(self.folder).as_posix(): p.stat().st_mtime_ns for p in found}
+        ours = [name for name in named if self._is_ours(name)]
+        return sorted(ours, key=lambda name: (_is_commit(name), named[name], name))
+
+    def _is_here(self, name: str, entry: Entry, seen: Seen | None) -> bool:
+        """Whether what is there was fetched or sent before, and a file of it is here, changed since or not."""
+        return seen is not None and seen.tag == entry.tag and (self.folder / name).is_file()
+
+    def _is_new(self, name: str, seen: dict[str, Seen]) -> bool:
+        about, known = (self.folder / name).stat(), seen.get(name)
+        return known is None or (known.size, known.mtime_ns) != (about.st_size, about.st_mtime_ns)
+
+    def _fetch(self, there: dict[str, Entry], seen: dict[str, Seen]) -> None:
+        n_bytes = sum(entry.size for entry in there.values())
+        with progress(f"fetch {self.url}", n_bytes // 1_000_000, "MB") as advance:
+            for names in _batches(list(there)):
+                # not by `replacing`, which would have it sent
+                parts = {n: (self.folder / n).with_name(f".{Path(n).name}.{os.getpid()}.part") for n in names}
+                for part in parts.values():
+                    part.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    self.store.fetch(parts)
+                    for name, part in parts.items():
+                        self._settle(name, part, there[name], seen)
+                finally:
+                    for part in parts.values():
+                        part.unlink(missing_ok=True)
+                advance(sum(there[name].size for name in names) // 1_000_000)
+
+    def _settle(self, name: str, part: Path, entry: Entry, seen: dict[str, Seen]) -> None:
+        about = part.stat()
+        if about.st_size != entry.size:
+            raise InputError(
+                f"{self.store.url}/{name}: {about.st_size:,} of {entry.size:,} bytes came, or it is being replaced. "
+                "Run the same command again."
+            )
+        os.replace(part, self.folder / name)
+        seen[name] = Seen(entry.size, entry.tag, about.st_mtime_ns)
+
+    def _delete(self, names: Sequence[str], seen: dict[str, Seen]) -> None:
+        self.store.delete(names)
+        for name in names:
+            seen.pop(name, None)
+
+    def _send(self, names: Sequence[str], seen: dict[str, Seen]) -> None:
+        """Put the files, in this order as far as it matters: commits one by one, after all others."""
+        n_bytes = sum((self.folder / name).stat().st_size for name in names)
+        with progress(f"send {self.url}", n_bytes // 1_000_000, "MB") as advance:
+            others, commits = [n for n in names if not _is_commit(n)], [n for n in names if _is_commit(n)]
+            for batch in [*_batches(others), *([name] for name in commits)]:
+                stats = {name: (self.folder / name).stat() for name in batch}
+                first_here = not _is_commit(batch[0]) or batch[0] in seen or self._is_first(batch[0])
+                if not first_here:  # another machine was faster: its file stays
+                    self._fetch(self._entries(batch), seen)
+                    continue
+                if not _is_commit(batch[0]) or batch[0] in seen:
+                    self.store.put({name: self.folder / name for name in batch})
+                for name, entry in self._entries(batch).items():
+                    seen[name] = Seen(entry.size, entry.tag, stats[name].st_mtime_ns)
+                advance(sum(about.st_size for about in stats.values()) // 1_000_000)
+
+    def _is_first(self, name: str) -> bool:
+        return self.store.put_new(name, self.folder / name)
+
+    def _entries(self, names: Sequence[str]) -> dict[str, Entry]:
+        """What is there under these names."""
+        found: dict[str, Entry] = {}
+        for under in sorted({os.path.dirname(name) for name in names}):
+            found |= self.store.entries(under, deep=False)
+        return {name: found[name] for name in names if name in found}
+
+    @contextmanager
+    def _locked(self) -> Iterator[dict[str, Seen]]:
+        """What was seen, for one process of this machine at a time; written down when the block is left."""
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._record.with_suffix(".lock")):
+            kept = read_json(self._record) if self._record.exists() else {}
+            seen = {
+                name: parse_record(one, Seen, f"{self._record}: {name}", "Remove it.") for name, one in kept.items()
+            }
+            before = dict(seen)
+            try:
+                yield seen
+            finally:
+                if seen != before:
+                    write_json(self._record, {name: asdict(one) for name, one in seen.items()})
+
+
+def _is_commit(name: str) -> bool:
+    return name.rpartition("/")[2] in COMMITS or name.endswith(f".{MANIFEST}")
+
+
+def _is_bulky(name: str, entry: Entry) -> bool:
+    """Whether it is a table, or the contexts, of a shard that is no small one."""
+    return name.startswith("shards/") and not name.endswith(".json") and entry.size > SMALL
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _batches(names: Sequence[str]) -> list[Sequence[str]]:
+    return [names[at : at + _BATCH] for at in range(0, len(names), _BATCH)]

@@ -1,0 +1,72 @@
+"""Jobs for workers that share no disk with the caller: paths in mirrors travel as addresses, and files come back.
+
+A worker opens mirrors of its own. What it writes below them is sent, rows of unfinished shards too, and its names come
+back with the result of the block; the caller fetches them before the result is used.
+"""
+
+import io
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.engines.contract import Job, ResultT
+from swag_af.data.files import WATCHERS
+from swag_af.data.stores.mirror import Mirror
+from swag_af.data.stores.opened import all_open, local, opened
+
+Written = dict[str, list[str]]
+"""The names of the files that a block wrote, by the address of their mirror."""
+
+
+@dataclass(frozen=True)
+class Travelling:
+    """A job whose paths are addresses on the way; a result comes with the names of what was written."""
+
+    packed: bytes
+
+    def open(self) -> Callable[[Any], tuple[Any, Written]]:
+        do = pickle.loads(self.packed).open()
+        written: list[Path] = []
+        WATCHERS.append(written.append)
+
+        def do_and_send(block: Any) -> tuple[Any, Written]:
+            written.clear()
+            result = do(block)
+            paths = list(dict.fromkeys(path for path in written if path.is_file()))
+            return result, {mirror.url: mirror.send_hidden(paths) for mirror in all_open()}
+
+        return do_and_send
+
+
+def sent(job: Job[Any, Any]) -> Travelling:
+    """`job` as it travels to workers elsewhere."""
+    packed = io.BytesIO()
+    _Pickler(packed).dump(job)
+    return Travelling(packed.getvalue())
+
+
+def arrived(results: Iterable[tuple[ResultT, Written]]) -> Iterator[ResultT]:
+    """The results alone; the files of each are here when it is taken."""
+    for result, written in results:
+        for url, names in written.items():
+            opened(url).take(names)
+        yield result
+
+
+class _Pickler(pickle.Pickler):
+    """Paths in mirrors as addresses; everything else as ever."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Path):
+            for mirror in all_open():
+                if mirror.has(value):
+                    return _located, (mirror.url, mirror.records_only, str(value.relative_to(mirror.folder)))
+        return NotImplemented
+
+
+def _located(url: str, records_only: bool, name: str) -> Path:
+    local(url, records_only=records_only)
+    mirror: Mirror = opened(url)
+    return mirror.folder / name

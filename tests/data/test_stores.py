@@ -1,0 +1,341 @@
+"""Stores: a folder there is as it was here at some moment, and machines that share nothing else agree."""
+
+import itertools
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from conftest import make_pool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from killed import KilledError, break_after
+from stores import BUCKET, content, files, in_fork, move_to, point_at, s3_server
+
+from swag_af.cli.main import main
+from swag_af.data import scale, urls
+from swag_af.data.errors import InputError
+from swag_af.data.files import changed, read_array, read_json, write_json, write_text
+from swag_af.data.pool.folder import shard_hashes, shard_path
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
+from swag_af.data.stores import opened
+from swag_af.data.stores.mirror import Mirror
+from swag_af.data.stores.remote import Store
+from swag_af.data.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.verb import generate
+
+
+@pytest.fixture
+def patch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
+    """A machine whose cache is empty; nothing of it is left."""
+    monkeypatch.setitem(urls.PROTOCOLS, "memory", "none")
+    move_to(tmp_path / "cache", monkeypatch)
+    yield monkeypatch
+    opened.close()
+    urls.ROOTS.clear()
+    fsspec.filesystem("memory").store.clear()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch, s3_server(patch):
+        yield
+
+
+def test_addresses_are_known_as_typed_and_as_paths(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert [is_url(text) for text in ("s3://b/p", Path("gs://b/p"), "pool", "http://b", "C:/s3:/b")] == [1, 1, 0, 0, 0]
+    assert normal_url(Path("s3://b//p/")) == "s3://b/p"
+    options = GenerateOptions(Path("c.jsonl"), Path("s3://b/lms"), Path("s3://b/pool"))
+    assert urls_in(options) == ["s3://b/lms", "s3://b/pool"]
+    patch.setattr(urls, "ROOTS", [tmp_path])
+    pool, run = place_of("s3://b/p/pool", tmp_path), place_of("s3://b/run", tmp_path)
+    assert url_of(pool) == "s3://b/p/pool"
+    assert as_told(f"{pool}: damaged.") == "s3://b/p/pool: damaged."
+    assert link(pool, run) == "../p/pool"
+    assert link(pool, Path("run")) == "s3://b/p/pool"
+    assert link(Path("pool"), run) == str(Path("pool").resolve())
+
+
+NAMES = st.sampled_from(["manifest.json", "a.npy", "shards/0/shard.json", "shards/0/t.npy", ".rows/x", "n.jsonl"])
+STEPS = st.lists(st.tuples(NAMES, st.one_of(st.none(), st.integers(0, 9))), max_size=12)
+
+
+@given(STEPS)
+@settings(max_examples=30, deadline=None)
+def test_the_store_is_as_the_folder_after_every_write(steps: list[tuple[str, int | None]]) -> None:
+    """Against the obvious twin: a dictionary. A second machine that fetches at any time has the same files."""
+    import tempfile
+
+    twin: dict[str, bytes] = {}
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setitem(urls.PROTOCOLS, "memory", "none")
+        fsspec.filesystem("memory").store.clear()
+        mirror = Mirror("memory://b/x", Path(folder) / "one")
+        mirror.pull()
+        for name, value in steps:
+            path = mirror.path / name
+            if value is None:
+                path.unlink(missing_ok=True)
+                twin.pop(name, None)
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x" * value + name)
+            if name[0] != ".":
+                twin[name] = path.read_bytes()
+                mirror.changed(path)
+                assert content("memory://b/x") == twin
+        other = Mirror("memory://b/x", Path(folder) / "two")
+        other.pull()
+        mirror.finish()
+        assert content("memory://b/x") == (twin if mirror._is_begun else {})
+        other.pull()
+        found = {p.relative_to(other.path).as_posix(): p.read_bytes() for p in other.path.rglob("*") if p.is_file()}
+        assert found == content("memory://b/x")
+
+
+@pytest.mark.parametrize("n_calls", range(5))
+def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
+    n_calls: int, patch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A pool in place of another one, its sending killed after some calls of the store."""
+    folder = opened.local("memory://b/pool")
+    make_pool(n=4).save(folder)
+    calls = itertools.count()
+    with pytest.MonkeyPatch.context() as killed:
+        for name in ("put", "put_new", "delete"):
+            killed.setattr(Store, name, broken(calls, n_calls, getattr(Store, name)))
+        with pytest.raises(KilledError):
+            make_pool(1, n=4).save(folder, force=True)
+    move_to(tmp_path / "second", patch)
+    other = opened.local("memory://b/pool")
+    if (other / "manifest.json").exists():
+        pool = CandidatePool.open(other)
+        tables = {name: read_array(shard_path(other, 0) / f"{name}.npy") for name in pool.tables}
+        assert shard_hashes(pool.contexts, tables)["sha256"] == pool.manifest["shards"][0]["sha256"]
+    assert (other / "manifest.json").exists() == (n_calls < 2)  # calls 0 and 1 remove what is gone
+    move_to(tmp_path / "cache", patch)
+    again = opened.local("memory://b/pool")
+    changed(again / "vocabulary.tsv")
+    assert content("memory://b/pool").keys() >= {"manifest.json", "vocabulary.tsv"}
+
+
+def broken(calls: Iterator[int], n: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` that raises KilledError once `calls`, which several share, are more than `n`."""
+
+    def counted(*given: Any) -> Any:
+        if next(calls) >= n:
+            raise KilledError
+        return function(*given)
+
+    return counted
+
+
+def test_of_two_machines_the_first_to_begin_stays(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    one, two = (Mirror("memory://b/x", tmp_path / name) for name in "ab")
+    for mirror in (one, two):
+        mirror.pull()
+        write_json(mirror.path / "manifest.json", {"by": mirror.path.parts[-4]})
+    one.changed(one.path / "manifest.json")
+    two.changed(two.path / "manifest.json")
+    assert read_json(two.path / "manifest.json") == read_json(one.path / "manifest.json")
+
+
+def test_the_store_wins_over_what_is_left_here(patch: pytest.MonkeyPatch) -> None:
+    folder = opened.local("memory://b/x")
+    for name in ("a", "b"):
+        write_text(folder / name, "here")
+    there = fsspec.filesystem("memory")
+    there.pipe_file("/b/x/a", b"other")
+    there.rm_file("/b/x/b")
+    opened.refresh(folder)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"a": "other"}
+
+
+SMALL: dict[str, Any] = {"n_negatives": 3, "min_tokens": 2, "max_tokens": 14, "limit": 8, "shard_rows": 1}
+SMALL |= {"tagger": "rules", "workers": 1}
+
+
+def shard_command(i: int, **other: Any) -> list[str]:
+    made = [f"--{name.replace('_', '-')}={value}" for name, value in (SMALL | other).items()]
+    where = f"s3://{BUCKET}/w"
+    named = [f"{where}/contexts.jsonl", "--lms", f"{where}/lms", "--out", f"{where}/pool"]
+    return ["generate", *named, *made, "--shard", f"{i}/4"]
+
+
+def send(contexts_path: Path, lms: Path) -> None:
+    for path in contexts_path.parent.glob("contexts.*"):
+        files().put_file(str(path), f"{BUCKET}/w/{path.name}")
+    files().put(f"{lms}/", f"{BUCKET}/w/lms", recursive=True)
+
+
+def without_names(manifest: bytes) -> Any:
+    """A manifest but for the paths that were typed."""
+    made = json.loads(manifest)
+    made["made_by"]["options"] |= {"contexts": "", "lms": "", "out": ""}
+    return made
+
+
+def test_eight_shards_by_processes_that_share_the_store_alone(
+    server: None, patch: pytest.MonkeyPatch, contexts_path: Path, lms: Path, tmp_path: Path
+) -> None:
+    send(contexts_path, lms)
+    generate(GenerateOptions(contexts_path, lms, tmp_path / "pool", **SMALL))
+
+    def work(i: int, *, killed: bool = False) -> None:
+        move_to(tmp_path / f"machine-{i}-{killed}", patch)
+        if killed:
+            patch.setattr(Store, "put", break_after(0, Store.put))
+        main(shard_command(i))
+
+    assert in_fork(lambda: work(4, killed=True)) != 0
+    assert "shards/00003/shard.json" not in content(f"s3://{BUCKET}/w/pool")
+    assert [in_fork(partial(work, i)) for i in range(1, 5)] == [0] * 4
+    made = content(f"s3://{BUCKET}/w/pool")
+    alone = {p.relative_to(tmp_path / "pool").as_posix(): p.read_bytes() for p in (tmp_path / "pool").rglob("*.*")}
+    assert made.keys() == alone.keys()
+    assert without_names(made["manifest.json"]) == without_names(alone["manifest.json"])
+    varying = {"manifest.json"} | {name for name in made if name.endswith("timing.json")}
+    assert {n: made[n] for n in made if n not in varying} == {n: alone[n] for n in alone if n not in varying}
+    assert not [name for name, held in made.items() if str(tmp_path).encode() in held]
+
+
+def test_workers_without_the_disk_send_their_rows(
+    server: None, patch: pytest.MonkeyPatch, contexts_path: Path, lms: Path, tmp_path: Path
+) -> None:
+    """The engine is a copy of this process with a cache of its own; what it is given has been pickled."""
+    import pickle
+
+    @contextmanager
+    def elsewhere(job: Any, blocks: Sequence[Any], workers: Any, engine: Any) -> Iterator[Iterator[Any]]:
+        def work() -> None:
+            move_to(tmp_path / "worker", patch)
+            do = pickle.loads(packed).open()
+            (tmp_path / "made").write_bytes(pickle.dumps([do(block) for block in blocks]))
+
+        packed = pickle.dumps(job)
+        assert str(tmp_path / "cache").encode() not in packed
+        assert in_fork(work) == 0
+        yield iter(pickle.loads((tmp_path / "made").read_bytes()))
+
+    send(contexts_path, lms)
+    patch.setattr(scale, "_elsewhere", elsewhere)
+    alone = generate(GenerateOptions(contexts_path, lms, tmp_path / "pool", **SMALL | {"limit": 2}))
+    command = [*shard_command(1, limit=2)[:-2], "--out", f"s3://{BUCKET}/far", "--engine", "ray"]
+    main(command)
+    assert opened.local(f"s3://{BUCKET}/far").exists()
+    assert json.loads(content(f"s3://{BUCKET}/far")["manifest.json"])["shards"] == alone.manifest["shards"]
+    assert not [name for name in content(f"s3://{BUCKET}/far") if ".rows" in name]
+
+
+@pytest.mark.usefixtures("plain_process")
+def test_a_run_goes_on_elsewhere_and_is_read_elsewhere(
+    server: None, patch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_pool().save(tmp_path / "pool")
+    files().put(f"{tmp_path}/pool/", f"{BUCKET}/pool", recursive=True)
+
+    def command(n: int, place: str) -> list[str]:
+        return ["filter", f"{place}/pool", "--out", f"{place}/run", "--schedule", f"hash:{n}", "--audit", "none"]
+
+    main(command(4, str(tmp_path)))
+    main(command(2, f"s3://{BUCKET}"))
+    move_to(tmp_path / "second", patch)
+    main(command(4, f"s3://{BUCKET}"))
+    there = content(f"s3://{BUCKET}/run")
+    for name in ("log.jsonl", "start.npy", *(f"replacements/000{i}.npy" for i in range(1, 5))):
+        assert there[name] == (tmp_path / "run" / name).read_bytes()
+    assert json.loads(there["manifest.json"])["pool"] == "../pool"
+    assert not [name for name, held in there.items() if str(tmp_path).encode() in held]
+    move_to(tmp_path / "third", patch)
+    main(["show", f"s3://{BUCKET}/run"])
+    main(["release", f"s3://{BUCKET}/run", "--out", f"s3://{BUCKET}/set", "--audit", "none", "--formats", "jsonl"])
+    said = capsys.readouterr().out
+    assert f"s3://{BUCKET}/run" in said
+    assert str(tmp_path / "third") not in said
+    assert "jsonl/train.jsonl" in content(f"s3://{BUCKET}/set")
+
+
+@pytest.mark.usefixtures("plain_process")
+def test_a_run_here_of_a_pool_there_is_found_again(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    make_pool().save(tmp_path / "pool")
+    fsspec.filesystem("memory").put(f"{tmp_path}/pool/", "/b/pool", recursive=True)
+    main(["filter", "memory://b/pool", "--out", str(tmp_path / "run"), "--schedule", "hash:1", "--audit", "none"])
+    assert read_json(tmp_path / "run" / "manifest.json")["pool"] == "memory://b/pool"
+    move_to(tmp_path / "second", patch)
+    assert len(open_run(tmp_path / "run").pool) == 30
+
+
+class BadServer(HTTPServer):
+    """A server that answers everything with one status; with none, it hangs up."""
+
+    status = 0
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Its answers."""
+
+    def do_GET(self) -> None:
+        assert isinstance(self.server, BadServer)
+        if self.server.status:
+            self.send_response(self.server.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(403, "does not let you"), (404, "not in the store"), (0, "does not answer as it should")]
+)
+def test_what_a_store_refuses_is_one_line(
+    status: int, said: str, server: None, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = BadServer(("127.0.0.1", 0), Answers)
+    bad.status = status
+    threading.Thread(target=bad.serve_forever, daemon=True).start()
+    try:
+        point_at(bad.server_port, patch)
+        with pytest.raises(SystemExit, match="2"):
+            main(["show", "s3://bucket/pool"])
+    finally:
+        bad.shutdown()
+        bad.server_close()
+    told = capsys.readouterr().err
+    assert told.startswith("swag-af: s3://bucket/pool: ")
+    assert said in told
+    assert told.count("\n") == 1
+
+
+def test_what_cannot_be_is_told_before_any_work(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for command, said in (
+        ("demo --out s3://b/demo", "take addresses"),
+        ("generate memory://b/c.jsonl --generator ngram --out memory://b/pool --shard 1/2", "lstm alone"),
+        ("show memory://b/nothing", "memory://b/nothing"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main(command.split())
+        assert said in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named(patch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ImportError("Install gcsfs")
+
+    with pytest.MonkeyPatch.context() as without, pytest.raises(InputError, match=r"pip install 'swag-af\[gs\]'"):
+        without.setattr(fsspec, "filesystem", refuse)
+        opened.local("gs://b/pool")
