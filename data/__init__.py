@@ -9,6 +9,7 @@ Reading order (each file or folder imports only those named before it):
     files       atomic writes, readers with good errors, manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
+    locks       work that only one process may do at a time, on whatever machine
     engines     where blocks of work are done beside this process
     scale       where work runs: here, in processes, or as one of several runs that share a folder
     registry    filters, taggers, splitters and generators by name
