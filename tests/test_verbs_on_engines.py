@@ -1,0 +1,173 @@
+"""Claims about verbs: the same bytes here, in processes, on a Ray cluster that loses a machine, and by Slurm's executor."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swag_af.auditing.audit import audit_of_run
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.auditing import run_audit
+from swag_af.data.captions import contexts as contexts_module
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.verb import contexts
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.ordered import in_order
+from swag_af.data.files import write_jsonl
+from swag_af.data.findings import AUDITS
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.verb import match
+
+LM = LMOptions(hidden=8, layers=1, epochs=1, pretrain_epochs=1, min_count=1)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captions, a book, questions, and questions that were matched: with their run; not to be changed."""
+    folder = tmp_path_factory.mktemp("engines")
+    rows = [
+        {"video": video.id, "sentence": caption.text, "start_time": caption.seconds[0], "end_time": caption.seconds[1]}
+        for video in sample_videos(30)
+        for caption in video.captions
+        if caption.seconds
+    ]
+    write_jsonl(folder / "captions.jsonl", rows)
+    said = [str(row["sentence"]) for row in rows[:60]]
+    (folder / "book.txt").write_text("\n\n".join([" ".join(said[:30]), " ".join(said[30:])]), encoding="utf-8")
+    rng, words = np.random.default_rng(0), [f"{a}{b}" for a in "bdkl" for b in ("ra", "ven", "wick", "lo")]
+    write_jsonl(
+        folder / "queries.jsonl",
+        (
+            {"query": f"Why does {' '.join(rng.choice(words, 6))} {i}?", "response": " ".join(rng.choice(words, 5))}
+            for i in range(60)
+        ),
+    )
+    write_jsonl(
+        folder / "questions.jsonl",
+        (
+            {"question": f"What is {i}?", "choices": [" ".join(rng.choice(words, 4)) for _ in range(3)], "label": i % 3}
+            for i in range(30)
+        ),
+    )
+    return folder
+
+
+def train(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    options = ContextsOptions((made / "captions.jsonl",), out / "c.jsonl", splitter="rules", rules=RULES)
+    contexts(options)
+    train_lm(
+        TrainLMOptions(options.out, out / "lms", lm=LM, pretrain=(made / "book.txt",), where=where, workers=workers)
+    )
+    assert not list(out.rglob("*.lock"))
+    return out / "lms"
+
+
+RULES = ContextRules(min_token_count=1, n_folds=3)
+
+
+def make_contexts(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    sources = (made / "captions.jsonl",)
+    contexts(ContextsOptions(sources, out / "c.jsonl", splitter="rules", rules=RULES, where=where, workers=workers))
+    assert not (out / ".c.jsonl.splits").exists()
+    return out
+
+
+def make_match(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
+    match(MatchOptions((made / "queries.jsonl",), out, matching=matching, where=where, workers=workers))
+    return out
+
+
+def make_audits(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    """Of a dataset, with its comparison, and of a run."""
+    data, how = (made / "questions.jsonl",), {"where": where, "workers": workers, "folds": 2}
+    smaller = out / "smaller.jsonl"
+    smaller.parent.mkdir(parents=True, exist_ok=True)
+    smaller.write_text("".join(data[0].read_text(encoding="utf-8").splitlines(keepends=True)[:24]), encoding="utf-8")
+    run_audit(AuditOptions((smaller,), out / "audit", compare=data[0], draws=2, filters="tfidf", **how))
+    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
+    run = match(MatchOptions((made / "queries.jsonl",), out / "matched", matching=matching)).path / "run"
+    audit_of_run(AuditOptions((run,), filters="ngrams,chars", seeds=2, **how))
+    (out / "audit" / "audit.html").unlink()  # it names its folder
+    assert (run / AUDITS).read_text(encoding="utf-8").count("\n") == 4
+    return out
+
+
+Verb = Callable[[Path, Path, EngineOptions, int | None], Path]
+VERBS: tuple[Verb, ...] = (train, make_contexts, make_match, make_audits)
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """All files but those with times in them."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "tensorboard" not in path.parts
+    }
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts_module, "_BATCH", 16)
+
+
+@pytest.fixture(scope="module")
+def local(made: Path) -> Callable[[Verb], dict[str, bytes]]:
+    """What a verb leaves that does all by itself; made once."""
+    known: dict[str, dict[str, bytes]] = {}
+
+    def bytes_here(verb: Verb) -> dict[str, bytes]:
+        name = verb.__name__
+        if name not in known:
+            known[name] = bytes_of(verb(made, made.parent / f"engines-{name}", EngineOptions("local"), None))
+        return known[name]
+
+    return bytes_here
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Ray's head, of one core; tests add a second machine and take it away."""
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    yield made
+    made.shutdown()
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
+    verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = cluster.add_node(num_cpus=1)
+    lost: list[Any] = []
+
+    def lose_a_machine(fleet: Any, blocks: Sequence[Any], n: int, *, ahead: int) -> Iterator[Any]:
+        for result in in_order(fleet, blocks, n, ahead=ahead):
+            if not lost:
+                lost.append(cluster.remove_node(second, allow_graceful=False))
+            yield result
+
+    monkeypatch.setattr("swag_af.data.engines.on_ray.in_order", lose_a_machine)
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
+    assert lost
+
+
+def test_slurm_trains_the_same_weights(
+    made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("submitit")
+    monkeypatch.chdir(tmp_path)
+    assert bytes_of(train(made, tmp_path / "out", EngineOptions("slurm[local]"), 3)) == local(train)
