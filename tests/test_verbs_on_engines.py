@@ -165,9 +165,7 @@ def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     assert lost
 
 
-def test_slurm_trains_the_same_weights(
-    made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slurm_trains_the_same_weights(made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("submitit")
     monkeypatch.chdir(tmp_path)
     assert bytes_of(train(made, tmp_path / "out", EngineOptions("slurm[local]"), 3)) == local(train)
