@@ -6,6 +6,7 @@ Matching in two processes stands in `matching/test_runs.py`.
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import in_order
+from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
 from swag_af.data.instances.grouping import group
@@ -30,7 +32,9 @@ from swag_af.data.sample.grammar import sample_videos
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import LMOptions, TrainLMOptions
 from swag_af.matching.options import MatchingOptions, MatchOptions
-from swag_af.matching.verb import match
+from swag_af.matching.reading import read_items
+from swag_af.matching.sweep import _Sample
+from swag_af.matching.verb import _Part, begin_work, identity_of, match
 
 LM = LMOptions(hidden=8, layers=1, epochs=1, pretrain_epochs=1, min_count=1)
 
@@ -90,6 +94,16 @@ def make_match(made: Path, out: Path, where: EngineOptions, workers: int | None)
     matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
     match(MatchOptions((made / "queries.jsonl",), out, matching=matching, where=where, workers=workers))
     return out
+
+
+def test_workers_read_what_is_matched_again_and_refuse_what_is_done(made: Path, tmp_path: Path) -> None:
+    options = MatchOptions((made / "queries.jsonl",), tmp_path / "out", matching=MatchingOptions(relevance="tfidf"))
+    items = read_items(options.data, options.pairs, options.reading)
+    begin_work(options.out, identity_of(options, items))
+    for source in (_Part(options, "answers"), _Sample(options)):
+        assert pickle.loads(pickle.dumps(source))().rows == items.rows
+        with pytest.raises(InputError, match="done, or of other data"):
+            replace(source, options=replace(options, out=tmp_path / "none"))()
 
 
 def make_audits(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
