@@ -1,5 +1,6 @@
 """The verb `contexts`: sources of captions in, a context set out."""
 
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.captions.advice import drop_warnings, most_common_advice, time_warnings
-from swag_af.data.captions.context_set import joined_by_sentence, set_paths, write_contexts
+from swag_af.data.captions.context_set import joined_by_sentence, manifest_path_of, set_paths, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
@@ -23,9 +24,11 @@ from swag_af.data.video import Video
 
 def contexts(options: ContextsOptions) -> dict[str, int]:
     """Read, repair, split, drop, assign folds and write; returns the drop table."""
+    folder = options.out.with_name(f".{options.out.name}.splits")
+    if not options.force and manifest_path_of(options.out).exists():  # killed when all was written but this
+        shutil.rmtree(folder, ignore_errors=True)
     _check(options)
     splitter = load_splitter(options.splitter)
-    folder = options.out.with_name(f".{options.out.name}.splits")
     splitting = Splitting(options.splitter, splitter, folder, options.workers, options.where)
     read = [_read(source, options) for source in options.sources]
     videos = merge_videos([videos for videos, _ in read])

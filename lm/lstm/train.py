@@ -86,8 +86,9 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     has_books = corpora.pretraining is not None  # they are read before any folder is begun
     corpora.begin()
     for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
-        if is_finished(folder):  # killed between its manifest and this
-            shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+        if is_finished(folder):
+            with alone(folder):  # killed between its manifest and this; its lock goes too
+                shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     if not missing:
         return {}

@@ -58,6 +58,10 @@ def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
     contexts(replace(whole, force=True))
     assert len(done) - n_resumed == n_resumed + 3, "three batches were kept"
     assert files_of(options.out) == files_of(whole.out)
+    kept.mkdir()  # as after a kill when all else was done
+    with pytest.raises(InputError, match="already exists"):
+        contexts(options)
+    assert not kept.exists()
 
 
 class Named(RulesSplitter):
