@@ -10,6 +10,7 @@ Reading order (each file or folder imports only those named before it):
     files       atomic writes, readers with good errors, manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
+    locks       work that only one process may do at a time, on whatever machine
     engines     where blocks of work are done beside this process
     stores      pools, models and runs in object stores: fetched, and sent as they are finished
     scale       where work runs: here, in processes, or as one of several runs that share a folder

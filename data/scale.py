@@ -7,9 +7,10 @@ A cluster that starts its own runs (a job array, several machines on one file sy
 `part`, and the run that finds all parts done joins them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from swag_af.data.engines.contract import BlockT, Job, ResultT
 from swag_af.data.engines.options import EngineOptions
@@ -26,6 +27,17 @@ def share(items: Sequence[Item], part: Part | None) -> Sequence[Item]:
     """Every n-th item from the i-th on, for `part` `(i, n)`; all of them for None."""
     i, n = part or (0, 1)
     return items[i::n]
+
+
+@dataclass(frozen=True)
+class Workers(Generic[Item]):
+    """Who does the blocks of a function that has its data already, and how they get at the data."""
+
+    n: int | None = None
+    """How many; one if not given, or as many as a cluster has room for."""
+    engine: EngineOptions | None = None
+    source: Callable[[], Item] | None = None
+    """Reads the data again in another process: small and picklable, since it is sent there in its place."""
 
 
 @contextmanager
@@ -46,7 +58,7 @@ def run_blocks(
     """
     mine = share(blocks, part)
     engine = engine or EngineOptions()
-    if not mine or engine.kind == "local" or (not engine.is_remote and (workers in (None, 1) or len(mine) < 2)):
+    if not mine or is_here(len(mine), workers, engine):
         yield map(job.open(), mine) if mine else iter(())
         return
     if engine.is_remote and ROOTS:
@@ -57,6 +69,12 @@ def run_blocks(
         return
     with _elsewhere(job, mine, workers, engine) as results:
         yield results
+
+
+def is_here(n_blocks: int, workers: int | None, engine: EngineOptions | None) -> bool:
+    """Whether this process does so many blocks by itself."""
+    engine = engine or EngineOptions()
+    return engine.kind == "local" or (not engine.is_remote and (workers in (None, 1) or n_blocks < 2))
 
 
 def _elsewhere(

@@ -76,10 +76,12 @@ class TrainLMOptions:
     """Train the forward and backward language models, one pair of models a fold.
 
     A fold's model learns from the videos of the other folds alone, so it has never seen the endings its samples
-    will compete with. Killed and run again, it goes on from its last finished epoch.
+    will compete with. Killed and run again, it goes on from its last finished epoch. Several machines may train into
+    one folder at once: no two work on the same model, and whoever finds one at work waits for it.
 
     Try:
       swag-af train-lm contexts.jsonl --out lms
+      swag-af train-lm contexts.jsonl --out lms --engine "ray[auto]" --gpus-per-task 1
       swag-af train-lm contexts.jsonl --out lms --pretrain novels/
       swag-af train-lm contexts.jsonl --out lms --folds 0 --hidden 256 --epochs 6 --precision bf16-mixed
     """
@@ -101,9 +103,19 @@ class TrainLMOptions:
     pretrain: tuple[Path, ...] = ()
     """Plain-text books, or folders of them, to learn from first: pairs of consecutive sentences, once for all
     folds. Not needed again once that is done."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where folds are trained."""
+    workers: int | None = None
+    """Folds trained at once, each with a model in memory and with as many threads as this command would use alone
+    (`OMP_NUM_THREADS`). Not given: 1, or as many as a cluster has room for. Does not change the weights."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_faults(
+            [
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+            ]
+        )
         check_numbers(self)
 
 

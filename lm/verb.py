@@ -17,6 +17,7 @@ import numpy as np
 
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest, read_dropped
 from swag_af.data.context import Context
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_manifest
 from swag_af.data.folds import FoldMap
@@ -170,6 +171,8 @@ def _train_missing_folds(job: Job) -> None:
                 lm=lm,
                 device=options.device,
                 seed=seed,
+                where=options.where if options.where.is_remote else EngineOptions(),
+                workers=options.workers if options.where.is_remote else None,
             )
         )
 

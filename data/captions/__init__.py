@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     drops        why a pair makes no context, and the table of reasons
     advice       what to say about odd times and about rules that drop a large share
     context_set  the files of contexts; assigns folds where they have none
+    splitting    second sentences split by this process or by others, and kept
     contexts     pairs of captions to contexts
     verb         the verb `contexts`
 

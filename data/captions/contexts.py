@@ -6,6 +6,7 @@ captions and splitting sentences happen elsewhere; the rules are in `drops`, the
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,7 @@ from swag_af.data.captions.context_set import joined_by_sentence
 from swag_af.data.captions.drops import unfit_context, unfit_pair, with_full_stop
 from swag_af.data.captions.language import foreign_videos
 from swag_af.data.captions.options import ContextRules
+from swag_af.data.captions.splitting import Captions, Splits, Splitting
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.splits import deal
 from swag_af.data.syntax.splitters import Splitter
@@ -28,7 +30,7 @@ _BATCH = 2048
 
 def make_contexts(
     videos: Sequence[Video],
-    splitter: Splitter,
+    splitter: Splitter | Splitting,
     rules: ContextRules,
     *,
     rng: np.random.Generator,
@@ -36,16 +38,19 @@ def make_contexts(
 ) -> tuple[list[Context], list[DroppedPair]]:
     """All contexts of `videos` and all pairs that make none, in the order of the source.
 
-    `progress` is called with the number of pairs that each step finished. Folds are drawn with `rng`, whole videos at a
-    time, and videos that share a sentence, or a pair dropped as a repeat, together: a model trained on the other folds
-    has not seen their endings.
+    Second sentences are split by a splitter, or where a `Splitting` says: the contexts are the same. `progress` is
+    called with the number of pairs that each step finished. Folds are drawn with `rng`, whole videos at a time, and
+    videos that share a sentence, or a pair dropped as a repeat, together: a model trained on the other folds has not
+    seen their endings.
     """
-    counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
+    pairs = _known_pairs(videos, rules)
+    batches = [pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)]
+    to_split = [[with_full_stop(pair.second) for pair in batch if pair.reason is None] for batch in batches]
     made: list[Context | DroppedPair] = []
-    pairs = _consecutive_pairs(videos, rules)
-    for at in range(0, len(pairs), _BATCH):
-        made += _make_batch(pairs[at : at + _BATCH], splitter, rules, counts)
-        progress(len(pairs[at : at + _BATCH]))
+    with _split(splitter, to_split) as splits:
+        for batch, of_batch in zip(batches, splits, strict=True):
+            made += _made(batch, of_batch, rules)
+            progress(len(batch))
     made, repeated = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
     folds = deal(joined_by_sentence(made, repeated).groups, rules.n_folds, rng=rng)
     made = [replace(item, fold=fold) for item, fold in zip(made, folds.tolist(), strict=True)]
@@ -55,43 +60,45 @@ def make_contexts(
     )
 
 
+def _split(splitter: Splitter | Splitting, batches: Sequence[Captions]) -> AbstractContextManager[Iterator[Splits]]:
+    """The splits of each batch."""
+    return splitter.split(batches) if isinstance(splitter, Splitting) else nullcontext(map(splitter.split, batches))
+
+
 @dataclass(frozen=True, slots=True)
 class _Pair:
     """Two consecutive captions, each ending in a full stop, and what is known about them before the split."""
 
     video: Video
     number: int
-    is_foreign: bool
     first: Caption
     second: Caption
+    reason: str | None
+    """Why it makes no context, where that is known already: then its second sentence is not split."""
 
 
-def _consecutive_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pair]:
+def _known_pairs(videos: Sequence[Video], rules: ContextRules) -> list[_Pair]:
     """The pairs in order; numbers continue where a video id is listed again (two annotators)."""
+    counts = Counter(t.lower() for v in videos for c in v.captions for t in tokenize(c.text))
     foreign = foreign_videos(videos) if rules.drop_foreign else [False] * len(videos)
     pairs: list[_Pair] = []
     numbered: Counter[str] = Counter()
     for video, is_foreign in zip(videos, foreign, strict=True):
         for first, second in pairwise(video.captions):
-            pairs.append(_Pair(video, numbered[video.id], is_foreign, first, second))
+            reason = "foreign" if is_foreign else unfit_pair(first, second, video.source, rules, counts)
+            pairs.append(_Pair(video, numbered[video.id], first, second, reason))
             numbered[video.id] += 1
     return pairs
 
 
-def _make_batch(
-    pairs: Sequence[_Pair], splitter: Splitter, rules: ContextRules, counts: Counter[str]
-) -> Iterator[Context | DroppedPair]:
-    """The context or the dropped pair that each pair makes; only pairs that may still become a context are split."""
-    reasons = [
-        "foreign" if p.is_foreign else unfit_pair(p.first, p.second, p.video.source, rules, counts) for p in pairs
-    ]
-    fit = [with_full_stop(p.second) for p, reason in zip(pairs, reasons, strict=True) if reason is None]
-    splits = iter(splitter.split(fit))
-    for pair, known in zip(pairs, reasons, strict=True):
+def _made(pairs: Sequence[_Pair], splits: Splits, rules: ContextRules) -> Iterator[Context | DroppedPair]:
+    """The context or the dropped pair that each pair makes, given the splits of those that may become a context."""
+    split_of = iter(splits)
+    for pair in pairs:
         sent1, sent2 = with_full_stop(pair.first).text, with_full_stop(pair.second).text
-        split = next(splits) if known is None else None
+        split = next(split_of) if pair.reason is None else None
         start, gold = (split.start, split.ending) if split else ("", "")
-        reason = known or unfit_context(sent1, start, gold, rules)
+        reason = pair.reason or unfit_context(sent1, start, gold, rules)
         identity: dict[str, Any] = {
             "id": f"{pair.video.id}-{pair.number}",
             "video": pair.video.id,

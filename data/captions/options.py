@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 
 
@@ -85,7 +86,8 @@ class ContextsOptions:
     """Make contexts from consecutive captions: first sentence, start of the second, and its ending (gold).
 
     Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason), NAME.dropped.txt (how many for which
-    reason, with an example) and NAME.manifest.json. docs/DATA.md says where to get captions.
+    reason, with an example) and NAME.manifest.json. Killed and run again, it goes on where parsing was. docs/DATA.md
+    says where to get captions.
 
     Try:
       swag-af contexts train.json val_1.json --out contexts.jsonl
@@ -114,9 +116,18 @@ class ContextsOptions:
     """What a pair must satisfy."""
     seed: int = 0
     """Seed for assigning videos to folds."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where second sentences are split."""
+    workers: int | None = None
+    """Processes that split. Not given: 1, or as many as a cluster has cores."""
     force: bool = False
     """Replace an existing contexts file."""
 
     def __post_init__(self) -> None:
-        check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
+        check_faults(
+            [
+                (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+            ]
+        )
         check_numbers(self)

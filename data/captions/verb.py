@@ -1,5 +1,6 @@
 """The verb `contexts`: sources of captions in, a context set out."""
 
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.captions.advice import drop_warnings, most_common_advice, time_warnings
-from swag_af.data.captions.context_set import joined_by_sentence, set_paths, write_contexts
+from swag_af.data.captions.context_set import joined_by_sentence, manifest_path_of, set_paths, write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.drops import drop_table
 from swag_af.data.captions.options import CaptionColumns, ContextsOptions
 from swag_af.data.captions.readers import TABLES, describe, format_of, merge_videos, read_videos
 from swag_af.data.captions.repair import mend_videos
+from swag_af.data.captions.splitting import Splitting
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_outputs, sha256_file
 from swag_af.data.progress import note, progress
@@ -22,14 +24,18 @@ from swag_af.data.video import Video
 
 def contexts(options: ContextsOptions) -> dict[str, int]:
     """Read, repair, split, drop, assign folds and write; returns the drop table."""
+    folder = options.out.with_name(f".{options.out.name}.splits")
+    if not options.force and manifest_path_of(options.out).exists():  # killed when all was written but this
+        shutil.rmtree(folder, ignore_errors=True)
     _check(options)
     splitter = load_splitter(options.splitter)
+    splitting = Splitting(options.splitter, splitter, folder, options.workers, options.where)
     read = [_read(source, options) for source in options.sources]
     videos = merge_videos([videos for videos, _ in read])
     n_pairs = sum(max(0, len(video.captions) - 1) for video in videos)
     with progress("contexts", n_pairs, "pairs") as advance:
         made, dropped = make_contexts(
-            videos, splitter, options.rules, rng=np.random.default_rng(options.seed), progress=advance
+            videos, splitting, options.rules, rng=np.random.default_rng(options.seed), progress=advance
         )
     table = drop_table(len(made), dropped)
     if not made:
@@ -48,6 +54,7 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
         "shared_sentences": {"n_joined": joined.n_joined, "n_apart": joined.n_apart},
     }
     write_contexts(options.out, made, dropped, made_by)
+    splitting.clear()
     by_source = zip(options.sources, read, strict=True)
     odd = [line for path, (videos, _) in by_source for line in time_warnings(path.name, videos, options.rules)]
     for line in [*odd, *drop_warnings(table)]:

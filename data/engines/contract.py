@@ -17,6 +17,11 @@ class Job(Protocol[BlockIn, ResultOut]):
         """Open what the work needs; returns the function that does one block. Called once in each process."""
 
 
+def cores_of(job: Job[BlockT, ResultT]) -> int:
+    """Cores that each worker of a cluster is asked for: those that the job names in `cores`, or one."""
+    return int(getattr(job, "cores", 1))
+
+
 class Worker(Generic[BlockT, ResultT]):
     """The job of a process, opened when its first block comes."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Job, ResultT, Worker
+from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Job, ResultT, Worker, cores_of
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import LostError, in_order
 from swag_af.data.errors import InputError, SwagAfError
@@ -15,7 +15,7 @@ from swag_af.data.errors import InputError, SwagAfError
 def on_ray(
     job: Job[BlockT, ResultT], blocks: Sequence[BlockT], *, workers: int | None, engine: EngineOptions
 ) -> Iterator[Iterator[ResultT]]:
-    """The results of `blocks`, in order, by `workers` actors of one core each, or as many as the cluster has cores.
+    """The results of `blocks`, in order, by `workers` actors, or as many as the cluster has cores for.
 
     Where Ray runs already in this process, that cluster is used and left as it is.
     """
@@ -23,9 +23,10 @@ def on_ray(
     is_ours = not ray.is_initialized()
     if is_ours:
         _connect(ray, engine.place)
-    fleet = _Actors(ray, job, engine.gpus_per_task)
+    cores = min(cores_of(job), _largest_node(ray))
+    fleet = _Actors(ray, job, cores, engine.gpus_per_task)
     try:
-        n = min(_room(ray, engine, workers), len(blocks))
+        n = min(_room(ray, engine, cores, workers), len(blocks))
         yield in_order(fleet, blocks, n, ahead=BLOCKS_AHEAD * n)
     finally:
         for actor in fleet.hired:
@@ -37,10 +38,10 @@ def on_ray(
 class _Actors:
     """A fleet of actors. A lost one is not started again by Ray: the block goes to whoever has time."""
 
-    def __init__(self, ray: Any, job: Job[Any, Any], gpus: float):
+    def __init__(self, ray: Any, job: Job[Any, Any], cores: int, gpus: float):
         self.ray = ray
         self.job = ray.put(job)
-        self.make = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(_Actor)
+        self.make = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0, max_task_retries=0)(_Actor)
         self.hired: list[Any] = []
 
     def hire(self) -> tuple[Any, Any]:
@@ -99,10 +100,15 @@ def _connect(ray: Any, address: str) -> None:
         ) from None
 
 
-def _room(ray: Any, engine: EngineOptions, workers: int | None) -> int:
-    """Actors that the cluster has cores and GPUs for, at most `workers`."""
+def _largest_node(ray: Any) -> int:
+    """Cores of the machine that has most of them: an actor that asked for more would wait for ever."""
+    return max(1, *(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]))
+
+
+def _room(ray: Any, engine: EngineOptions, cores: int, workers: int | None) -> int:
+    """Actors of so many `cores` that the cluster has cores and GPUs for, at most `workers`."""
     there = ray.cluster_resources()
-    room = int(there.get("CPU", 1))
+    room = int(there.get("CPU", 1)) // cores
     if engine.gpus_per_task:
         room = min(room, int(there.get("GPU", 0) / engine.gpus_per_task))
     if room < 1:

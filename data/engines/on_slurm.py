@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT
+from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT, cores_of
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
 from swag_af.data.errors import InputError, SwagAfError
 
@@ -45,7 +45,7 @@ def on_slurm(
     workers = workers or DEFAULT_WORKERS
     size = max(1, -(-len(blocks) // (CHUNKS * workers)))
     chunks = [_Chunk(job, blocks[at : at + size]) for at in range(0, len(blocks), size)]
-    executor = _executor(engine, workers)
+    executor = _executor(engine, workers, cores_of(job))
     tasks = [executor.submit(chunk) for chunk in chunks] if engine.place else executor.map_array(_called, chunks)
     try:
         yield _results(executor, tasks, chunks)
@@ -59,7 +59,7 @@ def _called(chunk: _Chunk) -> list[Any] | SwagAfError:
     return chunk()
 
 
-def _executor(engine: EngineOptions, workers: int) -> Any:
+def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     try:
         import submitit
     except ImportError:
@@ -71,9 +71,9 @@ def _executor(engine: EngineOptions, workers: int) -> Any:
             f"--engine {engine.engine}: {str(error).splitlines()[0]}. Run it where sbatch can be called."
         ) from None
     named = dict(setting.split("=", 1) for setting in engine.slurm)
-    plain = {"time": "timeout_min", "mem_gb": "mem_gb"}
+    plain = {"time": "timeout_min", "mem_gb": "mem_gb", "cpus_per_task": "cpus_per_task"}
     settings = {plain.get(k, f"slurm_{k}"): int(v) if v.isdecimal() else v for k, v in named.items()}
-    asked = {"cpus_per_task": 1, "name": "swag-af", "timeout_min": 240, "slurm_array_parallelism": workers}
+    asked = {"cpus_per_task": cores, "name": "swag-af", "timeout_min": 240, "slurm_array_parallelism": workers}
     if engine.gpus_per_task:
         asked["gpus_per_node"] = max(1, round(engine.gpus_per_task))
     executor.update_parameters(**asked | settings)

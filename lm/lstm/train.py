@@ -2,7 +2,8 @@
 
 Where there are books, one model is pretrained on them first, in the same way, and every fold starts from it.
 The order of batches depends on (seed, fold, epoch) and dropout on (seed, fold, epoch, batch) alone, so a run that
-was killed and resumed ends in the same weights as one that was not.
+was killed and resumed ends in the same weights as one that was not. Models are blocks of `swag_af.data.scale`: whoever
+trains one holds its lock, so a driver that was killed and typed again waits for a worker that outlived it.
 """
 
 import logging
@@ -10,29 +11,33 @@ import math
 import shutil
 import signal
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.plugins.environments import LightningEnvironment
 from torch import Tensor
 from torch.utils.data import DataLoader
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_manifest, remove_leftovers
-from swag_af.data.progress import Advance, progress
+from swag_af.data.files import MANIFEST, read_manifest, remove_leftovers
+from swag_af.data.locks import alone
+from swag_af.data.progress import progress
+from swag_af.data.scale import run_blocks
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.lstm.books import book_hashes, books_corpus, find_books, read_books
+from swag_af.lm.lstm.books import Books, book_hashes, books_corpus, find_books, read_books
 from swag_af.lm.lstm.checkpoints import (
     fold_path,
     is_finished,
@@ -46,6 +51,7 @@ from swag_af.lm.lstm.checkpoints import (
 from swag_af.lm.lstm.corpus import (
     DIRECTIONS,
     FoldCorpus,
+    Pair,
     batches,
     caption_vocabulary,
     corpus_hash,
@@ -68,52 +74,169 @@ PRETRAINING = 1 << 20
 
 
 def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
-    """Pretrain if asked to, then train every fold asked for that is not finished yet; returns each fold's report."""
-    contexts = read_contexts(options.contexts)
-    dropped = read_dropped(options.contexts) if options.use_dropped else []
-    n_folds = 1 + max(context.fold for context in contexts)
-    folds = options.folds or tuple(range(n_folds))
-    if not set(folds) <= set(range(n_folds)):
-        raise InputError(f"--folds {' '.join(map(str, folds))}: {options.contexts} has folds 0 to {n_folds - 1}.")
-    device = pick_device(options.device).type
-    vocabulary = caption_vocabulary(contexts, dropped, min_count=options.lm.min_count)
-    pairs = pairs_of(contexts, dropped, vocabulary)
-    pretraining, hashes = _pretraining(options, vocabulary)
-    folds_read = fold_map(contexts, dropped)
-    manifest = open_lm_folder(options.out, options.lm, corpus_hash(pairs), vocabulary, folds_read, options.seed, hashes)
-    start = pretrained_path(options.out) if manifest.get("books_sha256") else None
-    missing = [fold for fold in folds if not is_trained(options.out, fold)]
+    """Pretrain if asked to, then train every fold asked for that is not finished yet; returns the reports of those that
+    were trained by this run.
+
+    Other runs may train into the same folder: a model that one of them is at work on is waited for, not trained twice.
+    """
+    corpora = _Corpora(options)
+    folds = corpora.folds_asked()
+    if not options.where.is_remote:
+        pick_device(options.device)  # InputError where there is none of this kind
+    has_books = corpora.pretraining is not None  # they are read before any folder is begun
+    corpora.begin()
     for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
-        if is_finished(folder):  # killed between its manifest and this
-            shutil.rmtree(folder / "checkpoints", ignore_errors=True)
-    tasks = [pretraining] if pretraining and missing else []
-    for i, fold in enumerate(missing, start=1):
-        corpus = fold_corpus(pairs, fold, options.lm.held_out, rng=np.random.default_rng((options.seed, fold)))
-        label = f"fold {fold} ({i} of {len(missing)})"
-        tasks.append(_Task(fold_path(options.out, fold), fold, corpus, options.lm.epochs, start, label))
-    if not tasks:
+        if is_finished(folder):
+            with alone(folder):  # killed between its manifest and this; its lock goes too
+                shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    missing = [fold for fold in folds if not is_trained(options.out, fold)]
+    if not missing:
         return {}
-    reports = {}
-    n_tokens = sum(task.epochs * task.n_tokens for task in tasks)
-    done = sum(task.epochs_done() * task.n_tokens for task in tasks)
-    with progress("train-lm", n_tokens, "tokens", done=done) as advance:
-        for task in tasks:
-            reports[task.fold] = _train(task, len(vocabulary), options.lm, advance, seed=options.seed, device=device)
-    return {fold: report for fold, report in reports.items() if fold != PRETRAINING}
+    blocks = [_Block(fold, f"fold {fold} ({i} of {len(missing)})") for i, fold in enumerate(missing, start=1)]
+    stages = [[_Block(PRETRAINING, "pretraining")] if has_books else [], blocks]
+    reports = _trained(options, corpora, stages)
+    return {fold: report for fold, report in reports.items() if fold != PRETRAINING and report is not None}
 
 
-def _pretraining(options: TrainLMOptions, vocabulary: Vocabulary) -> tuple["_Task | None", dict[str, str] | None]:
-    """What pretraining is still to do, and the hashes of the books; the books are read before any folder is begun."""
-    if not options.pretrain:
-        return None, None
-    books, folder = find_books(options.pretrain), pretrained_path(options.out)
-    if is_finished(folder):
-        return None, book_hashes(books)
-    rng = np.random.default_rng((options.seed, PRETRAINING))
-    read = read_books(books, vocabulary)
-    corpus = books_corpus(read, options.lm.held_out, rng=rng)
-    task = _Task(folder, PRETRAINING, corpus, options.lm.pretrain_epochs, None, "pretraining", read.drops)
-    return task, book_hashes(books)
+class _Block(NamedTuple):
+    """One model to train."""
+
+    fold: int
+    """The fold, or PRETRAINING."""
+    label: str
+
+
+def _trained(
+    options: TrainLMOptions, corpora: "_Corpora", stages: Sequence[Sequence[_Block]]
+) -> dict[int, dict[str, Any] | None]:
+    """The report of each model, None where another run has trained it; a stage begins when the one before is done."""
+    tasks = {block.fold: corpora.task(block) for blocks in stages for block in blocks}
+    n_tokens = {fold: task.epochs * task.n_tokens for fold, task in tasks.items()}
+    done = {fold: task.epochs_done() * task.n_tokens for fold, task in tasks.items()}
+    left = {fold: n_tokens[fold] - done[fold] for fold in tasks}
+    reports: dict[int, dict[str, Any] | None] = {}
+    with progress("train-lm", sum(n_tokens.values()), "tokens", done=sum(done.values())) as advance:
+
+        def tell(fold: int, n: int, note: str) -> None:
+            left[fold] -= n
+            advance(n, note=note)
+
+        job = _TrainJob(options, torch.get_num_threads(), corpora, tell)
+        for blocks in stages:
+            with run_blocks(job, blocks, workers=options.workers, engine=options.where) as made:
+                for block, report in zip(blocks, made, strict=True):
+                    reports[block.fold] = report
+                    advance(left[block.fold], note=f"{block.label} is done")  # what was learnt elsewhere
+    return reports
+
+
+Tell = Callable[[int, int, str], None]
+"""`tell(fold, n, note)`: `n` more tokens of a model are learnt from."""
+
+
+@dataclass(frozen=True)
+class _TrainJob:
+    """Models to be trained, in this process or in others, which read the data again."""
+
+    options: TrainLMOptions
+    threads: int
+    """Threads of whoever asks: with others, the last bits of the weights might differ."""
+    corpora: "_Corpora | None" = None
+    tell: Tell | None = None
+
+    @property
+    def cores(self) -> int:
+        """Cores that a worker of a cluster is asked for."""
+        return 1 if self.options.where.gpus_per_task else self.threads
+
+    def open(self) -> Callable[[_Block], dict[str, Any] | None]:
+        """Read the data; returns what trains one model."""
+        if self.corpora is None:
+            torch.set_num_threads(self.threads)
+        return partial(self._train, self.corpora or _Corpora(self.options))
+
+    def _train(self, corpora: "_Corpora", block: _Block) -> dict[str, Any] | None:
+        """The model's report, once it is trained and written; None where another run has done that."""
+        folder = corpora.folder(block.fold)
+        with alone(folder):
+            if is_finished(folder):
+                return None
+            tell = partial(self.tell, block.fold) if self.tell else _nobody
+            return _train(corpora.task(block), len(corpora.vocabulary), self.options, tell)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _TrainJob, (self.options, self.threads)
+
+
+def _nobody(n: int, note: str) -> None:
+    """Where nobody is told of progress before the end."""
+
+
+class _Corpora:
+    """What all models read, and what each of them reads of it."""
+
+    def __init__(self, options: TrainLMOptions):
+        self.options = options
+        self.contexts = read_contexts(options.contexts)
+        self.dropped = read_dropped(options.contexts) if options.use_dropped else []
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Of all models."""
+        return caption_vocabulary(self.contexts, self.dropped, min_count=self.options.lm.min_count)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """All captions that are learnt from."""
+        return pairs_of(self.contexts, self.dropped, self.vocabulary)
+
+    @cached_property
+    def books(self) -> list[Path]:
+        """Those to pretrain on."""
+        return find_books(self.options.pretrain)
+
+    @cached_property
+    def pretraining(self) -> Books | None:
+        """What the books have, where there are any and pretraining is not finished."""
+        if not self.options.pretrain or is_finished(pretrained_path(self.options.out)):
+            return None
+        return read_books(self.books, self.vocabulary)
+
+    def folds_asked(self) -> tuple[int, ...]:
+        """The folds to train; InputError for one that there is not."""
+        n_folds = 1 + max(context.fold for context in self.contexts)
+        folds = self.options.folds or tuple(range(n_folds))
+        if not set(folds) <= set(range(n_folds)):
+            raise InputError(
+                f"--folds {' '.join(map(str, folds))}: {self.options.contexts} has folds 0 to {n_folds - 1}."
+            )
+        return folds
+
+    def begin(self) -> None:
+        """Begin the folder of models, or go on with it."""
+        options, hashes = self.options, book_hashes(self.books) if self.options.pretrain else None
+        read = fold_map(self.contexts, self.dropped)
+        with alone(options.out / MANIFEST):
+            open_lm_folder(
+                options.out, options.lm, corpus_hash(self.pairs), self.vocabulary, read, options.seed, hashes
+            )
+
+    def folder(self, fold: int) -> Path:
+        """Where a model lives."""
+        return pretrained_path(self.options.out) if fold == PRETRAINING else fold_path(self.options.out, fold)
+
+    def task(self, block: _Block) -> "_Task":
+        """All that is needed to train a model of a folder that was begun."""
+        fold, options = block.fold, self.options
+        rng = np.random.default_rng((options.seed, fold))
+        if fold == PRETRAINING:
+            read = self.pretraining
+            assert read is not None, "a model that is trained is not finished"
+            corpus = books_corpus(read, options.lm.held_out, rng=rng)
+            return _Task(self.folder(fold), fold, corpus, options.lm.pretrain_epochs, None, block.label, read.drops)
+        corpus = fold_corpus(self.pairs, fold, options.lm.held_out, rng=rng)
+        start = pretrained_path(options.out) if read_manifest(options.out, "lm").get("books_sha256") else None
+        return _Task(self.folder(fold), fold, corpus, options.lm.epochs, start, block.label)
 
 
 @dataclass(frozen=True)
@@ -149,11 +272,10 @@ class _Task:
         return int(saved["epoch"]) + 1
 
 
-def _train(
-    task: _Task, n_types: int, options: LMOptions, advance: Advance, *, seed: int, device: str
-) -> dict[str, Any]:
+def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int, str], None]) -> dict[str, Any]:
     """Train one model, going on from its last finished epoch, and save it in its folder."""
     started = time.perf_counter()
+    options, seed, device = asked.lm, asked.seed, pick_device(asked.device).type
     remove_leftovers(task.folder)
     quiet_lightning()
     with torch.random.fork_rng():
@@ -162,7 +284,7 @@ def _train(
         if task.start is not None:
             load_weights(task.start, model)
         module = Training(model, task.corpus, options, seed=seed, fold=task.fold)
-        best = _fit(module, task, options, advance, device=device)
+        best = _fit(module, task, options, tell, device=device)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
@@ -174,11 +296,13 @@ def _train(
     else:
         report = {"fold": task.fold} | report
         save_model(task.folder, "lm-fold", model, report)
-    shutil.rmtree(task.folder / "checkpoints")
+    shutil.rmtree(task.folder / "checkpoints", ignore_errors=True)
     return report | {"seconds": time.perf_counter() - started}
 
 
-def _fit(module: "Training", task: _Task, options: LMOptions, advance: Advance, *, device: str) -> dict[str, Any]:
+def _fit(
+    module: "Training", task: _Task, options: LMOptions, tell: Callable[[int, str], None], *, device: str
+) -> dict[str, Any]:
     """Let Lightning train `module` to the task's last epoch; returns the checkpoint of the best one."""
     checkpoints = task.folder / "checkpoints"
     keeper = ModelCheckpoint(
@@ -189,8 +313,9 @@ def _fit(module: "Training", task: _Task, options: LMOptions, advance: Advance, 
         devices=1,
         max_epochs=task.epochs,
         precision=options.precision,
+        plugins=[LightningEnvironment()],  # one process, also where Slurm or torchrun has started this one
         logger=TensorBoardLogger(task.folder, name="", version="tensorboard"),
-        callbacks=[keeper, _EpochLines(task.label, advance)],
+        callbacks=[keeper, _EpochLines(task.label, tell)],
         reload_dataloaders_every_n_epochs=1,
         num_sanity_val_steps=0,
         enable_model_summary=False,
@@ -292,9 +417,9 @@ def _torch_seed(*parts: int) -> int:
 class _EpochLines(Callback):
     """One line an epoch, for logs that no one watches live, and the progress of all models together."""
 
-    def __init__(self, label: str, advance: Advance):
+    def __init__(self, label: str, tell: Callable[[int, str], None]):
         self.label = label
-        self.advance = advance
+        self.tell = tell
         self.started = 0.0
         self.n_tokens = 0
 
@@ -309,7 +434,7 @@ class _EpochLines(Callback):
         n = int((batch[DIRECTIONS[0]][1] != 0).sum())
         self.n_tokens += n
         self.seconds = time.perf_counter() - self.started
-        self.advance(n, note=self.note)
+        self.tell(n, self.note)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         values = {name: math.exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
@@ -324,6 +449,9 @@ class _EpochLines(Callback):
 @contextmanager
 def _interrupts_as_usual() -> Iterator[None]:
     """Lightning answers Ctrl-C by ignoring the signal from then on and exiting; callers expect KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():  # no signal comes here, and none may be set
+        yield
+        return
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield

@@ -13,8 +13,10 @@ about audits are in `swag_af.auditing.summary`.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +31,7 @@ from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, open_run, verb_manifest
+from swag_af.data.scale import Workers, run_blocks
 from swag_af.data.splits import deal
 from swag_af.filters.contract import Filter, record_of_fit, settings_of
 from swag_af.filters.prepare import prepare
@@ -62,8 +65,9 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     names = options.names(DEFAULT_AUDIT)
     seed = verb_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
+    workers = Workers[Run](options.workers, options.where)
     with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
-        return run, audit_run(run, plan, advance=advance)
+        return run, audit_run(run, plan, advance=advance, workers=workers)
 
 
 def audit_pool(
@@ -142,33 +146,72 @@ def _finding(scores: np.ndarray, groups: np.ndarray, *, n_folds: int, seed: int)
     )
 
 
-def audit_run(run: Run, plan: AuditPlan, *, forgiving: bool = False, advance: Advance | None = None) -> list[Finding]:
+def audit_run(
+    run: Run,
+    plan: AuditPlan,
+    *,
+    forgiving: bool = False,
+    advance: Advance | None = None,
+    workers: Workers[Run] | None = None,
+) -> list[Finding]:
     """Audit `run` as planned, except for audits that its folder has already; returns all findings of the plan.
 
-    Each is kept as soon as it is made. Only filters with audits to make are checked, all of them before the first
-    fit; a `forgiving` audit instead notes in the file why a filter had to be left out, and goes on with the others.
+    Each is kept as soon as it is made, in the order of the plan, whatever `workers`; another process opens the run's
+    folder. Only filters with audits to make are checked, all of them before the first fit; a `forgiving` audit instead
+    notes in the file why a filter had to be left out, and goes on with the others.
     """
-    kept, requests = read_audits(run.path), _requests(run, plan)
+    kept, requests, who = read_audits(run.path), _requests(run, plan), workers or Workers[Run]()
+    known = [_known(kept, request) for request in requests]
+    todo = [request for request, one in zip(requests, known, strict=True) if one is None]
     if not forgiving:
-        missing = {id(request.entry): request.entry for request in requests if _known(kept, request) is None}
-        usable_filters(run.pool, list(missing.values()), run.pool.groups, device=plan.device)
+        usable_filters(
+            run.pool,
+            list({id(request.entry): request.entry for request in todo}.values()),
+            run.pool.groups,
+            device=plan.device,
+        )
     found = []
-    for request in requests:
-        try:
-            finding = _known(kept, request)
-            if finding is None:
-                finding = _made(run, request, plan.device)
+    with run_blocks(_AuditJob(run.path, plan.device, run), todo, workers=who.n, engine=who.engine) as made:
+        for request, one in zip(requests, known, strict=True):
+            finding = next(made) if one is None else one
+            if not isinstance(finding, Finding):
+                if not forgiving:
+                    raise finding
+                kept = keep(run.path, kept, left_out=(request.name, str(finding)))
+                continue
+            if one is None:
                 kept = keep(run.path, kept, finding=finding)
-        except (SwagAfError, ImportError) as error:
-            if not forgiving:
-                raise
-            name = request.entry if isinstance(request.entry, str) else request.entry.name
-            kept = keep(run.path, kept, left_out=(name, str(error)))
-            continue
-        found.append(finding)
-        if advance is not None:
-            advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}")
+            found.append(finding)
+            if advance is not None:
+                advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}")
     return found
+
+
+@dataclass(frozen=True)
+class _AuditJob:
+    """Audits of a run, here or in other processes, which open its folder."""
+
+    path: Path | None
+    device: str | None
+    run: Run | None = None
+
+    def open(self) -> "Callable[[_Request], Finding | SwagAfError | ImportError]":
+        """Open the run; returns what makes one audit, or why there is none."""
+        run = self.run
+        if run is None:
+            assert self.path is not None, "a run in memory is audited by the process that has it"
+            run = open_run(self.path)
+        return partial(_tried, run, self.device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _AuditJob, (self.path, self.device)
+
+
+def _tried(run: Run, device: str | None, request: "_Request") -> Finding | SwagAfError | ImportError:
+    try:
+        return _made(run, request, device)
+    except (SwagAfError, ImportError) as error:
+        return error
 
 
 class _Request(NamedTuple):
@@ -178,6 +221,11 @@ class _Request(NamedTuple):
     entry: str | Filter
     n_folds: int
     seed: int
+
+    @property
+    def name(self) -> str:
+        """The filter's."""
+        return self.entry if isinstance(self.entry, str) else self.entry.name
 
 
 def _requests(run: Run, plan: AuditPlan) -> list[_Request]:

@@ -19,6 +19,7 @@ from swag_af.auditing.probes.findings import diagnostics_of
 from swag_af.auditing.probes.probe import (
     DEFAULT_MODELS,
     AnyModel,
+    Data,
     check_groups,
     instances_of,
     model_name,
@@ -33,6 +34,7 @@ from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.progress import Advance
+from swag_af.data.scale import Workers
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,13 @@ def audit(
     *,
     groups: Groups | None = None,
     advance: Advance | None = None,
+    workers: Workers[Data] | None = None,
 ) -> Audit:
     """Everything that an audit finds in `data`: instances, or a file or folder, whose columns are guessed.
 
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
-    each of `n_steps`. Raises InputError for files and models that cannot be used.
+    each of `n_steps`; `workers` make the probes, reading instances and groups again. Raises InputError for files and
+    models that cannot be used.
     """
     if not isinstance(checks, Checks | None):
         raise InputError(f"checks {reprlib.repr(checks)}: Checks(...), or nothing for the default ones.")
@@ -83,7 +87,7 @@ def audit(
     checks, groups = checks or Checks(), groups or group(instances)
     step = advance or _nobody
     found, associations = _without_models(instances, groups, checks, step)
-    made = probes(instances, groups, **_chosen(checks), advance=advance)
+    made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers)
     found += diagnostics_of(made.found, instances, groups)
     return Audit(
         instances=instances,

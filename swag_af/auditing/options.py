@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import parse_names
@@ -67,6 +68,11 @@ class AuditOptions:
     """Parts that the groups are divided into; a model is fitted on all but one, and scores that one."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device for filters with networks."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where models are fitted."""
+    workers: int | None = None
+    """Models fitted at once, in processes of their own, each of which opens the data. Not given: 1, or as many as a
+    cluster has cores. Does not change a figure."""
     seed: int | None = None
     """Seed of the folds and the fits; 0, or that of the run, when not given."""
     seeds: int = 1
@@ -78,6 +84,7 @@ class AuditOptions:
                 (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
                 (self.folds < 2, f"--folds {self.folds}: at least 2"),
                 (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (self.draws < 2, f"--draws {self.draws}: at least 2"),
                 (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]

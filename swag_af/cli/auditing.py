@@ -1,26 +1,30 @@
 """The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 
-from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text
+from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text, control_cuts
 from swag_af.auditing.dataset import Checks, audit, n_steps
 from swag_af.auditing.gate import GateResult, decide, read_gate
 from swag_af.auditing.junit import write_junit
 from swag_af.auditing.options import PROBE_MODELS, AuditOptions
 from swag_af.auditing.outcome import Audit
-from swag_af.auditing.probes.probe import AnyModel
+from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import check_out, save_audit, saved_form
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
+from swag_af.data.scale import Workers
 from swag_af.filters.registry import make_filter
 
 PAGE = "audit.html"
@@ -54,10 +58,11 @@ def run_audit(options: AuditOptions) -> Audited:
     """
     gate = read_gate(options.gate) if options.gate else None
     _check_outputs(options)
-    instances = _read(options, options.data)
-    before = _read(options, [options.compare]) if options.compare else None
-    made = _audited(options, instances)
-    comparison = _compared(options, before, made) if before else None
+    reading = _Reading(options.data, options.reading)
+    older = _Reading((options.compare,), replace(options.reading, labels_file=None)) if options.compare else None
+    instances, before = reading.instances(), older.instances() if older else None
+    made = _audited(options, instances, reading)
+    comparison = _compared(options, before, older, made) if before and older else None
     result = decide(gate, made.diagnostics) if gate else None
     if options.out:
         saved = saved_form(made)
@@ -84,26 +89,57 @@ def _check_outputs(options: AuditOptions) -> None:
             check_output(path, force=True)
 
 
-def _read(options: AuditOptions, paths: Sequence[Path]) -> Instances:
-    labels_file = options.reading.labels_file if paths is options.data else None
-    return read_instances(paths, replace(options.reading, labels_file=labels_file))
+@dataclass(frozen=True)
+class _Reading:
+    """Reads a dataset, in this process or in another."""
+
+    paths: tuple[Path, ...]
+    options: ReadingOptions
+
+    def instances(self) -> Instances:
+        """The dataset."""
+        return read_instances(self.paths, self.options)
+
+    def __call__(self) -> Data:
+        """The dataset and its groups."""
+        instances = self.instances()
+        return instances, group(instances)
 
 
-def _audited(options: AuditOptions, instances: Instances) -> Audit:
+@dataclass(frozen=True)
+class _Cut:
+    """Reads a dataset and cuts it at random."""
+
+    reading: _Reading
+    cuts: Callable[[Instances], list[Instances]]
+    draw: int
+
+    def __call__(self) -> Data:
+        """The cut and its groups."""
+        cut = self.cuts(self.reading.instances())[self.draw]
+        return cut, group(cut)
+
+
+def _audited(options: AuditOptions, instances: Instances, reading: _Reading) -> Audit:
     """The audit, with its progress."""
     checks, groups = _checks(options), group(instances)
+    workers = Workers(options.workers, options.where, reading)
     with progress("audit", n_steps(instances, groups, checks), "checks") as advance:
-        return audit(instances, checks, groups=groups, advance=advance)
+        return audit(instances, checks, groups=groups, advance=advance, workers=workers)
 
 
-def _compared(options: AuditOptions, before: Instances, after: Audit) -> Comparison:
+def _compared(options: AuditOptions, before: Instances, reading: _Reading, after: Audit) -> Comparison:
     """What became of each check; random cuts are audited with the same checks, and one seed."""
-    once = replace(_checks(options), seeds=[options.seed or 0])
-    old = _audited(options, before)
+    once, seed, draws = replace(_checks(options), seeds=[options.seed or 0]), options.seed or 0, count()
+    cuts = partial(control_cuts, n=len(after.instances), n_draws=options.draws, seed=seed)
+
+    def audit_of(cut: Instances) -> Audit:
+        workers = Workers(options.workers, options.where, _Cut(reading, cuts, next(draws)))
+        return audit(cut, once, workers=workers)
+
+    old = _audited(options, before, reading)
     with progress("compare", options.draws, "random removals") as advance:
-        return compare(
-            old, after, lambda cut: audit(cut, once), n_draws=options.draws, seed=options.seed or 0, advance=advance
-        )
+        return compare(old, after, audit_of, n_draws=options.draws, seed=seed, advance=advance)
 
 
 def _checks(options: AuditOptions) -> Checks:

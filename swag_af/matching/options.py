@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
 from swag_af.data.instances.options import ReadingOptions
 
@@ -108,14 +109,17 @@ class MatchOptions:
     """How the files are read."""
     sweeping: SweepOptions = field(default_factory=SweepOptions)
     """Several values of lambda side by side."""
-    workers: int = 1
-    """Folds matched at once, in processes of their own; the memory grows with them, the bytes stay the same."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where folds are matched."""
+    workers: int | None = None
+    """Folds matched at once, in processes of their own; the memory grows with them, the bytes stay the same. Not given:
+    1, or as many as a cluster has cores."""
     dry_run: bool = False
     """Only say how many pairs are to be scored, the memory and the time."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        few = [(self.workers < 1, f"--workers {self.workers}: at least 1")]
+        few = [(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")]
         check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping), *few])
 
 

@@ -26,6 +26,7 @@ from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
+from swag_af.data.scale import Workers
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.people import opinions_of
 from swag_af.matching.cautions import cautions_of_plan
@@ -36,7 +37,7 @@ from swag_af.matching.plot import plot_sweep
 from swag_af.matching.points import Accuracy, Point
 from swag_af.matching.questions import Stage, choices, hits_of_relevance, save_run, wrong_answers
 from swag_af.matching.reading import read_items
-from swag_af.matching.verb import WORK, begin_work, check_folder, check_models, identity_of
+from swag_af.matching.verb import WORK, begin_work, check_folder, check_models, identity_of, same_items
 from swag_af.matching.work import Plan, match_items, plan_of
 
 SWEEP, PEOPLE = "sweep.json", "people.json"
@@ -134,6 +135,17 @@ def _sampled(items: Items, options: MatchOptions) -> Items:
     return items.take(np.flatnonzero(np.isin(items.groups, taken)))
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """Reads the rows again, for another process."""
+
+    options: MatchOptions
+
+    def __call__(self) -> Items:
+        options = self.options
+        return same_items(_sampled(read_items(options.data, options.pairs, options.reading), options), options.out)
+
+
 def _matched(items: Items, plan: Plan, options: MatchOptions, weights: Sequence[float]) -> dict[float, Stage]:
     with progress("match", len(plan.buckets.names), "buckets") as advance:
         outcomes = match_items(
@@ -143,7 +155,7 @@ def _matched(items: Items, plan: Plan, options: MatchOptions, weights: Sequence[
             weights=weights,
             folder=options.out / WORK / "answers",
             advance=advance,
-            workers=options.workers,
+            workers=Workers(options.workers, options.where, _Sample(options)),
         )
     return {
         weight: Stage(items, plan, outcome, wrong_answers(items, outcome, options.matching))

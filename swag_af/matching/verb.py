@@ -32,6 +32,7 @@ from swag_af.data.files import (
     write_jsonl,
 )
 from swag_af.data.progress import progress
+from swag_af.data.scale import Workers
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
@@ -141,7 +142,7 @@ def identity_of(options: MatchOptions, items: Items) -> dict[str, Any]:
     return {
         "options": asdict(matching) | without_paths,
         "models": list(told.values()),
-        "items": sha256_json([asdict(item) for item in items.rows]),
+        "items": _hash(items),
         "swag_af": version("swag-af"),
         **sources,
     }
@@ -175,7 +176,7 @@ def _stages(
     parts: Sequence[tuple[str, Items, float]], plans: Mapping[str, Plan], options: MatchOptions
 ) -> dict[str, Stage]:
     """The matchings of answers and, where the data has them, of rationales."""
-    matching, work, workers = options.matching, options.out / WORK, options.workers
+    matching, work = options.matching, options.out / WORK
     stages = {}
     with progress("match", sum(len(plan.buckets.names) for plan in plans.values()), "buckets") as advance:
         for name, part, weight in parts:
@@ -186,10 +187,35 @@ def _stages(
                 weights=[weight],
                 folder=work / name,
                 advance=advance,
-                workers=workers,
+                workers=Workers(options.workers, options.where, _Part(options, name)),
             )
             stages[name] = Stage(part, plans[name], outcome, wrong_answers(part, outcome, matching))
     return stages
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Reads what is matched again, for another process."""
+
+    options: MatchOptions
+    name: str
+
+    def __call__(self) -> Items:
+        options = self.options
+        items = same_items(read_items(options.data, options.pairs, options.reading), options.out)
+        return next(part for name, part, _ in parts_of(items, options.matching) if name == self.name)
+
+
+def same_items(items: Items, out: Path) -> Items:
+    """`items`; InputError where the work that was begun in `out` is not of them, or is finished and gone."""
+    begun = out / WORK / "identity.json"
+    if not begun.exists() or read_json(begun).get("items") != _hash(items):
+        raise InputError(f"{out}: the matching that was begun here is done, or of other data. Run the command again.")
+    return items
+
+
+def _hash(items: Items) -> str:
+    return sha256_json([asdict(item) for item in items.rows])
 
 
 def parts_of(items: Items, matching: MatchingOptions) -> list[tuple[str, Items, float]]:

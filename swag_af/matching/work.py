@@ -20,8 +20,9 @@ import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_array, remove_leftovers, write_array
+from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
-from swag_af.data.scale import run_blocks
+from swag_af.data.scale import Workers, run_blocks
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import Items
@@ -167,37 +168,36 @@ def match_items(
     folder: Path,
     models: Models | None = None,
     advance: Advance | None = None,
-    workers: int = 1,
+    workers: Workers[Items] | None = None,
 ) -> list[Outcome]:
     """The rounds of all buckets of `plan`, for each of `weights` (lambda): pairs are scored once for all of them.
 
     `folder` keeps what is done, and what is there already is not done again. The same items, options and seed give the
-    same files, whatever `workers`, who each match a fold at a time in a process of their own. `models` are those that
-    the options name, if not given, and work in this process alone. `advance` is called with buckets that are done.
+    same files, whatever `workers`, who each match a fold at a time; without them this process does. `models` are those
+    that the options name, if not given, and work in this process alone. `advance` is called with buckets that are done.
     Raises InputError naming rows for which there is no matching.
     """
-    job = _FoldJob(items, plan, options, tuple(weights), folder)
-    folds = np.unique(plan.folds).tolist()
+    who: Workers[Items] = workers if workers and models is None else Workers()
     tell = advance or _silent
-    if models is not None or workers == 1:
-        for fold in folds:
-            job.match(fold, models or Models.of(options), tell)
-    else:
-        with run_blocks(job, folds, workers=workers) as done:
-            for n_buckets in done:
-                tell(n_buckets)
+    job = _FoldJob(plan, options, tuple(weights), folder, who.source, items, models, tell)
+    with run_blocks(job, np.unique(plan.folds).tolist(), workers=who.n, engine=who.engine) as done:
+        for n_buckets in done:
+            tell(n_buckets)
     return [_gathered(plan, options.n_distractors, one) for one in job.folders.values()]
 
 
 @dataclass(frozen=True)
 class _FoldJob:
-    """Folds to be matched, one after another or in several processes."""
+    """Folds to be matched, here or by others, who read the rows again."""
 
-    items: Items
     plan: Plan
     options: MatchingOptions
     weights: tuple[float, ...]
     folder: Path
+    source: Callable[[], Items] | None
+    items: Items | None = None
+    models: Models | None = None
+    tell: Advance | None = None
 
     @property
     def folders(self) -> dict[float, Path]:
@@ -205,13 +205,28 @@ class _FoldJob:
         return {weight: self.folder / f"weight-{weight:g}" for weight in self.weights}
 
     def open(self) -> Callable[[int], int]:
-        """What matches a fold and returns how many buckets it has."""
-        models = Models.of(self.options)
-        return lambda fold: self.match(fold, models, _silent)
+        """What matches a fold and returns how many of its buckets nobody has been told of."""
+        models = self.models or Models.of(self.options)
+        items = self.items
+        if items is None:
+            assert self.source is not None
+            items = self.source()
+        return lambda fold: self._match_alone(items, fold, models)
 
-    def match(self, fold: int, models: Models, tell: Advance) -> int:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _FoldJob, (self.plan, self.options, self.weights, self.folder, self.source)
+
+    def _match_alone(self, items: Items, fold: int, models: Models) -> int:
+        """Match a fold while nobody else does: a worker may have outlived the run that it was of."""
+        if not self.folder.parent.exists():
+            raise InputError(f"{self.folder.parent}: gone, so this was done by another run. Run the command again.")
+        with alone(self.folder / f"fold-{fold}"):
+            n_buckets = self._match(items, fold, models, self.tell or _silent)
+        return 0 if self.tell else n_buckets
+
+    def _match(self, items: Items, fold: int, models: Models, tell: Advance) -> int:
         """Match the buckets of a fold that are not done yet; returns how many it has."""
-        plan, items, options = self.plan, self.items, self.options
+        plan, options = self.plan, self.options
         mine = [i for i in range(len(plan.buckets.names)) if plan.folds[plan.buckets.rows(i)[0]] == fold]
         todo = [i for i in mine if not all((_folder(one, i) / SCORES).exists() for one in self.folders.values())]
         if len(todo) < len(mine):

@@ -1,6 +1,8 @@
 """Training the language models: hand-written gradients against torch's own, pretraining, resume, reports."""
 
 import shutil
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +19,12 @@ from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
+from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.lm.estimate import token_operations, training_operations
 from swag_af.lm.lstm import train as train_module
-from swag_af.lm.lstm.checkpoints import load_fold, new_model
+from swag_af.lm.lstm.checkpoints import fold_path, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.lstm.reader import OutputLayer, Reader
@@ -271,6 +274,32 @@ def test_training_says_which_of_how_many_and_how_fast(contexts_path, tmp_path, c
     lines = capsys.readouterr().err
     assert "fold 1 (2 of 2), epoch 1 of 1: held-out perplexity" in lines
     assert "tokens/s" in lines
+
+
+def test_a_fold_that_another_run_is_at_work_on_is_waited_for(contexts_path, pretrained, tmp_path, capsys):
+    """As after the death of a driver whose worker lives on: the fold is not trained a second time."""
+    options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY)
+    waiting = threading.Event()
+
+    def finish() -> None:
+        with alone(fold_path(options.out, 0)):
+            waiting.set()
+            while "Waiting until it is done" not in told:
+                told.append(capsys.readouterr().err.partition("is at work on this. ")[2].partition(".")[0])
+                time.sleep(0.01)
+            shutil.copytree(pretrained / "fold-0", fold_path(options.out, 0))
+
+    told: list[str] = []
+    other = threading.Thread(target=finish)
+    other.start()
+    waiting.wait()
+    assert train_lm(options) == {}
+    other.join()
+    weights = "fold-0/weights.safetensors"
+    assert (options.out / weights).read_bytes() == (pretrained / weights).read_bytes()
+    assert sorted(path.name for path in options.out.iterdir()) == [
+        *("fold-0", "folds.json", "manifest.json", "vocabulary.tsv")
+    ]
 
 
 def test_a_bad_book_is_refused_before_the_folder_is_begun(contexts_path, tmp_path):

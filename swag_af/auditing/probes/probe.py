@@ -8,7 +8,7 @@ on, and no others; scores meet labels in `swag_af.auditing.ranking`.
 
 import inspect
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,6 +38,7 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance, note
+from swag_af.data.scale import Workers, is_here, run_blocks
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import LABELS, REGISTRY
 
@@ -48,6 +49,9 @@ RANDOM_TOO = (*MAIN, "premise")
 
 WITH_TWO = ("second-sentence", FULL)
 """Inputs of two texts: start and option, context and the rest, premise and hypothesis."""
+
+Data = tuple[Instances, Groups]
+"""A set and its groups."""
 
 AnyModel = str | Model | Filter
 """A name: `tfidf`, `fasttext`, a filter's, `package.module:Class`; or an object."""
@@ -168,18 +172,23 @@ def probes(
     n_folds: int = 5,
     seeds: Iterable[int] = (0,),
     advance: Advance | None = None,
+    workers: Workers[Data] | None = None,
 ) -> Probes:
     """All probes that are `planned`, each as `probe` makes it.
 
     A model that cannot be used here is left out with a note; an unknown name of an input or model raises InputError, as
-    does a set that is all of one group. `advance` is called for each probe, whether it was made or left out.
+    does a set that is all of one group. `advance` is called for each probe, whether it was made or left out. `workers`
+    read instances and groups again and fit side by side; the probes are the same.
     """
     tasks = planned(instances, groups, inputs=inputs, models=models, n_folds=n_folds, seeds=seeds)
     for task in tasks:
         find_input(task.input, instances.texts)
         _check_name(task.model)
     deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
-    made = _made(_Bench(instances, groups), tasks, advance)
+    if workers is None or is_here(len(tasks), workers.n, workers.engine):
+        made = _made(_Bench(instances, groups), tasks, advance)
+    else:
+        made = _made_by(workers, tasks, advance)
     left_out = dict.fromkeys(
         f"{model_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
     )
@@ -194,14 +203,10 @@ def _made(bench: "_Bench", tasks: Sequence[Task], advance: Advance | None) -> li
     def work(numbers: Sequence[int]) -> None:
         mine = bench.beside()
         for i in numbers:
-            try:
-                made[i] = one = mine.make(tasks[i])
-                said = f"{one.name} {one.hits.mean():.3f}"
-            except InputError as fault:
-                made[i] = said = str(fault)
+            made[i] = one = _tried(mine, tasks[i])
             if advance is not None:
                 with telling:
-                    advance(1, note=said)
+                    advance(1, note=_said(one))
 
     beside = [i for i, task in enumerate(tasks) if task.model == FASTTEXT]
     with ThreadPoolExecutor(1) as executor:
@@ -209,6 +214,51 @@ def _made(bench: "_Bench", tasks: Sequence[Task], advance: Advance | None) -> li
         work([i for i in range(len(tasks)) if i not in set(beside)])
         future.result()
     return made
+
+
+def _tried(bench: "_Bench", task: Task) -> Probe | str:
+    try:
+        return bench.make(task)
+    except InputError as fault:
+        return str(fault)
+
+
+def _said(made: Probe | str) -> str:
+    return made if isinstance(made, str) else f"{made.name} {made.hits.mean():.3f}"
+
+
+def _made_by(workers: Workers[Data], tasks: Sequence[Task], advance: Advance | None) -> list[Probe | str]:
+    """As `_made`, by others; those that share a model and an input are made together, since both are got ready once."""
+    numbers: dict[tuple[Any, ...], list[int]] = {}
+    for i, task in enumerate(tasks):
+        numbers.setdefault(_ready_for(task), []).append(i)
+    blocks = [[tasks[i] for i in mine] for mine in numbers.values()]
+    made: list[Probe | str] = [""] * len(tasks)
+    assert workers.source is not None
+    with run_blocks(_ProbeJob(workers.source), blocks, workers=workers.n, engine=workers.engine) as results:
+        for mine, found in zip(numbers.values(), results, strict=True):
+            for i, one in zip(mine, found, strict=True):
+                made[i] = one
+                if advance is not None:
+                    advance(1, note=_said(one))
+    return made
+
+
+@dataclass(frozen=True)
+class _ProbeJob:
+    """Probes in another process, which reads the data again."""
+
+    source: Callable[[], Data]
+
+    def open(self) -> Callable[[Sequence[Task]], list[Probe | str]]:
+        """Read the data; returns what makes probes."""
+        bench = _Bench(*self.source())
+        return lambda tasks: [_tried(bench, task) for task in tasks]
+
+
+def _ready_for(task: Task) -> tuple[Any, ...]:
+    """What a scorer is made ready for: the same for probes that differ in their folds alone."""
+    return task.input, model_name(task.model), id(task.model), task.seed
 
 
 class _Bench:
@@ -266,7 +316,7 @@ class _Bench:
 
     def scorer(self, task: Task) -> Scorer:
         """The model ready for the input; the last one is kept, for other folds."""
-        key = (task.input, model_name(task.model), id(task.model), task.seed)
+        key = _ready_for(task)
         if self._ready is None or self._ready[0] != key:
             self._ready = None  # two at once would double the memory
             one = find_input(task.input, self.source.texts)

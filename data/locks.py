@@ -1,0 +1,67 @@
+"""Work that only one process may do at a time, on whatever machine: others wait until it is done, or its process gone.
+
+A lock is that of the operating system (`flock`), which file systems shared by machines pass on (NFS, Lustre with
+`flock`). It goes with its process, however that ends, so nobody has to guess whether a lock is stale.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import ENOLCK, ENOSYS, EOPNOTSUPP
+from pathlib import Path
+from typing import BinaryIO
+
+from swag_af.data.progress import note
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """In such a block for `path`, a file or folder that need not be there yet, is one process or thread at a time.
+
+    Whoever has to wait says so on standard error, and so does who cannot lock, for want of locks in the file system,
+    and goes on without. Nothing is left beside `path` afterwards.
+    """
+    place = path.with_name(f".{path.name}.lock")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    file = _held(path, place)
+    try:
+        yield
+    finally:
+        place.unlink(missing_ok=True)  # before it is let go: who waits for it sees that it is gone, and makes another
+        file.close()
+
+
+def _held(path: Path, place: Path) -> BinaryIO:
+    """The lock's file, open and locked."""
+    while True:
+        file = place.open("ab")
+        try:
+            _lock(file, path)
+        except BaseException:
+            file.close()
+            raise
+        if _is_there(file, place):
+            return file
+        file.close()
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Lock it; waits until whoever holds it lets it go."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        note(f"{path}: another process is at work on this. Waiting until it is done.")
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in (ENOSYS, ENOLCK, EOPNOTSUPP):
+            raise
+        note(f"Warning: {path}: this file system has no locks. Let no two runs do the same work here at once.")
+
+
+def _is_there(file: BinaryIO, place: Path) -> bool:
+    """Whether the open `file` is still the one at `place`."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,94 @@
+"""Claims about splitting in batches: a batch that is done is not done again, and another splitter begins anew."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from killed import KilledError, break_after
+
+from swag_af.data.captions import contexts as contexts_module
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.splitting import Splitting, _SplitJob
+from swag_af.data.captions.verb import contexts
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.syntax.splitters import RulesSplitter, Split
+from swag_af.data.video import Caption
+
+
+@pytest.fixture
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContextsOptions:
+    """Contexts of some hundred captions, in batches of sixteen pairs."""
+    monkeypatch.setattr(contexts_module, "_BATCH", 16)
+    rows = [{"video": v.id, "sentence": c.text} for v in sample_videos(30) for c in v.captions]
+    write_jsonl(tmp_path / "captions.jsonl", rows)
+    rules = ContextRules(min_token_count=1)
+    return ContextsOptions(
+        (tmp_path / "captions.jsonl",), tmp_path / "resumed" / "c.jsonl", splitter="rules", rules=rules
+    )
+
+
+def files_of(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.parent.iterdir()}
+
+
+def test_contexts_killed_after_some_batches_go_on_to_the_same_bytes(
+    options: ContextsOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = replace(options, out=options.out.parent.parent / "whole" / "c.jsonl")
+    contexts(whole)
+    split = RulesSplitter.split
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(RulesSplitter, "split", break_after(3, split))
+        contexts(options)
+    assert not options.out.exists()
+    done: list[int] = []
+
+    def counted(self: RulesSplitter, captions: Sequence[Caption]) -> list[Split | None]:
+        done.append(len(captions))
+        return split(self, captions)
+
+    kept = options.out.with_name(".c.jsonl.splits")
+    assert len(list(kept.glob("0*.json"))) == 3
+    monkeypatch.setattr(RulesSplitter, "split", counted)
+    contexts(options)
+    n_resumed = len(done)
+    contexts(replace(whole, force=True))
+    assert len(done) - n_resumed == n_resumed + 3, "three batches were kept"
+    assert files_of(options.out) == files_of(whole.out)
+    kept.mkdir()  # as after a kill when all else was done
+    with pytest.raises(InputError, match="already exists"):
+        contexts(options)
+    assert not kept.exists()
+
+
+class Named(RulesSplitter):
+    """The rules under another name."""
+
+    name = "named"
+
+    def split(self, captions: Sequence[Caption]) -> list[Split | None]:
+        return [None] * len(captions)
+
+
+def test_what_another_splitter_left_or_of_other_sentences_is_not_taken(tmp_path: Path) -> None:
+    batches = [[Caption(f"The man walks in and sits down {i}.")] for i in range(3)]
+    folder = tmp_path / "splits"
+
+    def made(splitter: RulesSplitter, batches: Sequence[Sequence[Caption]]) -> list[list[Split | None]]:
+        with Splitting("rules", splitter, folder).split(batches) as splits:
+            return list(splits)
+
+    expected = [RulesSplitter().split(batch) for batch in batches]
+    assert made(Named(), batches) == [[None]] * 3
+    assert made(RulesSplitter(), batches) == expected
+    other = [*batches[:1], [Caption("A dog runs and the cat sleeps.")], *batches[2:]]
+    assert made(RulesSplitter(), other) == [RulesSplitter().split(batch) for batch in other]
+    assert made(RulesSplitter(), batches[:1]) == expected[:1]
+
+
+def test_a_worker_with_another_splitter_is_refused() -> None:
+    with pytest.raises(InputError, match="rules on a worker, where it is benepar:x here"):
+        _SplitJob("rules", "benepar:x").open()

@@ -1,0 +1,200 @@
+"""Claims about verbs: the same bytes here, in processes, on a Ray cluster that loses a machine, by Slurm's executor.
+
+Each way is taken by one verb or two, since processes take seconds to start; what verbs do is the same on all of them.
+Matching in two processes stands in `matching/test_runs.py`.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swag_af.auditing.audit import audit_of_run
+from swag_af.auditing.comparison import control_cuts
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.auditing import _Cut, _Reading, run_audit
+from swag_af.data.captions import contexts as contexts_module
+from swag_af.data.captions.options import ContextRules, ContextsOptions
+from swag_af.data.captions.verb import contexts
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.ordered import in_order
+from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
+from swag_af.data.findings import AUDITS
+from swag_af.data.instances.grouping import group
+from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.sample.grammar import sample_videos
+from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.matching.options import MatchingOptions, MatchOptions
+from swag_af.matching.reading import read_items
+from swag_af.matching.sweep import _Sample
+from swag_af.matching.verb import _Part, begin_work, identity_of, match
+
+LM = LMOptions(hidden=8, layers=1, epochs=1, pretrain_epochs=1, min_count=1)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captions, a book, questions, and questions that were matched: with their run; not to be changed."""
+    folder = tmp_path_factory.mktemp("engines")
+    rows = [
+        {"video": video.id, "sentence": caption.text, "start_time": caption.seconds[0], "end_time": caption.seconds[1]}
+        for video in sample_videos(30)
+        for caption in video.captions
+        if caption.seconds
+    ]
+    write_jsonl(folder / "captions.jsonl", rows)
+    said = [str(row["sentence"]) for row in rows[:60]]
+    (folder / "book.txt").write_text("\n\n".join([" ".join(said[:30]), " ".join(said[30:])]), encoding="utf-8")
+    rng, words = np.random.default_rng(0), [f"{a}{b}" for a in "bdkl" for b in ("ra", "ven", "wick", "lo")]
+    write_jsonl(
+        folder / "queries.jsonl",
+        (
+            {"query": f"Why does {' '.join(rng.choice(words, 6))} {i}?", "response": " ".join(rng.choice(words, 5))}
+            for i in range(60)
+        ),
+    )
+    write_jsonl(
+        folder / "questions.jsonl",
+        (
+            {"question": f"What is {i}?", "choices": [" ".join(rng.choice(words, 4)) for _ in range(3)], "label": i % 3}
+            for i in range(30)
+        ),
+    )
+    return folder
+
+
+def train(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    options = ContextsOptions((made / "captions.jsonl",), out / "c.jsonl", splitter="rules", rules=RULES)
+    contexts(options)
+    train_lm(
+        TrainLMOptions(options.out, out / "lms", lm=LM, pretrain=(made / "book.txt",), where=where, workers=workers)
+    )
+    assert not list(out.rglob("*.lock"))
+    return out / "lms"
+
+
+RULES = ContextRules(min_token_count=1, n_folds=3)
+
+
+def make_contexts(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    sources = (made / "captions.jsonl",)
+    contexts(ContextsOptions(sources, out / "c.jsonl", splitter="rules", rules=RULES, where=where, workers=workers))
+    assert not (out / ".c.jsonl.splits").exists()
+    return out
+
+
+def make_match(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
+    match(MatchOptions((made / "queries.jsonl",), out, matching=matching, where=where, workers=workers))
+    return out
+
+
+def test_workers_read_what_is_matched_again_and_refuse_what_is_done(made: Path, tmp_path: Path) -> None:
+    options = MatchOptions((made / "queries.jsonl",), tmp_path / "out", matching=MatchingOptions(relevance="tfidf"))
+    items = read_items(options.data, options.pairs, options.reading)
+    begin_work(options.out, identity_of(options, items))
+    for source in (_Part(options, "answers"), _Sample(options)):
+        assert pickle.loads(pickle.dumps(source))().rows == items.rows
+        with pytest.raises(InputError, match="done, or of other data"):
+            replace(source, options=replace(options, out=tmp_path / "none"))()
+
+
+def make_audits(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
+    """Of a dataset, and of a run."""
+    data, more = (made / "questions.jsonl",), {"where": where, "workers": workers, "folds": 2}
+    run_audit(AuditOptions(data, out / "audit", filters="tfidf", **more))
+    (out / "audit" / "audit.html").unlink()  # it names its folder
+    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
+    run = match(MatchOptions((made / "queries.jsonl",), out / "matched", matching=matching)).path / "run"
+    audit_of_run(AuditOptions((run,), filters="ngrams", seeds=2, **more))
+    assert (run / AUDITS).read_text(encoding="utf-8").count("\n") == 2
+    return out
+
+
+def test_a_comparison_reads_again_in_another_process_what_it_cuts_here(made: Path) -> None:
+    reading = _Reading((made / "questions.jsonl",), ReadingOptions())
+    cuts = partial(control_cuts, n=20, n_draws=2, seed=3)
+    for draw, cut in enumerate(cuts(reading.instances())):
+        again, groups = pickle.loads(pickle.dumps(_Cut(reading, cuts, draw)))()
+        assert again.instances == cut.instances
+        assert np.array_equal(groups.numbers, group(cut).numbers)
+
+
+Verb = Callable[[Path, Path, EngineOptions, int | None], Path]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """All files but those with times in them."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "tensorboard" not in path.parts
+    }
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts_module, "_BATCH", 16)
+
+
+@pytest.fixture(scope="module")
+def local(made: Path) -> Callable[[Verb], dict[str, bytes]]:
+    """What a verb leaves that does all by itself; made once."""
+    known: dict[str, dict[str, bytes]] = {}
+
+    def bytes_here(verb: Verb) -> dict[str, bytes]:
+        name = verb.__name__
+        if name not in known:
+            known[name] = bytes_of(verb(made, made.parent / f"engines-{name}", EngineOptions("local"), None))
+        return known[name]
+
+    return bytes_here
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Ray's head, of one core; tests add a second machine and take it away."""
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    yield made
+    made.shutdown()
+
+
+@pytest.mark.parametrize("verb", [make_contexts, make_audits])
+def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", [train])
+def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
+    verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = cluster.add_node(num_cpus=1)
+    lost: list[Any] = []
+
+    def lose_a_machine(fleet: Any, blocks: Sequence[Any], n: int, *, ahead: int) -> Iterator[Any]:
+        for result in in_order(fleet, blocks, n, ahead=ahead):
+            if not lost:
+                lost.append(cluster.remove_node(second, allow_graceful=False))
+            yield result
+
+    monkeypatch.setattr("swag_af.data.engines.on_ray.in_order", lose_a_machine)
+    assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
+    assert lost
+
+
+def test_slurm_makes_the_same_contexts(made: Path, tmp_path: Path, local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("submitit")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(contexts_module, "_BATCH", 64)  # two tasks
+    assert bytes_of(make_contexts(made, tmp_path / "out", EngineOptions("slurm[local]"), None)) == local(make_contexts)
