@@ -1,6 +1,6 @@
 """A job is work in blocks. It is small and picklable, and opens what it needs in the process that does the work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
@@ -15,6 +15,13 @@ class Job(Protocol[BlockIn, ResultOut]):
 
     def open(self) -> Callable[[BlockIn], ResultOut]:
         """Open what the work needs; returns the function that does one block. Called once in each process."""
+
+
+class Crew(Protocol[BlockIn, ResultOut]):
+    """Workers who have opened a job and stay."""
+
+    def map(self, blocks: Sequence[BlockIn]) -> Iterator[ResultOut]:
+        """The results of `blocks`, in order; of a list at a time."""
 
 
 class Worker(Generic[BlockT, ResultT]):

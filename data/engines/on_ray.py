@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Job, ResultT, Worker
+from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.ordered import LostError, in_order
+from swag_af.data.engines.ordered import FleetCrew, LostError
 from swag_af.data.errors import InputError, SwagAfError
 
 
@@ -15,7 +15,16 @@ from swag_af.data.errors import InputError, SwagAfError
 def on_ray(
     job: Job[BlockT, ResultT], blocks: Sequence[BlockT], *, workers: int | None, engine: EngineOptions
 ) -> Iterator[Iterator[ResultT]]:
-    """The results of `blocks`, in order, by `workers` actors of one core each, or as many as the cluster has cores.
+    """The results of `blocks`, in order, by `workers` actors of one core each, or as many as the cluster has cores."""
+    with ray_crew(job, workers=min(workers or len(blocks), len(blocks)), engine=engine) as crew:
+        yield crew.map(blocks)
+
+
+@contextmanager
+def ray_crew(
+    job: Job[BlockT, ResultT], *, workers: int | None, engine: EngineOptions
+) -> Iterator[Crew[BlockT, ResultT]]:
+    """Actors who stay until the `with` block is left: `workers` of them, or as many as the cluster has cores.
 
     Where Ray runs already in this process, that cluster is used and left as it is.
     """
@@ -25,8 +34,8 @@ def on_ray(
         _connect(ray, engine.place)
     fleet = _Actors(ray, job, engine.gpus_per_task)
     try:
-        n = min(_room(ray, engine, workers), len(blocks))
-        yield in_order(fleet, blocks, n, ahead=BLOCKS_AHEAD * n)
+        n = _room(ray, engine, workers)
+        yield FleetCrew(fleet, n, ahead=BLOCKS_AHEAD * n)
     finally:
         for actor in fleet.hired:
             ray.kill(actor)
