@@ -37,7 +37,8 @@ class AFOptions:
     """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
     1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
     time, and other questions (docs/PERFORMANCE.md). together: as fixed, and the filters of all folds are fitted on the
-    assignment as it was before the first of them was held out, so that --workers fit them side by side."""
+    assignment as it was before the first of them was held out, so that --workers fit them side by side: again other
+    questions."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None
