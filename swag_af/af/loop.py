@@ -6,17 +6,17 @@ another way, with folds that stay). The randomness of an iteration depends on (s
 where it stopped.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swag_af.af.fitting import check_lasting, fixed_folds
-from swag_af.af.options import AFOptions, Workers
-from swag_af.af.turns import Do, Outcome, Rules, Turn
+from swag_af.af.options import AFOptions, FilterWorkers
 from swag_af.data.errors import InputError
-from swag_af.data.pool.assignments import apply_changes, check_enough, random_assignment
+from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, begin_run
@@ -24,6 +24,9 @@ from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import make_filter
+
+if TYPE_CHECKING:  # whoever only imports the loop loads little
+    from swag_af.af.turns import Rules
 
 Phases = Sequence[tuple[str | Filter, int]]
 
@@ -37,7 +40,7 @@ def filter_pool(
     after_iteration: Callable[[Run], None] = lambda run: None,
     is_enough: Callable[[Run], bool] = lambda run: False,
     made_by: Mapping[str, object] | None = None,
-    workers: Workers | None = None,
+    workers: FilterWorkers | None = None,
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
@@ -49,24 +52,20 @@ def filter_pool(
     ExhaustedError before any work when pool, filter and options do not fit, or fewer iterations are asked for than are
     done.
     """
-    from swag_af.af.workers import check_workers, doing, threads_of  # here: importing the loop is to load little
+    from swag_af.af.workers import check_workers, doing
 
-    options, workers, path = options or AFOptions(), workers or Workers(), Path(out) if out else None
+    options, workers, path = options or AFOptions(), workers or FilterWorkers(), Path(out) if out else None
     phases = _phases(filter, options)
     rules = _rules(pool, phases, options)
     check_workers(pool, rules, workers, path)
-    rng = np.random.default_rng((options.seed, 0))
-    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng, flagged=rules.flagged)
-    total, threads = options.iterations or len(rules.schedule), threads_of(rules)
-    identity = _identity(pool, phases, options)
-    run = begin_run(pool, start, path, identity, n_planned=total, made_by=made_by, threads=threads)
+    total = options.iterations or len(rules.schedule)
+    run = _begun(pool, phases, rules, path, total, made_by)
     fitting = rules.fitting(run.pool, run.path)
     fitting.begin(run.n_finished)
     with (
         progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance,
-        doing(run, rules, fitting, workers) as do,
+        doing(run, rules, fitting, workers, total) as outcomes,
     ):
-        outcomes = _outcomes(run, rules, do, total)
         for iteration in range(1 + run.n_finished, 1 + total):
             if _has_converged(run, phases, options) or (run.n_finished and is_enough(run)):
                 run.plan(run.n_finished)
@@ -95,8 +94,10 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
     return phases
 
 
-def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> Rules:
+def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":
     """What every iteration needs, after all checks that can be made before any work."""
+    from swag_af.af.turns import Rules
+
     _check_reads_candidates(phases)
     rules = Rules.of(pool, [one for _, one, n in phases for _ in range(n)], options)
     check_enough(pool.counts, 1 + options.n_negatives, rules.flagged)
@@ -108,18 +109,21 @@ def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: 
     return rules
 
 
-def _outcomes(run: Run, rules: Rules, do: Do, total: int) -> Iterator[Outcome]:
-    """Iteration by iteration until `total`; each is to be appended to `run` before the next is taken."""
-    assignment = run.assignment()
-    at = run.n_finished
-    while at < total:
-        first = at - at % rules.n_together  # finished iterations when the round began
-        start = assignment if first == at else run.assignment(first)
-        end = min(first + rules.n_together, total)
-        for outcome in do([Turn(iteration, start) for iteration in range(at + 1, end + 1)]):
-            yield outcome
-            assignment = apply_changes(assignment, outcome.changes)
-        at = end
+def _begun(
+    pool: CandidatePool,
+    phases: list[tuple[str, Filter, int]],
+    rules: "Rules",
+    path: Path | None,
+    total: int,
+    made_by: Mapping[str, object] | None,
+) -> Run:
+    """A new run, or the one in `path` that goes on."""
+    from swag_af.af.workers import threads_of
+
+    rng = np.random.default_rng((rules.options.seed, 0))
+    start = random_assignment(pool.counts, 1 + rules.options.n_negatives, rng=rng, flagged=rules.flagged)
+    identity, threads = _identity(pool, phases, rules.options), threads_of(rules)
+    return begin_run(pool, start, path, identity, n_planned=total, made_by=made_by, threads=threads)
 
 
 def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:

@@ -66,7 +66,7 @@ class AFOptions:
 
 
 @dataclass(frozen=True)
-class Workers:
+class FilterWorkers:
     """Who does iterations, or scores for them; what is made is the same."""
 
     n: int | None = 1

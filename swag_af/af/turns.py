@@ -101,8 +101,9 @@ class Rules:
         def score_rows(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
             return score(iteration, filter, pool.view(test[rows], columns))
 
-        has = has_learned(record_of_fit(filter))
-        result = self._replace(pool, test, assignment[test], heads[filter.name], score_rows, has, rng=replace_rng)
+        may_swap = has_learned(record_of_fit(filter))
+        scores = heads[filter.name]
+        result = self._replace(pool, test, assignment[test], scores, score_rows, may_swap, rng=replace_rng)
         seconds = time.perf_counter() - started
         changes = result.changes.copy()
         changes[:, 0] = test[changes[:, 0]]
@@ -117,13 +118,13 @@ class Rules:
         assigned: np.ndarray,
         scores: np.ndarray,
         score: Callable[[np.ndarray, np.ndarray], np.ndarray],
-        has_learned: bool,
+        may_swap: bool,
         *,
         rng: np.random.Generator,
     ) -> Replacements:
         """Swap easy ones among the `assigned` (n, A) candidates of rows `test` (n,), given their `scores` (n, A)."""
         options = self.options
-        n = n_swaps(scores, options) if has_learned else 0
+        n = n_swaps(scores, options) if may_swap else 0
         policy = Policy(n, options.rule, options.pick, lazy=options.scan == "lazy")
         keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
         flagged = None if self.flagged is None else self.flagged[test]

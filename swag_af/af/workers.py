@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from swag_af.af.fitting import Fitting, filter_of
-from swag_af.af.options import AFOptions, Workers
+from swag_af.af.options import AFOptions, FilterWorkers
 from swag_af.af.turns import Do, Outcome, Rules, ScoreBy, Turn, score_here
 from swag_af.data.engines.contract import Crew
 from swag_af.data.errors import InputError
+from swag_af.data.pool.assignments import apply_changes
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
@@ -28,7 +29,7 @@ from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_p
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
 
-def check_workers(pool: CandidatePool, rules: Rules, workers: Workers, out: Path | None) -> None:
+def check_workers(pool: CandidatePool, rules: Rules, workers: FilterWorkers, out: Path | None) -> None:
     """Raise InputError where others were asked to work, by name or number, and cannot."""
     if not workers.are_asked_for:
         return
@@ -58,20 +59,37 @@ def threads_of(rules: Rules) -> int:
 
 
 @contextmanager
-def doing(run: Run, rules: Rules, fitting: Fitting, workers: Workers) -> Iterator[Do]:
-    """What does the iterations of `run`, here or by workers, who are gone when the `with` block is left."""
+def doing(run: Run, rules: Rules, fitting: Fitting, workers: FilterWorkers, total: int) -> Iterator[Iterator[Outcome]]:
+    """The iterations of `run` until `total`, each done when it is taken, or before; to be appended before the next is.
+
+    Workers, where there are any, are gone when the `with` block is left.
+    """
     threads = run.threads or threads_of(rules)
     workers = _workers_of(run, rules, workers)
     if workers.n == 1 or run.path is None or run.pool.path is None:
-        yield partial(_here, run.pool, rules, fitting, threads, score_here)
+        yield _outcomes(run, rules, partial(_here, run.pool, rules, fitting, threads, score_here), total)
         return
     plan = _Plan(run.pool.path, run.path, pickle.dumps(rules.schedule), rules.options, threads)
     if rules.n_together > 1:
         with standing_workers(_IterationJob(plan), workers=workers.n, engine=workers.engine) as crew:
-            yield crew.map
+            yield _outcomes(run, rules, crew.map, total)
         return
     with ExitStack() as stack:
-        yield partial(_here, run.pool, rules, fitting, threads, _Scoring(plan, workers, stack))
+        scoring = _Scoring(plan, workers, stack)
+        yield _outcomes(run, rules, partial(_here, run.pool, rules, fitting, threads, scoring), total)
+
+
+def _outcomes(run: Run, rules: Rules, do: Do, total: int) -> Iterator[Outcome]:
+    assignment = run.assignment()
+    at = run.n_finished
+    while at < total:
+        first = at - at % rules.n_together  # finished iterations when the round began
+        start = assignment if first == at else run.assignment(first)
+        end = min(first + rules.n_together, total)
+        for outcome in do([Turn(iteration, start) for iteration in range(at + 1, end + 1)]):
+            yield outcome
+            assignment = apply_changes(assignment, outcome.changes)
+        at = end
 
 
 def _here(
@@ -83,11 +101,11 @@ def _here(
         yield outcome
 
 
-def _workers_of(run: Run, rules: Rules, asked: Workers) -> Workers:
+def _workers_of(run: Run, rules: Rules, asked: FilterWorkers) -> FilterWorkers:
     """How many there are to be: one, this process, where nobody asked and there is no work for more."""
     engine, n, can = asked.engine, asked.n, run.path is not None and not _fills_in(run.pool, rules)
     if engine.kind == "local" or not (asked.are_asked_for or (can and rules.n_together > 1)):
-        return Workers(1)
+        return FilterWorkers(1)
     if n is None and engine.kind != "ray":
         n = default_workers(rules.schedule)
     if rules.n_together > 1:
@@ -171,7 +189,7 @@ class _ScoringJob:
 class _Scoring:
     """Scores by workers, who come when there is something for more than one of them."""
 
-    def __init__(self, plan: _Plan, workers: Workers, stack: ExitStack):
+    def __init__(self, plan: _Plan, workers: FilterWorkers, stack: ExitStack):
         self._plan, self._workers, self._stack = plan, workers, stack
         self._learnt: tuple[int, dict[str, np.ndarray]] = 0, {}
 

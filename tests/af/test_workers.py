@@ -18,7 +18,7 @@ from killed import KilledError, break_after
 from swag_af.af import workers as af_workers
 from swag_af.af.fitting import fixed_folds
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, Workers
+from swag_af.af.options import AFOptions, FilterOptions, FilterWorkers
 from swag_af.af.replacement import Policy, draw_keys, replace_row
 from swag_af.cli.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job
@@ -34,7 +34,7 @@ from swag_af.nn.threads import threads
 
 PHASES = [("mlp", 4), ("bow", 6)]
 TOGETHER = AFOptions(iterations=10, n_negatives=3, splits="together")
-TWO = Workers(2, EngineOptions("processes"))
+TWO = FilterWorkers(2, EngineOptions("processes"))
 
 
 class FitsAnew(FeatureFilter):
@@ -160,7 +160,7 @@ def test_workers_score_to_the_same_bytes(
     monkeypatch.setattr(contract, "SCORED_AT_ONCE", 50)
     pool, options = CandidatePool.open(pool_folder), replace(FULL, splits=splits)
     phases = [("mlp", 2), ("bow", 1)]
-    for name, workers in (("here", Workers(1)), ("there", TWO)):
+    for name, workers in (("here", FilterWorkers(1)), ("there", TWO)):
         filter_pool(pool, phases, options, out=tmp_path / name, workers=workers)
     assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     assert len(crews) == 1
@@ -191,12 +191,12 @@ def test_a_restored_filter_scores_as_the_one_that_was_fitted(pool: CandidatePool
 @pytest.mark.parametrize(
     ("workers", "fault"),
     [
-        (Workers(2, EngineOptions("slurm")), "wait in the queue every time"),
-        (Workers(2), "needs a folder for the run"),
-        (Workers(None, EngineOptions("ray")), "needs a folder for the run"),
+        (FilterWorkers(2, EngineOptions("slurm")), "wait in the queue every time"),
+        (FilterWorkers(2), "needs a folder for the run"),
+        (FilterWorkers(None, EngineOptions("ray")), "needs a folder for the run"),
     ],
 )
-def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: Workers, fault: str) -> None:
+def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: FilterWorkers, fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         filter_pool(pool, "mlp", FULL, workers=workers)
 
@@ -280,12 +280,12 @@ def test_ray_loses_a_node_and_no_byte(
             if len(done) == 3:
                 cluster.remove_node(second, allow_graceful=False)
 
-        pool, ray = CandidatePool.open(pool_folder), Workers(None, EngineOptions(f"ray[{cluster.address}]"))
+        pool, ray = CandidatePool.open(pool_folder), FilterWorkers(None, EngineOptions(f"ray[{cluster.address}]"))
         out = straight.parent / "ray"
         filter_pool(pool, PHASES, TOGETHER, out=out, after_iteration=lose_a_node, workers=ray)
         assert files_of(out) == files_of(straight)
         monkeypatch.setattr(contract, "SCORED_AT_ONCE", 20)
-        for name, workers in (("here", Workers(1)), ("there", ray)):
+        for name, workers in (("here", FilterWorkers(1)), ("there", ray)):
             filter_pool(pool, "mlp", replace(FULL, iterations=2), out=tmp_path / name, workers=workers)
         assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     finally:
