@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import MOST_TOLD, FormatError, InputError
 from swag_af.data.records import MANIFESTS, check_record
 
 FORMAT = 1
@@ -398,6 +398,11 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
         raise InputError(
             f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
         )
+
+
+def shortened(value: Any) -> Any:
+    """`value` as a message repeats it: what is long stands as its hash."""
+    return value if len(str(value)) <= MOST_TOLD else f"sha256 {sha256_json(value)[:8]}"
 
 
 def check_output(path: Path, *, force: bool = False, folder: bool = False) -> None:

@@ -23,6 +23,14 @@ def note(line: str) -> None:
     print(visible(line), file=sys.stderr, flush=True)
 
 
+def duration(seconds: float) -> str:
+    """`75 s`, `12 min`, `3.4 h`, `2.1 days`: as precise as an estimate deserves."""
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (48 * 3600, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}" if unit < 3600 else f"{seconds / unit:.1f} {name}"
+    return f"{seconds / 86400:.1f} days"
+
+
 @contextmanager
 def progress(label: str, total: int, unit: str, *, done: int = 0) -> Iterator[Advance]:
     """Show how many of `total` items are done, how many a second, and the time left.

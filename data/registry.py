@@ -34,6 +34,8 @@ class Registry:
     """Name to `module:attribute`, a class or a function that makes one."""
     takes: Mapping[str, str] = field(default_factory=dict)
     """For built-in names that take a setting, the word for it in brackets, as help shows it: `PIPELINE`."""
+    checker: str = ""
+    """What tests anyone's class, where there is such: `swag_af.check_filter`."""
 
     @property
     def group(self) -> str:
@@ -77,14 +79,21 @@ class Registry:
         except Exception as error:
             if self.parted(name)[0] in self.ours or (part == "constructor" and isinstance(error, TypeError)):
                 raise
+            hint = f" `{self.checker}` tries it with a traceback." if self.checker else ""
             raise ContractError(
-                f"{self.kind} {name}: its {part} raised {type(error).__name__} ({error}). `swag_af.check_{self.kind}` "
-                "tries it with a traceback."
+                f"{self.kind} {name}: its {part} raised {type(error).__name__} ({error}).{hint}"
             ) from error
 
     def written(self, name: str) -> frozenset[str]:
         """The names of the settings that stand by their names in brackets."""
         return frozenset(self._read(name)[2])
+
+    def settings_taken(self, name: str) -> frozenset[str] | None:
+        """The names of the settings that the constructor takes; None where it takes any."""
+        parameters = inspect.signature(self.find(name)).parameters.values()
+        if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+            return None
+        return frozenset(parameter.name for parameter in parameters)
 
     def find(self, name: str) -> Callable[..., Any]:
         """The class or function called `name`, without its brackets; InputError, with near matches, when there is

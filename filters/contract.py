@@ -102,13 +102,14 @@ class ClassFilter(Protocol):
         """(q, n_labels) log-probabilities or logits."""
 
 
-def settings_of(filter: Filter | ClassFilter) -> dict[str, Any]:
-    """The settings of a filter: what its `settings()` returns, or the fields of a dataclass; empty for others."""
-    if hasattr(filter, "settings"):
-        return dict(filter.settings())
-    if not is_dataclass(filter):
+def settings_of(made: object) -> dict[str, Any]:
+    """The settings of a filter, or a guard: what its `settings()` returns, or the fields of a dataclass; empty for
+    others."""
+    if hasattr(made, "settings"):
+        return dict(made.settings())
+    if not is_dataclass(made):
         return {}
-    return {f.name: getattr(filter, f.name) for f in fields(filter) if f.init}
+    return {f.name: getattr(made, f.name) for f in fields(made) if f.init}
 
 
 def record_of_fit(filter: Filter) -> dict[str, Any]:

@@ -12,9 +12,10 @@ import torch
 
 from swag_af.data.cache import cache_folder
 from swag_af.data.progress import progress
-from swag_af.filters.pretrained import import_transformers, load_tokenizer, read_config, readable
+from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device
+from swag_af.nn.pretrained import import_transformers, read_config, readable
 from swag_af.nn.threads import ALIKE
 
 

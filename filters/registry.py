@@ -36,6 +36,7 @@ REGISTRY = Registry(
     "filter",
     FILTERS,
     {"transformer": "path/to/model", "encoder": "path/to/model", "nli": "folder of train-nli", "judge": "URL"},
+    "swag_af.check_filter",
 )
 
 LABELS = {

@@ -21,6 +21,7 @@ def features(options: FeaturesOptions) -> CandidatePool:
     each row is read by one that has not learnt its ending; InputError for rows that every model has. Other scorers are
     foreign, and the manifest says so. Killed and run again, it goes on at the next shard.
     """
+    _check_asks(options)
     name, argument = SCORERS.parted(options.scorer)
     if name == "lstm":
         from swag_af.lm.lstm.lazy import lstm_features
@@ -36,6 +37,13 @@ def features(options: FeaturesOptions) -> CandidatePool:
     _check_same_scorer(pool, options, settings)
     table.end(options.pool)
     return pool
+
+
+def _check_asks(options: FeaturesOptions) -> None:
+    """Raise InputError where it is said how a server is asked, and the scorer asks none."""
+    given = options.endpoint.given
+    if given and not settings_of(options.scorer, endpoint=options.endpoint):
+        raise InputError(f"{', '.join(given)}: {options.scorer} asks no server. Leave them out.")
 
 
 def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions, settings: dict[str, Any]) -> None:

@@ -253,7 +253,8 @@ class FeaturesOptions:
     """The folder of the language models. For a pool of `swag-af generate`: where those it was made with are now."""
     scorer: str = "lstm"
     """Who scores: lstm, the models in --lms, each row by one that has not learnt it; hf[PATH], any causal model on disk
-    or on the hub; or your own, package.module:Class. Others than lstm may have read the texts, and the pool says so."""
+    or on the hub; endpoint[URL], a server that gives likelihoods of given texts; or your own, package.module:Class.
+    Others than lstm may have read the texts, and the pool says so."""
     endpoint: EndpointOptions = field(default_factory=EndpointOptions)
     """How a server is asked, for --scorer endpoint[URL]."""
     where: EngineOptions = field(default_factory=EngineOptions)

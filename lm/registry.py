@@ -3,7 +3,6 @@
 How names are read says `swag_af.data.registry`. Imports no generator by itself.
 """
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import ContractError
@@ -25,6 +24,7 @@ GENERATORS = Registry(
         "hf": "path/to/model",
         "endpoint": "URL",
     },
+    "swag_af.check_generator",
 )
 
 
@@ -38,11 +38,3 @@ def make_generator(name: str, **settings: Any) -> "Generator":
             "says what one needs."
         )
     return made
-
-
-def settings_taken(name: str) -> frozenset[str] | None:
-    """The names of the settings that the constructor takes; None where it takes any."""
-    parameters = inspect.signature(GENERATORS.find(name)).parameters.values()
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    return frozenset(parameter.name for parameter in parameters)

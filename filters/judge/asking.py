@@ -12,7 +12,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError
 from swag_af.endpoints.contract import Abilities, Answer, Asker, Request
-from swag_af.endpoints.likelihood import tokens_of_prompt
+from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally
 from swag_af.filters.judge.orders import orders_of
 
@@ -35,6 +35,8 @@ _TOP = 20
 """How many tokens a server is asked to give log-probabilities of, the most that hosted services allow ..."""
 _TOP_OF_COMPLETIONS = 5
 """... and the most that /v1/completions allows."""
+LONGER_WITH_REASON = 10
+"""How many times as long an answer with a reason may be."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Asking:
     chat: bool
     """By /v1/chat/completions."""
     max_tokens: int = 16
-    """The longest answer, in tokens; with a reason ten times as many."""
+    """The longest answer, in tokens; with a reason `LONGER_WITH_REASON` times as many."""
 
     def yes_or_no(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
         """Of each question (m,) log-odds of Yes for each option, asked about alone; 0 where no answer can be read."""
@@ -90,7 +92,7 @@ class Asking:
     ) -> list[list[Verdict]]:
         """Of each question a verdict for each of `n` orders of its options, with a `reason` in words or without."""
         orders = [orders_of(one.options, n, seed=seed, draw=draw) for one in questions]  # each (n, m)
-        longest = self.max_tokens * (10 if reason else 1)
+        longest = self.max_tokens * (LONGER_WITH_REASON if reason else 1)
         asked = (
             self._request(_of_all(one, order, reason=reason), longest)
             for one, drawn in zip(questions, orders, strict=True)
@@ -106,7 +108,7 @@ class Asking:
         normalises. Raises InputError where the server does not give the log-probability of every token of a text.
         """
         texts = [(one.before or PROMPTS["nothing before"], ending) for one in questions for ending in one.options]
-        answers = self._answers(self._echo(f"{before} {ending}") for before, ending in texts)
+        answers = self._answers(reading(f"{before} {ending}", self.abilities) for before, ending in texts)
         values = iter(
             _sum_behind(answer, len(before), f"{before} {ending}", self.asker.url) / len(f" {ending}".encode())
             for answer, (before, ending) in zip(answers, texts, strict=True)
@@ -114,12 +116,12 @@ class Asking:
         return [np.array([next(values) for _ in one.options]) for one in questions]
 
     def _answers(self, requests: Iterable[Request]) -> list[Answer]:
-        """An answer to each request, in order."""
-        listed = list(requests)
-        number = {request.key: i for i, request in reversed(list(enumerate(listed)))}
-        first = sorted(number.values())
-        answers = {listed[first[position]].key: answer for position, answer in self.asker.ask(listed[i] for i in first)}
-        return [answers[request.key] for request in listed]
+        """An answer to each request, in order; those that are equal are one."""
+        numbered = [(request.key, request) for request in requests]
+        distinct = dict(numbered)
+        keys = list(distinct)
+        answers = {keys[position]: answer for position, answer in self.asker.ask(iter(distinct.values()))}
+        return [answers[key] for key, _ in numbered]
 
     def _of_one(self, before: str, ending: str) -> str:
         prompt = PROMPTS["ending" if before else "ending alone"]
@@ -132,11 +134,6 @@ class Asking:
             return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body, **tops})
         tops = {"logprobs": _TOP_OF_COMPLETIONS} if self.abilities.answer_logprobs else {}
         return Request("completions", {"prompt": f"{prompt}\n\nAnswer:", **body, **tops})
-
-    def _echo(self, text: str) -> Request:
-        """The log-probabilities of a text; one token more is generated, since servers refuse none."""
-        how = {"echo": True, "logprobs": 1} if self.abilities.echo_logprobs else {"prompt_logprobs": 0}
-        return Request("completions", {"prompt": text, "temperature": 0, "max_tokens": 1, **how})
 
 
 _SMALLEST = 1e-6

@@ -132,10 +132,7 @@ class JudgeFilter(ServerSettings):
             raise InputError(
                 f"{self.url}: gives no log-probabilities of texts that it is sent. Take by=yes, or letter."
             )
-        if not (abilities.chat or abilities.completions):
-            raise InputError(f"{self.url}: answers neither at /v1/chat/completions nor at /v1/completions.")
-        chat = abilities.chat if self.api == "auto" else self.api == "chat"
-        return Asking(asker, abilities, chat, self.max_tokens)
+        return Asking(asker, abilities, self.asks_chat(abilities), self.max_tokens)
 
     def default_journal(self) -> Path | None:
         """In the cache, beside those of other servers, so that no question is asked twice."""

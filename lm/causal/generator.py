@@ -6,27 +6,22 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import check_faults
-from swag_af.data.text.wording import characters_apart
 from swag_af.data.tokens import normalise_blanks, token_spans
 from swag_af.lm.causal.model import PRECISIONS, Causal, Precision, load_causal
 from swag_af.lm.causal.sampling import Sampling, draw, read_prompt
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.options import GenerateOptions
-from swag_af.lm.prompting.prompt import Prompt, load_prompt
-from swag_af.lm.prompting.sieve import Sieve, endings_in, first_sentence
+from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt, load_prompt
+from swag_af.lm.prompting.sieve import MID_WORD, Sieve, endings_in, first_sentence, is_within_word
 from swag_af.lm.seeding import rng_of
 
 _DEFAULT = GenerateOptions
 
 TOO_LONG = "too_long_for_the_model"
 """The reason of a context whose prompt leaves the model no room for endings."""
-MID_WORD = "mid_word"
-"""The reason of a sample that goes on within the last word of the context, which is then another word."""
 
 FEWEST = 8
 """Samples of a prompt together at least: reading the weights for one takes nearly as long."""
-ASKED = 8
-"""Endings asked for in one text, where the prompt asks for lists."""
 TOKENS_A_TOKEN = 4
 """The model's tokens to one of ours at most: a sample with more has other faults."""
 
@@ -78,7 +73,7 @@ class CausalGenerator:
     def _answer(
         self, causal: Causal, prompt: Prompt, position: int, context: Context, n_negatives: int, seed: int
     ) -> Generated:
-        ids = prompt_ids(causal, prompt, context, min(n_negatives, ASKED))
+        ids = prompt_ids(causal, prompt, context, min(n_negatives, IN_A_LIST))
         most = min(self._most_tokens(prompt, n_negatives), causal.limit - 1 - len(ids))
         if most < self.max_tokens or not ids:
             return Generated(position, reason=TOO_LONG if ids else "empty_context")
@@ -97,20 +92,20 @@ class CausalGenerator:
 
     def _most_tokens(self, prompt: Prompt, n_negatives: int) -> int:
         """The model's tokens of a sample at most."""
-        n = min(n_negatives, ASKED) if prompt.way == "list" else 1
-        return TOKENS_A_TOKEN * self.max_tokens * n
+        return TOKENS_A_TOKEN * self.max_tokens * prompt.endings_a_text(n_negatives)
 
     def _told(self) -> Prompt:
         return self.prompt if isinstance(self.prompt, Prompt) else load_prompt(self.prompt)
 
     def _loaded(self) -> Causal:
         """The model, once the settings are known to be good."""
+        precisions = ", ".join(PRECISIONS)
         check_faults(
             [
                 (self.temperature <= 0, f"generator hf: temperature {self.temperature} must be above 0"),
                 (not 0 < self.top_p <= 1, f"generator hf: top_p {self.top_p} must be above 0 and not above 1"),
                 (self.at_once < 1, f"generator hf: at_once {self.at_once} must be at least 1"),
-                (self.precision not in PRECISIONS, f"generator hf: precision {self.precision} is none of {PRECISIONS}"),
+                (self.precision not in PRECISIONS, f"generator hf: precision {self.precision} is none of {precisions}"),
             ]
         )
         self._causal = self._causal or load_causal(self.model, device=self.device, precision=self.precision)
@@ -143,7 +138,7 @@ class Continuation:
     def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt) -> None:
         """Offer the endings of a sample to `sieve`."""
         text = self.text(ids)
-        if prompt.way == "continue" and _is_one_word(self._decoded([self.last])[-1:] + text[:1]):
+        if prompt.way == "continue" and is_within_word(self._decoded([self.last]), text):
             sieve.rejected[MID_WORD] += 1
             return
         for ending in endings_in(text, prompt):
@@ -152,11 +147,6 @@ class Continuation:
     def _decoded(self, ids: Sequence[int]) -> str:
         decoded: str = self.causal.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return decoded
-
-
-def _is_one_word(letters: str) -> bool:
-    """Whether two letters stand in one word; in scripts without blanks they need not."""
-    return len(letters) == 2 and letters.isalnum() and characters_apart(letters) == letters
 
 
 def stopping(text: Continuation, prompt: Prompt, max_tokens: int) -> Callable[[Sequence[int]], bool]:

@@ -13,24 +13,18 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, check_faults
-from swag_af.data.text.wording import characters_apart
 from swag_af.endpoints.client import Endpoint
-from swag_af.endpoints.contract import Answer, Choice
+from swag_af.endpoints.contract import Answer, Api, Choice, chosen_api
 from swag_af.endpoints.forecast import forecast, forecast_lines
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.contract import DRAWN_OUT, Generated
-from swag_af.lm.endpoint.requests import Asking, chosen_api, longest_answer
+from swag_af.lm.endpoint.requests import Asking, longest_answer
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt, load_prompt
-from swag_af.lm.prompting.sieve import Sieve, endings_in
+from swag_af.lm.prompting.sieve import FILTERED, MID_WORD, UNFINISHED, Sieve, endings_in, is_within_word
 
 _DEFAULT = GenerateOptions
 
-MID_WORD = "mid_word"
-"""The reason of a text that goes on within the last word of the context, which is then another word."""
-FILTERED = "filtered"
-"""The reason of a text that the server's filter of contents withheld."""
-CUT_OFF = "unfinished"
 BLOCK = 256
 """Contexts that are worked on together; their endings do not depend on it."""
 _FEWEST_REFUSED = 5
@@ -87,7 +81,7 @@ class EndpointGenerator:
         return {
             "model": abilities.model,
             "server": endpoint.url,
-            "api": chosen_api(self.endpoint.api, abilities, prompt, endpoint.url),
+            "api": self._api(),
             "abilities": asdict(abilities),
             "foreign": True,
             "may_change": "A server's model may change under the same name; the journal keeps what it answered.",
@@ -119,7 +113,7 @@ class EndpointGenerator:
             )
         ]
         for work, _ in requests:
-            work.await_one()
+            work.n_requests += 1
         for position, answer in endpoint.ask([request for _, request in requests]):
             work, request = requests[position]
             refusals.note(answer)
@@ -138,13 +132,17 @@ class EndpointGenerator:
                 (self.max_draws < 1, f"generator endpoint: max_draws {self.max_draws} must be at least 1"),
             ]
         )
-        endpoint, prompt = self._opened(), self._told()
-        abilities = endpoint.abilities()
+        prompt = self._told()
         settings = {"temperature": self.temperature} | ({"top_p": self.top_p} if self.top_p != 1 else {})
         tokens = self.answer_tokens or longest_answer(prompt, n_negatives, self.max_tokens)
-        return Asking(
-            abilities, prompt, chosen_api(self.endpoint.api, abilities, prompt, endpoint.url), settings, tokens
-        )
+        return Asking(self._opened().abilities(), prompt, self._api(), settings, tokens)
+
+    def _api(self) -> Api:
+        """How it is asked: a prompt that is continued is best continued, and one that asks for a list is told to a
+        model that chats."""
+        endpoint = self._opened()
+        first: Api = "chat" if self._told().way == "list" else "completions"
+        return chosen_api(self.endpoint.api, endpoint.abilities(), endpoint.url, first=first)
 
     def _opened(self) -> Endpoint:
         self._endpoint = self._endpoint or Endpoint(self.url, self.endpoint, journal=self.journal)
@@ -163,6 +161,7 @@ class _Work:
     answers: dict[int, Answer] = field(default_factory=dict)
     """By the number of their request, over all waves."""
     n_requests: int = 0
+    """Those that were made for it so far."""
     n_taken: int = 0
     """Answers that the sieve has seen."""
     n_drawn: int = 0
@@ -172,9 +171,6 @@ class _Work:
     @property
     def is_over(self) -> bool:
         return self.sieve.is_full or bool(self.reason)
-
-    def await_one(self) -> None:
-        self.n_requests += 1
 
     def texts_wanted(self, asking: Asking) -> int:
         """Texts that should have what is missing, if as many can be kept as before; an eighth at least."""
@@ -220,10 +216,9 @@ def _fault(choice: Choice, asking: Asking, context: Context) -> str:
         return ""
     is_one_line = "\n" not in choice.text.strip()
     if choice.end == "length" and asking.prompt.ends == "text" and is_one_line:
-        return CUT_OFF
-    letters = asking.prompt.asked(context, 1)[-1:] + choice.text[:1]
-    is_word = len(letters) == 2 and letters.isalnum() and characters_apart(letters) == letters
-    return MID_WORD if asking.api == "completions" and asking.abilities.blanks and is_word else ""
+        return UNFINISHED
+    has_blanks = asking.api == "completions" and asking.abilities.blanks
+    return MID_WORD if has_blanks and is_within_word(asking.prompt.asked(context, 1), choice.text) else ""
 
 
 class _Refusals:

@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
-from swag_af.endpoints.contract import MANY, Abilities, Request
+from swag_af.endpoints.contract import ADDRESSES, MANY, Abilities, Api, Request
 from swag_af.endpoints.probing import with_schema
-from swag_af.lm.prompting.prompt import Prompt
+from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt
 from swag_af.lm.seeding import rng_of
 
-IN_A_LIST = 8
-"""Endings that are asked for in one text, where the prompt asks for lists."""
 TOKENS_A_TOKEN = 2
 """Tokens of a model's vocabulary to one of ours, about, with room to spare."""
 ROOM = 32
@@ -33,7 +30,7 @@ class Asking:
 
     abilities: Abilities
     prompt: Prompt
-    api: Literal["completions", "chat"]
+    api: Api
     """The address that is asked."""
     settings: dict[str, Any]
     """Those of sampling."""
@@ -52,11 +49,11 @@ class Asking:
             body = self._about(context, min(n_endings, IN_A_LIST)) | ({"n": n} if n > 1 else {})
             if self.abilities.seed:
                 body["seed"] = int(_seeds(context, seed, number))
-            yield self._shaped(Request(_PATHS[self.api], body, number))
+            yield self._shaped(Request(ADDRESSES[self.api], body, number))
 
     def endings_a_text(self, n_endings: int) -> int:
         """How many endings one text has, if it has what it is asked for."""
-        return min(n_endings, IN_A_LIST) if self.prompt.way == "list" else 1
+        return self.prompt.endings_a_text(n_endings)
 
     def _about(self, context: Context, n: int) -> dict[str, Any]:
         body: dict[str, Any] = {**self.settings, self.abilities.limit: self.answer_tokens}
@@ -71,33 +68,9 @@ class Asking:
         return request
 
 
-_PATHS: dict[str, Literal["completions", "chat/completions"]] = {
-    "completions": "completions",
-    "chat": "chat/completions",
-}
-
-
-def chosen_api(wanted: str, abilities: Abilities, prompt: Prompt, url: str) -> Literal["completions", "chat"]:
-    """The address to ask: the one that is wanted, or the one that suits the prompt; InputError where there is none.
-
-    A prompt that is continued is best continued; one that asks for a list is told to a model that chats.
-    """
-    order: tuple[Literal["completions", "chat"], ...] = ("completions", "chat")
-    if wanted != "auto":
-        order = ("completions",) if wanted == "completions" else ("chat",)
-    elif prompt.way == "list":
-        order = ("chat", "completions")
-    for api in order:
-        if getattr(abilities, api):
-            return api
-    tried = " and ".join(f"{url}/{_PATHS[api]}" for api in order)
-    raise InputError(f"{tried}: gave no text when tried. Check the server's log; --api says which address is asked.")
-
-
 def longest_answer(prompt: Prompt, n_endings: int, max_tokens: int) -> int:
     """The model's tokens that an answer may have."""
-    n = min(n_endings, IN_A_LIST) if prompt.way == "list" else 1
-    return n * TOKENS_A_TOKEN * max_tokens + ROOM
+    return prompt.endings_a_text(n_endings) * TOKENS_A_TOKEN * max_tokens + ROOM
 
 
 def _seeds(context: Context, seed: int, number: int) -> np.integer[Any]:

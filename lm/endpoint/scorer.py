@@ -5,8 +5,8 @@ CONTEXT". Servers give no likelihood of the first token of a text; so a line bre
 begin of the text, and every token of ours has one.
 
 Tokens are told apart by the characters that they take up. One that the line break and the first word share has no
-likelihood, and is left out. One that begins in the context and ends in the ending counts
-as the ending's, with all of its likelihood; the blank between them is the ending's too.
+likelihood, and is left out. One that begins in the context and ends in the ending counts as the ending's, with all of
+its likelihood; the blank between them is the ending's too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Abilities, Answer, Request
-from swag_af.endpoints.likelihood import tokens_of_prompt
+from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.scorers.contract import COLUMNS
 
@@ -57,8 +57,8 @@ class EndpointScorer:
         requests = self._requests(contexts, endings, readings, waiting)
         n_given = 0
         for position, answer in self._opened().ask(requests):
-            reading = readings[position]
-            waiting[reading.row].take(reading, self._nats(reading, answer, contexts[reading.row]))
+            part = readings[position]
+            waiting[part.row].take(part, self._nats(part, answer, contexts[part.row]))
             while n_given in waiting and waiting[n_given].is_whole:
                 yield waiting.pop(n_given).values
                 n_given += 1
@@ -86,21 +86,21 @@ class EndpointScorer:
             for number, ending in enumerate(mine):
                 parts.append(_Reading(row, "after", number, text, ending))
                 parts.append(_Reading(row, "before", number, ending, text))
-            for reading in parts:
-                readings.append(reading)
-                yield reading.request(abilities)
+            for part in parts:
+                readings.append(part)
+                yield reading(part.text, abilities)
 
-    def _nats(self, reading: "_Reading", answer: Answer, context: Context) -> tuple[list[float], list[float]]:
+    def _nats(self, part: "_Reading", answer: Answer, context: Context) -> tuple[list[float], list[float]]:
         """Of the tokens of the first part and of the second."""
         where = f"{self.url}: context {context.id!r}"
         if answer.error:
             raise InputError(f"{where}: is refused ({answer.error}: {answer.said}). Leave the row out.")
-        tokens = tokens_of_prompt(answer.body, reading.text)
+        tokens = tokens_of_prompt(answer.body, part.text)
         if tokens is None:
             raise InputError(
                 f"{where}: came back without likelihoods of all its tokens. Try `swag-af probe-endpoint {self.url}`."
             )
-        border = len(BEGIN) + len(reading.first)
+        border = len(BEGIN) + len(part.first)
         known = [token for token in tokens if token.nats is not None and token.end > len(BEGIN)]
         first = [token.nats for token in known if token.end <= border]
         second = [token.nats for token in known if token.end > border]
@@ -136,11 +136,6 @@ class _Reading:
     def text(self) -> str:
         return BEGIN + " ".join(filter(None, (self.first, self.second)))
 
-    def request(self, abilities: Abilities) -> Request:
-        """The text is the prompt; one token that nobody reads is generated, as some servers refuse none."""
-        way = {"echo": True, "logprobs": 1} if abilities.echo_logprobs else {"prompt_logprobs": 0}
-        return Request("completions", {"prompt": self.text, abilities.limit: 1, "temperature": 0.0, **way})
-
 
 class _Row:
     """The values of one context's K endings, as they come."""
@@ -153,16 +148,16 @@ class _Row:
     def is_whole(self) -> bool:
         return self._n_missing == 0
 
-    def take(self, reading: _Reading, nats: tuple[list[float], list[float]]) -> None:
+    def take(self, part: _Reading, nats: tuple[list[float], list[float]]) -> None:
         """Put what was read where it belongs; an empty context has 0."""
-        first, second = (float(np.mean(part)) if part else 0.0 for part in nats)
+        first, second = (float(np.mean(of)) if of else 0.0 for of in nats)
         at = {name: column for column, name in enumerate(COLUMNS)}
-        if reading.kind == "context":
+        if part.kind == "context":
             self.values[:, at["context_alone"]] = first
-        elif reading.kind == "after":
-            self.values[reading.number, at["ending_given_context"]] = second
-            self.values[reading.number, at["last_token"]] = (nats[1] or nats[0])[-1]
+        elif part.kind == "after":
+            self.values[part.number, at["ending_given_context"]] = second
+            self.values[part.number, at["last_token"]] = (nats[1] or nats[0])[-1]
         else:
-            self.values[reading.number, at["ending_alone"]] = first
-            self.values[reading.number, at["context_given_ending"]] = second
+            self.values[part.number, at["ending_alone"]] = first
+            self.values[part.number, at["context_given_ending"]] = second
         self._n_missing -= 1

@@ -19,7 +19,7 @@ asked for), and nothing else.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,8 @@ from swag_af.data.files import check_is_file, read_toml, sha256_json
 
 PROMPTS = ("continuation", "wrong-ending", "wrong-answer")
 """Ours: continue the text as it is; write a plausible but wrong ending; write a wrong answer to a question."""
+IN_A_LIST = 8
+"""Endings that are asked for in one text, at most."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ class Prompt:
         """A hash of all that the model is told."""
         return sha256_json({name: value for name, value in asdict(self).items() if name != "name"})
 
+    def endings_a_text(self, n: int) -> int:
+        """How many of `n` endings one text has, if it has what it is asked for."""
+        return min(n, IN_A_LIST) if self.way == "list" else 1
+
     def asked(self, context: Context, n: int) -> str:
         """The template about one context, without `system` and examples."""
         sent1, start = display(context)
@@ -111,6 +117,7 @@ class Prompt:
             raise InputError(f"{self.name}: template cannot be filled ({why}). Mend it.") from None
 
 
+@lru_cache
 def _compiled(template: str, name: str) -> tuple[Any, set[str]]:
     """The template, ready to be filled, and the names that it uses; InputError for one that is no template."""
     from jinja2 import StrictUndefined, TemplateError, meta

@@ -12,26 +12,34 @@ from dataclasses import dataclass, field
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.surface import CLOSERS
-from swag_af.data.text.wording import comparable, is_readable
+from swag_af.data.text.wording import characters_apart, comparable, is_readable
 from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
 from swag_af.lm.prompting.prompt import Prompt
 
 UNREADABLE = "unreadable_text"
 """The reason of a text with half a character or a control character: byte-level tokenizers make such."""
+UNFINISHED = "unfinished"
+"""The reason of a text that was cut off."""
+MID_WORD = "mid_word"
+"""The reason of a text that goes on within the last word of the context, which is then another word."""
+FILTERED = "filtered"
+"""The reason of a text that a server's filter of contents withheld."""
 
 REASONS: dict[str, str] = {
     UNREADABLE: "half a character or a control character in it",
     "blank": "nothing to read in it",
     "refusal": "the model declines, or speaks of itself",
     "echo": "repeats the context",
-    "unfinished": "stops within a sentence",
+    UNFINISHED: "stops within a sentence",
     "too_short": "fewer tokens than --min-tokens",
     "too_long": "more tokens than --max-tokens",
     "equal_to_gold": "the words of gold",
     "repeated": "the words of an earlier ending of the context",
-    "mid_word": "goes on within the last word of the context",
+    MID_WORD: "goes on within the last word of the context",
+    FILTERED: "withheld by the server",
 }
-"""Every reason for leaving out a text that could have been an ending, in the order in which they are tested."""
+"""Every reason for leaving out a text that could have been an ending, in the order in which a sieve tests them; the
+last two are of texts that are offered to none."""
 
 _REFUSAL = re.compile(
     r"^\W*(?:i(?:'m| am)? ?(?:sorry|unable|can(?:'t|not)|won't|will not)|as an ai|sorry,|here (?:are|is) |sure[,!:]|"
@@ -64,6 +72,13 @@ def endings_in(text: str, prompt: Prompt) -> list[str]:
 def first_sentence(text: str) -> str:
     """`text` up to and with the mark that ends its first sentence."""
     return next(iter(sentences_of(normalise_blanks(text))), "")
+
+
+def is_within_word(before: str, text: str) -> bool:
+    """Whether `text` goes on within the last word of `before`; in scripts without blanks letters need not be of one
+    word."""
+    letters = before[-1:] + text[:1]
+    return len(letters) == 2 and letters.isalnum() and characters_apart(letters) == letters
 
 
 def _json_strings(text: str) -> list[str] | None:
@@ -150,7 +165,7 @@ class Sieve:
             "blank": not any(map(str.isalnum, key)),
             "refusal": bool(_REFUSAL.search(ending)),
             "echo": n_tokens >= _ECHO and key in self._before,
-            "unfinished": self.ends == "sentence" and ending.rstrip(CLOSERS)[-1:] not in SENTENCE_ENDS,
+            UNFINISHED: self.ends == "sentence" and ending.rstrip(CLOSERS)[-1:] not in SENTENCE_ENDS,
             "too_short": n_tokens < self.min_tokens,
             "too_long": n_tokens > self.max_tokens,
             "equal_to_gold": key == self._gold,

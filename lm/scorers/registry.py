@@ -3,7 +3,6 @@
 How names are read says `swag_af.data.registry`. Imports no scorer by itself.
 """
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.registry import Registry
@@ -19,6 +18,7 @@ SCORERS = Registry(
         "endpoint": "swag_af.lm.endpoint.scorer:EndpointScorer",
     },
     {"lstm": "path/to/lms", "hf": "path/to/model", "endpoint": "URL"},
+    "swag_af.lm.scorers.checking.check_scorer",
 )
 
 
@@ -29,6 +29,6 @@ def make_scorer(name: str, **settings: Any) -> "Scorer":
 
 
 def settings_of(name: str, **settings: Any) -> dict[str, Any]:
-    """Those of `settings` that the constructor of the scorer takes."""
-    taken = inspect.signature(SCORERS.find(name)).parameters
-    return {key: value for key, value in settings.items() if key in taken}
+    """Those of `settings` that the constructor of the scorer takes; all where it takes any."""
+    taken = SCORERS.settings_taken(name)
+    return settings if taken is None else {key: value for key, value in settings.items() if key in taken}

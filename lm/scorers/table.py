@@ -21,7 +21,7 @@ from swag_af.data.progress import progress
 from swag_af.data.scale import Job, run_blocks
 from swag_af.data.tokens import tokenize
 from swag_af.lm.scorers.contract import LENGTHS, Scorer
-from swag_af.lm.scorers.registry import make_scorer
+from swag_af.lm.scorers.registry import SCORERS, make_scorer
 from swag_af.nn.threads import pair, threads
 
 PLAN = "scoring.json"
@@ -149,8 +149,10 @@ def score_pool(
     assert pool.path is not None
     job = _ScoreJob(pool.path, name, settings or {}, pool, make_scorer(name, **(settings or {})))
     assert job.scorer is not None
-    columns = tuple(job.scorer.columns)
-    made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
+    with SCORERS.blaming(name, "columns"):
+        columns = tuple(job.scorer.columns)
+    with SCORERS.blaming(name, "record"):
+        made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
     n_rows = max(_BLOCK_ROWS, _BLOCK_ENDINGS // pool.n_candidates)
     plan = Plan((*columns, *LENGTHS), made_by, np.zeros(len(pool), np.int64), n_rows)
     return add_table(pool, plan, job, workers=workers, engine=engine)
@@ -173,7 +175,7 @@ class _ScoreJob:
         scorer = self.scorer or make_scorer(self.name, **self.settings)
 
         def score(block: Block) -> np.ndarray:
-            with pair() if self.scorer else threads(1):
+            with pair() if self.scorer else threads(1), SCORERS.blaming(self.name, "score"):
                 return scored(pool, scorer, block[1])
 
         return score

@@ -16,7 +16,7 @@ from swag_af.data.files import (
     read_manifest,
     remove_leftovers,
     sha256_file,
-    sha256_json,
+    shortened,
     write_manifest,
 )
 from swag_af.data.pool.folder import NO_TAGGER
@@ -108,12 +108,8 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{before}{name}.")
         else:
-            flat[before + name] = value if len(str(value)) <= _LONG else f"sha256 {sha256_json(value)[:8]}"
+            flat[before + name] = shortened(value)
     return flat
-
-
-_LONG = 60
-"""Characters that a message repeats of one value."""
 
 
 def _check_part(options: GenerateOptions, n: int) -> None:

@@ -11,7 +11,7 @@ from swag_af.data.errors import InputError, check_faults
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.options import GenerateOptions, LMOptions, TextOptions, flag
 from swag_af.lm.prompting.prompt import Prompt, load_prompt
-from swag_af.lm.registry import GENERATORS, settings_taken
+from swag_af.lm.registry import GENERATORS
 
 LSTM = "lstm"
 """The generator that makes ids and features, not texts, in a way of its own (`swag_af.lm.verb`)."""
@@ -46,13 +46,13 @@ def _in_vain(options: GenerateOptions) -> list[tuple[bool, str]]:
     ]
     faults.append((options.where != EngineOptions(), "--engine: for lstm alone; machines share other work by --shard"))
     faults.append((options.lm != LMOptions(), "the options of language models to train are for lstm alone"))
-    taken = settings_taken(options.generator)
+    taken = GENERATORS.settings_taken(options.generator)
     if taken is None:
         return faults
-    of_text = {one.name for one in fields(TextOptions)} - {"normalise"}
+    of_text = {one.name for one in fields(TextOptions)}
     for name, is_given in _nested(options):
-        needed = "endpoint" if name not in {*of_text, "normalise"} else name
-        is_vain = is_given and name != "normalise" and needed not in taken
+        needed = name if name in of_text else "endpoint"
+        is_vain = is_given and name != "normalise" and needed not in taken  # pools are normalised in any case
         faults.append((is_vain, f"--{flag(name)}: {options.generator} does not take it"))
     for name in PASSED:
         is_vain = getattr(options, name) != getattr(untouched, name) and name not in taken
@@ -72,7 +72,7 @@ def _twice(options: GenerateOptions) -> list[tuple[bool, str]]:
 
 def settings_of(options: GenerateOptions, contexts: Sequence[Context], answers: Path) -> dict[str, Any]:
     """The settings of `swag_af.lm.contract` that the generator takes; `contexts` are all of the file."""
-    taken = settings_taken(options.generator)
+    taken = GENERATORS.settings_taken(options.generator)
     text = options.text
     known: dict[str, Any] = {name: getattr(options, name) for name in PASSED}
     known |= {"golds": contexts, "endpoint": options.endpoint, "journal": answers}

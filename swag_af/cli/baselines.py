@@ -8,9 +8,10 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import RESULT, Baselines
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, write_json
+from swag_af.data.progress import duration
 from swag_af.reporting.table3 import baseline_lines, write_tables
 from swag_af.reporting.table3_plot import plot_baselines
-from swag_af.reporting.text import duration, table
+from swag_af.reporting.text import table
 
 
 def run_baselines(options: BaselinesOptions) -> Baselines:

@@ -8,9 +8,10 @@ from swag_af.cli.following import filter_command
 from swag_af.data.context import phrase
 from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import duration
 from swag_af.guarding.estimate import Estimate
 from swag_af.guarding.options import GuardOptions
-from swag_af.reporting.text import duration, table
+from swag_af.reporting.text import table
 
 N_EXAMPLES = 3
 """Marked endings of each guard that are shown."""

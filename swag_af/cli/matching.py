@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.progress import duration
 from swag_af.matching.estimate import Estimate
 from swag_af.matching.options import MatchOptions
 from swag_af.matching.points import Accuracy, Point
@@ -14,7 +15,7 @@ from swag_af.matching.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, recommended
 from swag_af.matching.verb import QUESTIONS, Matched
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.reporting.text import duration, question_lines, table
+from swag_af.reporting.text import question_lines, table
 
 N_EXAMPLES = 3
 

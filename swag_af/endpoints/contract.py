@@ -4,14 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from swag_af.data.errors import InputError
 from swag_af.data.files import sha256_json
+
+Api = Literal["completions", "chat"]
+"""The two ways of asking a server."""
+Address = Literal["completions", "chat/completions"]
+ADDRESSES: Mapping[Api, Address] = {"completions": "completions", "chat": "chat/completions"}
+"""Where each is asked, behind `/v1/`."""
 
 
 @dataclass(frozen=True)
 class Request:
     """One question to a server; two that are equal are asked once."""
 
-    path: Literal["completions", "chat/completions"]
+    path: Address
     """The address, behind `/v1/`."""
     body: Mapping[str, Any] = field(hash=False)
     """What is sent as JSON, but for the model's name, which the client adds."""
@@ -100,6 +107,17 @@ class Abilities:
     def reads_prompts(self) -> bool:
         """Whether the likelihood of a given text can be had at all."""
         return self.echo_logprobs or self.prompt_logprobs
+
+
+def chosen_api(wanted: Api | Literal["auto"], abilities: Abilities, url: str, *, first: Api) -> Api:
+    """The way in which a server is asked: that which is wanted, or `first`, else the other; InputError where it gives
+    no text there."""
+    order: list[Api] = [wanted] if wanted != "auto" else [first, *(api for api in ADDRESSES if api != first)]
+    for api in order:
+        if getattr(abilities, api):
+            return api
+    tried = " and ".join(f"{url}/{ADDRESSES[api]}" for api in order)
+    raise InputError(f"{tried}: gave no text when tried. Check the server's log; --api says which address is asked.")
 
 
 class Asker(Protocol):

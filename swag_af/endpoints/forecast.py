@@ -2,9 +2,10 @@
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from swag_af.data.progress import duration
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Request
 from swag_af.endpoints.usage import Usage, usage_of
@@ -32,7 +33,7 @@ def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> 
     Time is scaled as if all went as the sample did: it should have as many requests as are asked at a time, or more.
     """
     n_before, begun = endpoint.usage().n_requests, time.monotonic()
-    used = _sum(usage_of(sample[position], answer.body, 1) for position, answer in endpoint.ask(sample))
+    used = sum((usage_of(sample[position], answer.body, 1) for position, answer in endpoint.ask(sample)), Usage())
     seconds = time.monotonic() - begun if endpoint.usage().n_requests - n_before >= len(sample) else None
     scale = n_requests / max(len(sample), 1)
     prompt, answer = used.prompt_tokens * scale, used.answer_tokens * scale
@@ -56,20 +57,7 @@ def forecast_lines(made: Forecast) -> list[str]:
         f"{made.prompt_tokens:,.0f} tokens of prompts and {made.answer_tokens:,.0f} of answers{about}",
     ]
     if made.seconds is not None:
-        lines.append(f"{_duration(made.seconds)} as fast as these went")
+        lines.append(f"{duration(made.seconds)} as fast as these went")
     if made.money is not None:
         lines.append(f"cost {made.money:,.2f}, in the money of --prices")
     return lines
-
-
-def _sum(parts: Iterable[Usage]) -> Usage:
-    total = Usage()
-    for part in parts:
-        total += part
-    return total
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from swag_af.endpoints.contract import Abilities, Request
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -18,6 +20,13 @@ class Token:
     end: int
     nats: float | None
     """Its negative log-likelihood after all before it; None for the first, which has nothing before it."""
+
+
+def reading(text: str, abilities: Abilities) -> Request:
+    """What asks a server that reads prompts for the log-probabilities of `text`; one token that nobody reads is
+    generated, since some servers refuse none."""
+    way = {"echo": True, "logprobs": 1} if abilities.echo_logprobs else {"prompt_logprobs": 0}
+    return Request("completions", {"prompt": text, abilities.limit: 1, "temperature": 0.0, **way})
 
 
 def tokens_of_prompt(body: Mapping[str, Any], prompt: str) -> list[Token] | None:

@@ -1,6 +1,6 @@
 """The options that every verb shares which asks a server, and those of `probe-endpoint`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +41,11 @@ class EndpointOptions:
             ]
         )
         check_numbers(self)
+
+    @property
+    def given(self) -> list[str]:
+        """The flags of all that is not as it is where nothing is said."""
+        return [f"--{one.name.replace('_', '-')}" for one in fields(self) if getattr(self, one.name) != one.default]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ score at chance and say nothing. So every ability is true only where an answer s
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-from swag_af.endpoints.contract import MANY, Abilities, Answer, Request
+from swag_af.endpoints.contract import MANY, Abilities, Address, Answer, Request
 from swag_af.endpoints.likelihood import nats_of_answer, tokens_of_prompt
 
 
@@ -36,7 +36,7 @@ def probe(model: str, attempt: Try) -> Abilities:
     completions = _limit("completions", attempt)
     chat = _limit("chat/completions", attempt)
     limit = chat or completions or _LIMITS[0]
-    path: Literal["completions", "chat/completions"] = "completions" if completions else "chat/completions"
+    path: Address = "completions" if completions else "chat/completions"
     if not completions and not chat:
         return Abilities(model)
 
@@ -44,8 +44,10 @@ def probe(model: str, attempt: Try) -> Abilities:
         return attempt(_request(path, {limit: 4, **settings}), is_hasty=True)
 
     def read(**settings: Any) -> bool:
+        if not completions:
+            return False
         answer = attempt(_request("completions", {limit: 1, **settings}), is_hasty=True)
-        return bool(completions) and tokens_of_prompt(answer.body, _TEXT) is not None
+        return tokens_of_prompt(answer.body, _TEXT) is not None
 
     seeded = [tried(seed=7, temperature=1.0) for _ in range(2)]
     several = tried(n=MANY, temperature=1.0)
@@ -75,12 +77,12 @@ def with_schema(request: Request, schema: Mapping[str, Any], name: str) -> Reque
     return replace(request, body=body)
 
 
-def _limit(path: Literal["completions", "chat/completions"], attempt: Try) -> str:
+def _limit(path: Address, attempt: Try) -> str:
     """What the most tokens of an answer are called there; empty where nothing answers."""
     return next((name for name in _LIMITS if attempt(_request(path, {name: 4}), is_hasty=False).texts), "")
 
 
-def _request(path: Literal["completions", "chat/completions"], settings: Mapping[str, Any]) -> Request:
+def _request(path: Address, settings: Mapping[str, Any]) -> Request:
     about = {"prompt": _TEXT} if path == "completions" else {"messages": [{"role": "user", "content": _TEXT}]}
     return Request(path, {**about, **settings})
 

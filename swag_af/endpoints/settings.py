@@ -3,11 +3,11 @@
 A component that asks a server is a dataclass of these settings and of its own.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
-from swag_af.endpoints.contract import Asker
+from swag_af.endpoints.contract import Abilities, Asker, chosen_api
 from swag_af.endpoints.options import EndpointOptions
 
 
@@ -33,17 +33,8 @@ class ServerSettings:
 
     def endpoint_options(self) -> EndpointOptions:
         """How the server is asked."""
-        return EndpointOptions(
-            model=self.model,
-            api=self.api,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            retries=self.retries,
-            max_requests=self.max_requests,
-            max_total_tokens=self.max_total_tokens,
-            prices=Path(self.prices) if self.prices else None,
-            key_variable=self.key_variable,
-        )
+        known = {one.name: getattr(self, one.name) for one in fields(EndpointOptions)}
+        return EndpointOptions(**known | {"prices": Path(self.prices) if self.prices else None})
 
     def opened(self) -> Asker:
         """The server, or who answers in its place; asked nothing yet."""
@@ -53,6 +44,11 @@ class ServerSettings:
             journal = self.default_journal() if not self.journal else Path(self.journal)
             self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal)
         return self.asker
+
+    def asks_chat(self, abilities: Abilities) -> bool:
+        """Whether it is asked as a model that chats, which it is where that can be chosen; InputError where it gives no
+        text."""
+        return chosen_api(self.api, abilities, self.opened().url, first="chat") == "chat"
 
     def default_journal(self) -> Path | None:
         """Where answers are kept when nothing is said; None: in memory only."""

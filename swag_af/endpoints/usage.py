@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.prices import Price
 
-_CHARACTERS_A_TOKEN = 4
+CHARACTERS_A_TOKEN = 4
 """Of English, about, in the vocabularies of today's models; only where the server does not count."""
 
 
@@ -74,7 +74,7 @@ def prompt_estimate(request: Request) -> int:
 
 
 def _estimate(text: str) -> int:
-    return -(-len(text) // _CHARACTERS_A_TOKEN)
+    return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
 def _is_count(value: Any) -> TypeGuard[int]:

@@ -7,7 +7,7 @@
 A guard compares candidates with gold, so it learns nothing from them, and no filter may read what it says.
 """
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,6 +16,7 @@ import numpy as np
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.pool import View
 from swag_af.data.registry import Registry
+from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import parse_names
 from swag_af.guarding.options import AUTO, GuardOptions, parse_thresholds
 
@@ -55,6 +56,7 @@ GUARDS = Registry(
         "judge": "swag_af.guarding.judge:JudgeGuard",
     },
     {"nli": "path/to/model", "judge": "URL"},
+    "swag_af.check_guard",
 )
 """By the names of `--by`."""
 
@@ -89,6 +91,8 @@ def chosen_guards(options: GuardOptions) -> list[Chosen]:
     """The guards that `options` name; InputError for names that are not there, or that thresholds or exclusions name
     and `--by` does not."""
     spelled = parse_names("--by", options.by)
+    if options.endpoint.given and not any(_asks(name) for name in spelled):
+        raise InputError(f"{', '.join(options.endpoint.given)}: no guard of --by asks a server. Leave them out.")
     made = [_made(name, options) for name in spelled]
     names = [guard.name for guard in made]
     if len(set(names)) < len(names):
@@ -110,7 +114,7 @@ def chosen_guards(options: GuardOptions) -> list[Chosen]:
 
 
 def _made(name: str, options: GuardOptions) -> Guard:
-    asks = getattr(GUARDS.find(name), "asks", False)
+    asks = _asks(name)
     if asks and options.workers > 1:
         raise InputError(f"--workers {options.workers}: {name} is asked by one process, as far as --concurrency goes.")
     guard: Guard = GUARDS.make(name, **({"options": options.endpoint} if asks else {}))
@@ -124,12 +128,9 @@ def _made(name: str, options: GuardOptions) -> Guard:
     return guard
 
 
+def _asks(name: str) -> bool:
+    return bool(getattr(GUARDS.find(name), "asks", False))
+
+
 def _repeated(names: list[str]) -> str:
     return next(name for name in names if names.count(name) > 1)
-
-
-def settings_of(guard: Guard) -> dict[str, Any]:
-    """What `settings()` returns, or the fields of a dataclass; empty for others."""
-    if hasattr(guard, "settings"):
-        return dict(guard.settings())
-    return {one.name: getattr(guard, one.name) for one in fields(guard) if one.init} if is_dataclass(guard) else {}

@@ -48,7 +48,7 @@ class JudgeGuard:
     about: ClassVar[str] = "as plausible as gold, says a model"
 
     def check(self) -> None:
-        """Raise InputError where the server is not there, or cannot answer."""
+        """Raise InputError for settings out of range, and where the server is not there or cannot answer."""
         self._asking()
 
     def settings(self) -> dict[str, Any]:
@@ -78,5 +78,6 @@ class JudgeGuard:
         known: dict[str, Any] = {one.name: getattr(self.options, one.name) for one in fields(self.options)}
         known |= {"prices": str(self.options.prices or ""), "asker": self.asker}
         judge = JudgeFilter(url=self.url, max_tokens=self.max_tokens, **known)
+        judge.check()
         asking, self.asker = judge.asking(), judge.asker
         return asking

@@ -58,6 +58,7 @@ RELEVANCE = Registry(
         "filter": "swag_af.matching.filtered:FilterRelevance",
     },
     {"cross": "path/to/model", "filter": "esim"},
+    "swag_af.check_relevance",
 )
 """By the names of `--relevance`."""
 SIMILARITY = Registry(
@@ -67,6 +68,7 @@ SIMILARITY = Registry(
         "nli": "swag_af.matching.entailment:NliSimilarity",
     },
     {"nli": "path/to/model"},
+    "swag_af.check_similarity",
 )
 """By the names of `--similarity`."""
 

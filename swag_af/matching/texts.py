@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import check_faults
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity
 from swag_af.matching.items import items_of
 from swag_af.matching.options import MatchingOptions, faults_of
@@ -29,9 +29,7 @@ def match_texts(
     range, and where there is no matching.
     """
     used = options or MatchingOptions()
-    wrong = [fault for is_wrong, fault in faults_of(used) if is_wrong]
-    if wrong:
-        raise InputError("; ".join(wrong) + ".")
+    check_faults(faults_of(used))
     models = Models(
         (lambda: RELEVANCE.make(relevance)) if isinstance(relevance, str) else relevance,
         SIMILARITY.make(similarity) if isinstance(similarity, str) else similarity,

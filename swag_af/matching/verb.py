@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import MOST_TOLD, InputError
+from swag_af.data.errors import InputError
 from swag_af.data.files import (
     FORMAT,
     MATCHED,
@@ -27,6 +27,7 @@ from swag_af.data.files import (
     check_same,
     read_json,
     sha256_json,
+    shortened,
     write_json,
     write_jsonl,
 )
@@ -156,9 +157,7 @@ def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
     plain = {**identity, **(identity.get("options") or {})}
     plain["rows"] = plain.pop("items", None)
     plain.pop("options", None)
-    return {
-        name: one if len(str(one)) <= MOST_TOLD else f"sha256 {sha256_json(one)[:8]}" for name, one in plain.items()
-    }
+    return {name: shortened(one) for name, one in plain.items()}
 
 
 def begin_work(out: Path, identity: Mapping[str, Any]) -> None:

@@ -14,10 +14,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.refining.chance import luck_of_orders
 from swag_af.refining.recipe import Bench, Outcome, RoundCount, Share, Version, replaced, with_wrong
 from swag_af.refining.rewriting import Wanted
-from swag_af.refining.voting import JudgeVoter
-
-_ALIKE = 1e-9
-"""Sums of shares of ties are equal within this."""
+from swag_af.refining.voting import ALIKE, JudgeVoter
 
 
 def cinepile(bench: Bench) -> Outcome:
@@ -65,7 +62,7 @@ def _outcome(
 def _judged(bench: Bench, stage: str, instances: Instances, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(r, 1) how often the judge is right about `rows`, and (r,) whether that flags them."""
     right = bench.hits(0, stage, instances, rows, bench.options.orders).sum(axis=1, keepdims=True)
-    return right, right[:, 0] >= bench.options.degenerate_at - _ALIKE
+    return right, right[:, 0] >= bench.options.degenerate_at - ALIKE
 
 
 def _rewritten(bench: Bench, number: int, now: Instances, rows: np.ndarray) -> tuple[Instances, np.ndarray, list[str]]:

@@ -9,15 +9,14 @@ import numpy as np
 from swag_af.data.instances.instances import Instances
 from swag_af.endpoints.prices import Price, read_price
 from swag_af.endpoints.settings import ServerSettings
+from swag_af.endpoints.usage import CHARACTERS_A_TOKEN
+from swag_af.filters.judge.asking import LONGER_WITH_REASON
 from swag_af.refining.options import RefineOptions
 from swag_af.refining.rewriting import PROMPTS, Rewriter
 from swag_af.refining.voting import JudgeVoter, Voter
 
-_CHARACTERS_A_TOKEN = 4
 _OF_A_PROMPT = 300
 """Characters of what is said to a judge beside the question, about."""
-_REASON = 10
-"""How many times longer an answer with a reason may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def estimate(
         costs.append(_cost(f"{name}, every question", one, n * tries, shown, one.max_tokens))
         costs.append(_cost(f"{name}, if all are flagged", one, again * n * tries, shown, one.max_tokens))
         if not is_vote:
-            costs.append(_cost(f"{name}, reasons", one, n * options.rounds, shown, _REASON * one.max_tokens))
+            costs.append(_cost(f"{name}, reasons", one, n * options.rounds, shown, LONGER_WITH_REASON * one.max_tokens))
     if rewriter is not None:
         rounds = 1 if is_vote else options.rounds
         said = len(PROMPTS["rewrite"])
@@ -59,7 +58,7 @@ def _mean_length(instances: Instances) -> float:
 
 
 def _cost(what: str, server: ServerSettings, n: int, characters: float, answer: int) -> Cost:
-    prompt, price = round(n * characters / _CHARACTERS_A_TOKEN), _price(server)
+    prompt, price = round(n * characters / CHARACTERS_A_TOKEN), _price(server)
     money = None if price is None else round(price.of(prompt, n * answer), 4)
     return Cost(what, n, prompt + n * answer, money)
 

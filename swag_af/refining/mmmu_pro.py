@@ -15,8 +15,7 @@ from swag_af.data.instances.rows import drawn_order
 from swag_af.refining.chance import luck_of_votes
 from swag_af.refining.recipe import Bench, Outcome, Share, replaced
 from swag_af.refining.rewriting import Wanted
-
-_ALIKE = 1e-9
+from swag_af.refining.voting import ALIKE
 
 
 def mmmu_pro(bench: Bench) -> Outcome:
@@ -45,7 +44,7 @@ def _voted(bench: Bench, stage: str, rows: np.ndarray) -> tuple[np.ndarray, np.n
     tries = bench.options.tries
     found = [bench.hits(i, stage, bench.instances, rows, tries).sum(axis=1) for i in range(len(bench.voters))]
     right = np.stack(found, axis=1)
-    return right, (right > bench.options.more_than + _ALIKE).sum(axis=1) >= bench.options.n_votes
+    return right, (right > bench.options.more_than + ALIKE).sum(axis=1) >= bench.options.n_votes
 
 
 def _with_more(bench: Bench, rows: np.ndarray) -> tuple[Instances, int]:

@@ -78,14 +78,14 @@ class Rewriter(ServerSettings):
     """What stands in the brackets of `endpoint[...]`."""
 
     def check(self) -> None:
-        """Raise InputError for settings out of range, and where the server is not there."""
+        """Raise InputError for settings out of range, and where the server is not there or gives no text."""
         check_faults(
             [
                 (self.temperature < 0, f"rewriter: temperature={self.temperature:g}, not below 0"),
                 (self.max_tokens < 1, f"rewriter: max_tokens={self.max_tokens}, at least 1"),
             ]
         )
-        self.opened().abilities()
+        self.asks_chat(self.opened().abilities())
 
     def settings(self) -> dict[str, Any]:
         """What decides what is written, with a hash of what is said to the model."""
@@ -102,7 +102,7 @@ class Rewriter(ServerSettings):
 
     def _request(self, prompt: str, able: Abilities) -> Request:
         body: dict[str, Any] = {"temperature": self.temperature, able.limit: self.max_tokens}
-        if able.chat if self.api == "auto" else self.api == "chat":
+        if self.asks_chat(able):
             return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body})
         return Request("completions", {"prompt": f"{prompt}\n\n", **body})
 

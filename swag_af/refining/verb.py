@@ -81,15 +81,14 @@ class _Plan:
     @cached_property
     def voters(self) -> list[Voter]:
         """The judges; their answers are kept in the folder."""
-        made = [voter_of(name, self.groups, n_folds=self.options.folds, seed=self.options.seed) for name in self._names]
+        made = [
+            voter_of(name, self.groups, n_folds=self.options.folds, seed=self.options.seed)
+            for name in self.options.judges
+        ]
         for i, one in enumerate(made):
             if isinstance(one, JudgeVoter):
                 one.judge.journal = one.judge.journal or str(self.options.out / ANSWERS / f"judge-{i}.jsonl")
         return made
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return self.options.judges
 
     @cached_property
     def rewriter(self) -> Rewriter | None:
@@ -114,7 +113,9 @@ class _Plan:
         if self.instances.kind != "choices":
             raise InputError(f"{self.instances.name}: texts with classes, and refining is of questions with options.")
         if self.options.recipe == "cinepile" and not isinstance(self.voters[0], JudgeVoter):
-            raise InputError(f"--judge {self._names[0]}: cinepile needs a judge that gives reasons. Take judge[URL].")
+            raise InputError(
+                f"--judge {self.options.judge}: cinepile needs a judge that gives reasons. Take judge[URL]."
+            )
 
     @cached_property
     def identity(self) -> dict[str, Any]:

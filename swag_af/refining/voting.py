@@ -80,11 +80,12 @@ class JudgeVoter:
 
 def hit(verdict: Verdict, answer: int) -> float:
     """1 where the option `answer` has the largest share, 1/t where t options tie for it, else 0."""
-    is_top = verdict.shares >= verdict.shares.max() - _ALIKE
+    is_top = verdict.shares >= verdict.shares.max() - ALIKE
     return float(is_top[answer]) / float(is_top.sum())
 
 
-_ALIKE = 1e-9
+ALIKE = 1e-9
+"""Shares of ties, and sums of them, are equal within this."""
 
 
 @dataclass(frozen=True)

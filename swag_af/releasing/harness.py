@@ -91,7 +91,7 @@ def write_harness(folder: Path, dataset: Dataset) -> None:
         text = _COMMON.format(task=task, variant=VARIANTS[variant], loader=loader)
         write_text(folder / FOLDER / f"{task}.yaml", text)
     listed = "".join(f"  - {task}\n" for task, _, _ in tasks)
-    group = f"{_prefix(dataset)}_variants"
+    group = task_names(dataset)[-1]
     write_text(folder / FOLDER / f"{group}.yaml", f"group: {group}\ntask:\n{listed}metadata:\n  version: 1.0\n")
     write_text(folder / FOLDER / "utils.py", inspect.getsource(lm_eval_utils))
     if dataset.rationales is not None:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from swag_af.af.options import FilterOptions
+from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.reporting.page import render
 from swag_af.reporting.subject import Subject
-from swag_af.reporting.text import duration, generator_lines
+from swag_af.reporting.text import generator_lines
 
 
 def provenance(subject: Subject) -> str:

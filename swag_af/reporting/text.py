@@ -20,6 +20,7 @@ from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
 from swag_af.data.errors import told
 from swag_af.data.findings import Finding, read_audits
+from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.reporting.plot import curves, ends
 
@@ -114,14 +115,6 @@ def generator_lines(manifest: Mapping[str, Any]) -> list[str]:
 
 def _of_workers(n: int) -> str:
     return "" if n == 1 else f" in {n} processes (--workers)"
-
-
-def duration(seconds: float) -> str:
-    """`75 s`, `12 min`, `3.4 h`, `2.1 days`: as precise as an estimate deserves."""
-    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (48 * 3600, 3600, "h")):
-        if seconds < limit:
-            return f"{seconds / unit:.0f} {name}" if unit < 3600 else f"{seconds / unit:.1f} {name}"
-    return f"{seconds / 86400:.1f} days"
 
 
 def accuracy_rows(run: Run) -> Rows:

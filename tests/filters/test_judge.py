@@ -182,6 +182,24 @@ def test_a_server_without_log_probabilities_is_refused_for_likelihoods() -> None
         judge(FakeServer(), by="likelihood").check()
 
 
+def test_a_text_is_sent_with_the_limit_as_the_server_calls_it() -> None:
+    class Noting(FakeServer):
+        def _answer(self, body: dict[str, object]) -> Answer:
+            assert body["max_completion_tokens"] == 1
+            assert "max_tokens" not in body
+            return super()._answer(body)
+
+    server = Noting(can=Abilities("fake", completions=True, echo_logprobs=True, limit="max_completion_tokens"))
+    judge(server).score(all_of(marked_pool(2)))
+    assert server.prompts
+
+
+@pytest.mark.parametrize(("can", "api"), [(Abilities("fake"), "auto"), (READS, "chat")])
+def test_a_server_that_gives_no_text_where_it_is_asked_is_refused(can: Abilities, api: str) -> None:
+    with pytest.raises(InputError, match=r"http://fake/chat/completions.*: gave no text"):
+        judge(FakeServer(can=can), api=api).check()
+
+
 def test_gaps_in_log_probabilities_are_an_error_and_no_score() -> None:
     class Gaps(FakeServer):
         def _answer(self, body: object) -> Answer:

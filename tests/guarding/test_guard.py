@@ -19,6 +19,7 @@ from swag_af.data.pool.folder import FEATURES, GUARD_TABLES
 from swag_af.data.pool.guarded import guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.data.run import open_run
+from swag_af.endpoints.options import EndpointOptions
 from swag_af.guarding import scoring
 from swag_af.guarding.checking import check_guard
 from swag_af.guarding.contract import GUARDS
@@ -323,6 +324,12 @@ def test_only_what_a_run_assigns_is_asked_about(folder: Path, tmp_path: Path) ->
     assert counts.guards[0].n_asked == run.assignment()[:, 1:].size
     again = guard(GuardOptions(folder, "even"))
     assert (again.flagged(np.arange(len(again))) == even_flags(again)).all()
+
+
+def test_what_says_how_a_server_is_asked_is_refused_where_none_is(folder: Path) -> None:
+    options = GuardOptions(folder, "words,even", endpoint=EndpointOptions(model="m", concurrency=2))
+    with pytest.raises(InputError, match=r"^--model, --concurrency: no guard of --by asks a server"):
+        guard(options)
 
 
 def test_a_run_of_another_pool_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -52,6 +52,13 @@ def test_it_keeps_the_contract() -> None:
     check_guard(lambda: JudgeGuard(url=URL, asker=one))
 
 
+def test_an_answer_without_room_is_refused_before_anything_is_asked() -> None:
+    one = fake()
+    with pytest.raises(InputError, match="max_tokens=0, at least 1"):
+        JudgeGuard(url=URL, asker=one, max_tokens=0).check()
+    assert not one.prompts
+
+
 def test_what_the_server_says_is_flagged_and_gold_is_not_asked_about(folder: Path, server: FakeServer) -> None:
     made = guard(GuardOptions(folder, f"judge[{URL}]"))
     four = np.array([[k == 5 and k < n for k in range(made.n_candidates)] for n in made.counts])

@@ -17,7 +17,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize
@@ -197,6 +197,25 @@ def test_a_scorer_that_asks_a_server_is_told_how_and_where_answers_are_kept(tmp_
     assert Asking.told == [(options.endpoint, tmp_path / "pool" / ANSWERS)]
     with pytest.raises(InputError, match=r"one process writes its answers"):
         features(replace(options, workers=2))
+
+
+def test_what_says_how_a_server_is_asked_is_refused_where_none_is(tmp_path: Path) -> None:
+    texts_pool(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", endpoint=EndpointOptions(model="m", max_requests=3))
+    for scorer in ("lstm", "hf[path/to/model]", "test_scored_features:SomeColumns"):
+        with pytest.raises(InputError, match=r"^--model, --max-requests: .* asks no server"):
+            features(replace(options, scorer=scorer))
+
+
+class Raising(HashScorer):
+    def values(self, context: str, ending: str) -> list[float]:
+        return [1 / len(ending[:0])]
+
+
+def test_what_a_scorer_of_others_raises_is_one_line_that_names_it(tmp_path: Path) -> None:
+    texts_pool(tmp_path / "pool")
+    with pytest.raises(ContractError, match=r"Raising: its score raised ZeroDivisionError .*check_scorer` tries it"):
+        features(FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Raising"))
 
 
 def test_lms_go_with_their_own_scorer_alone() -> None:
