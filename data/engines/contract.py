@@ -17,13 +17,6 @@ class Job(Protocol[BlockIn, ResultOut]):
         """Open what the work needs; returns the function that does one block. Called once in each process."""
 
 
-class Crew(Protocol[BlockIn, ResultOut]):
-    """Workers who have opened a job and stay."""
-
-    def map(self, blocks: Sequence[BlockIn]) -> Iterator[ResultOut]:
-        """The results of `blocks`, in order; of a list at a time."""
-
-
 class Worker(Generic[BlockT, ResultT]):
     """The job of a process, opened when its first block comes."""
 
@@ -34,6 +27,13 @@ class Worker(Generic[BlockT, ResultT]):
     def do(self) -> Callable[[BlockT], ResultT]:
         """Do one block."""
         return self._job.open()
+
+
+class Crew(Protocol[BlockIn, ResultOut]):
+    """Workers who have opened a job and stay."""
+
+    def map(self, blocks: Sequence[BlockIn]) -> Iterator[ResultOut]:
+        """The results of `blocks`, in order; of a list at a time."""
 
 
 ENDED = (
