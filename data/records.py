@@ -227,6 +227,7 @@ class RunManifest(TypedDict):
     n_planned: NotRequired[Count]
     made_by: NotRequired[MadeBy | None]
     matching: NotRequired[Matching]
+    threads: NotRequired[Size]
 
 
 class RunOptions(TypedDict):

@@ -13,7 +13,7 @@ A run of `swag-af match` has no iterations: its wrong answers were matched, not 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,6 +92,8 @@ class Run:
     """(m, 3) row, column, newcomer, one array a finished iteration."""
     matching: Matching | None = None
     """How the wrong answers were matched, where nothing is filtered; None for a run of filters."""
+    threads: int | None = None
+    """The number of threads whose bits its filters have; None where that was not recorded."""
 
     @property
     def n_finished(self) -> int:
@@ -157,20 +159,24 @@ def begin_run(
     n_planned: int,
     made_by: Mapping[str, Any] | None = None,
     matching: Matching | None = None,
+    threads: int | None = None,
 ) -> Run:
     """A new run, or the one in `path` to resume when it was begun with the same pool and options.
 
     `identity` is what both must share; `n_planned` iterations are meant to be done in all; `matching` is there where
-    nothing is filtered. A pool in memory is saved in the run's folder, so that the run can be opened again. Raises
-    InputError when `path` holds a run of another pool or other options, or has more iterations than are planned.
+    nothing is filtered. Filters of a new run have the bits of `threads`; a run that goes on keeps its own. A pool in
+    memory is saved in the run's folder, so that the run can be opened again. Raises InputError when `path` holds a run
+    of another pool or other options, or has more iterations than are planned.
     """
     if path is None:
-        return Run(pool, start, matching=matching)
+        return Run(pool, start, matching=matching, threads=threads)
     remove_leftovers(path)
     begun = (path / MANIFEST).exists()
     if begun:
-        _check_identity(path, read_manifest(path, "run"), identity)
+        manifest = read_manifest(path, "run")
+        _check_identity(path, manifest, identity)
         _check_not_done(path, n_planned)
+        threads = manifest.get("threads")
     if pool.path is None:
         pool = CandidatePool.open(path / "pool") if begun else pool.save(path / "pool", force=True)
     assert pool.path is not None
@@ -184,9 +190,11 @@ def begin_run(
         "n_planned": n_planned,
         "made_by": made_by,
         **({"matching": matching} if matching else {}),
+        **({"threads": threads} if threads else {}),
     }
     write_manifest(path, "run", content)
-    return _load(path, pool, matching) if begun else Run(pool, start, path, matching=matching)
+    run = _load(path, pool, matching) if begun else Run(pool, start, path, matching=matching)
+    return replace(run, threads=threads)
 
 
 def _check_identity(path: Path, manifest: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
@@ -222,7 +230,7 @@ def open_run(path: Path | str) -> Run:
     pool = CandidatePool.open(pool_path)
     if pool.unguarded_identity != manifest.get("unguarded_identity", manifest["pool_identity"]):
         raise InputError(f"{path}: {pool_path} now holds another pool than the one filtered here. Filter it anew.")
-    return _load(path, pool, manifest.get("matching"))
+    return replace(_load(path, pool, manifest.get("matching")), threads=manifest.get("threads"))
 
 
 def _followed(path: Path, pool: str) -> Path:

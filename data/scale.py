@@ -12,9 +12,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from swag_af.data.engines.contract import BlockT, Job, ResultT
+from swag_af.data.engines.contract import BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.processes import in_processes
+from swag_af.data.engines.processes import in_processes, process_crew
+from swag_af.data.errors import InputError
 from swag_af.data.urls import ROOTS
 
 Part = tuple[int, int]
@@ -89,3 +90,37 @@ def _elsewhere(
 
         return on_slurm(job, blocks, workers=workers, engine=engine)
     return in_processes(job, blocks, min(workers or 1, len(blocks)))
+
+
+@contextmanager
+def standing_workers(
+    job: Job[BlockT, ResultT], *, workers: int | None = 1, engine: EngineOptions | None = None
+) -> Iterator[Crew[BlockT, ResultT]]:
+    """Workers who stay for many lists of blocks: the job is opened once in each, however often `map` is called.
+
+    As of `run_blocks`, they are `workers` processes, or those of the Ray cluster that `engine` names, and gone when the
+    `with` block is left. Raises InputError for Slurm, whose tasks end with their blocks.
+    """
+    engine = engine or EngineOptions()
+    if engine.kind == "slurm":
+        raise InputError(
+            f"--engine {engine.engine}: its tasks end with their blocks, and here each block needs the result of the "
+            "one before. Start processes within one job (--engine processes --workers N), or take --engine ray."
+        )
+    if engine.kind == "ray":
+        from swag_af.data.engines.on_ray import ray_crew
+
+        with ray_crew(job, workers=workers, engine=engine) as crew:
+            yield crew
+    elif engine.kind == "local" or workers in (None, 1):
+        yield _Here(job)
+    else:
+        with process_crew(job, workers or 1) as crew:
+            yield crew
+
+
+class _Here(Worker[BlockT, ResultT]):
+    """This process, as a crew of one."""
+
+    def map(self, blocks: Sequence[BlockT]) -> Iterator[ResultT]:
+        return map(self.do, blocks)

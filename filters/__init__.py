@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     contract      what a filter is, in four sentences
     checking      `check_filter`, which tests them on anyone's class
     registry      names to classes: `make_filter("mlp")`
+    threads       how many threads decide the bits of a filter
     prepare       filters made ready for a pool, every fault found at once
     sequences     a view as padded tensors
     networks      the five networks

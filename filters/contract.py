@@ -65,6 +65,22 @@ class LastingFilter(Protocol):
 
 
 @runtime_checkable
+class MovableFilter(Protocol):
+    """A filter whose fit another process can score by. Not every filter can move."""
+
+    name: str
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the last fit learnt, as tables by name."""
+
+    def restore(self, view: View, state: dict[str, np.ndarray]) -> None:
+        """Be the filter whose `state()` it is, without learning; `view` is any of the pool that it was fitted on."""
+
+    def score(self, view: View) -> np.ndarray:
+        """(n, m) floats, higher = more gold-like: the bits of the filter that was fitted."""
+
+
+@runtime_checkable
 class ClassFilter(Protocol):
     """A filter that tells classes apart too: texts with labels, each behind another. Not every filter can."""
 
@@ -107,5 +123,10 @@ SCORED_AT_ONCE = 200_000
 
 def score_in_parts(filter: Filter, view: View) -> np.ndarray:
     """`filter.score(view)` some rows at a time; the same, since no score depends on what else is scored."""
+    return np.concatenate([filter.score(part) for part in parts_of(view)])
+
+
+def parts_of(view: View) -> list[View]:
+    """The rows of `view` in parts of like size, each of which is scored in one call."""
     n_parts = max(1, min(len(view), -(-view.columns.size // SCORED_AT_ONCE)))
-    return np.concatenate([filter.score(view.take(part)) for part in np.array_split(np.arange(len(view)), n_parts)])
+    return [view.take(part) for part in np.array_split(np.arange(len(view)), n_parts)]

@@ -104,6 +104,15 @@ class NeuralFilter(FitSettings, ABC):
         weights = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
         return weights | {_TRAIN: self._parts[0], _STOP: self._parts[1]}
 
+    def restore(self, view: View, state: dict[str, np.ndarray]) -> None:
+        """Be the filter whose `state()` it is, without learning; `view` is any of the pool that it was fitted on."""
+        device = pick_device(self.device)
+        with seeded(0, device), team(self.threads_alike):
+            network = self.make_network(view, self._read(view)).to(device)
+        network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
+        network.eval()
+        self._network, self._parts = network, (state[_TRAIN], state[_STOP])
+
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits of the deciding head."""
         return list(self.member_scores(view).values())[-1]

@@ -1,6 +1,6 @@
 """A job is work in blocks. It is small and picklable, and opens what it needs in the process that does the work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
@@ -32,6 +32,13 @@ class Worker(Generic[BlockT, ResultT]):
     def do(self) -> Callable[[BlockT], ResultT]:
         """Do one block."""
         return self._job.open()
+
+
+class Crew(Protocol[BlockIn, ResultOut]):
+    """Workers who have opened a job and stay."""
+
+    def map(self, blocks: Sequence[BlockIn]) -> Iterator[ResultOut]:
+        """The results of `blocks`, in order; of a list at a time."""
 
 
 ENDED = (

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Job, ResultT, Worker, cores_of
+from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, ResultT, Worker, cores_of
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.ordered import LostError, in_order
+from swag_af.data.engines.ordered import FleetCrew, LostError
 from swag_af.data.errors import InputError, SwagAfError
 
 
@@ -15,7 +15,16 @@ from swag_af.data.errors import InputError, SwagAfError
 def on_ray(
     job: Job[BlockT, ResultT], blocks: Sequence[BlockT], *, workers: int | None, engine: EngineOptions
 ) -> Iterator[Iterator[ResultT]]:
-    """The results of `blocks`, in order, by `workers` actors, or as many as the cluster has cores for.
+    """The results of `blocks`, in order, by `workers` actors, or as many as the cluster has cores for."""
+    with ray_crew(job, workers=min(workers or len(blocks), len(blocks)), engine=engine) as crew:
+        yield crew.map(blocks)
+
+
+@contextmanager
+def ray_crew(
+    job: Job[BlockT, ResultT], *, workers: int | None, engine: EngineOptions
+) -> Iterator[Crew[BlockT, ResultT]]:
+    """Actors who stay until the `with` block is left: `workers` of them, or as many as the cluster has cores for.
 
     Where Ray runs already in this process, that cluster is used and left as it is.
     """
@@ -26,8 +35,8 @@ def on_ray(
     cores = min(cores_of(job), _largest_node(ray))
     fleet = _Actors(ray, job, cores, engine.gpus_per_task)
     try:
-        n = min(_room(ray, engine, cores, workers), len(blocks))
-        yield in_order(fleet, blocks, n, ahead=BLOCKS_AHEAD * n)
+        n = _room(ray, engine, cores, workers)
+        yield FleetCrew(fleet, n, ahead=BLOCKS_AHEAD * n)
     finally:
         for actor in fleet.hired:
             ray.kill(actor)

@@ -11,6 +11,10 @@ TRIES = 4
 """Times that a block is given to a worker who is lost with it, before the run stops."""
 
 
+_STALE = -1
+"""In place of the number of a block whose result nobody wants any more."""
+
+
 class LostError(Exception):
     """A worker is gone: its machine or its process ended."""
 
@@ -36,30 +40,55 @@ def in_order(fleet: Fleet, blocks: Sequence[Any], n_workers: int, *, ahead: int)
 
     No block is sent more than `ahead` places before the one whose result comes next.
     """
-    sent: dict[Any, tuple[Any, int | None]] = {}
-    for _ in range(n_workers):
-        worker, ready = fleet.hire()
-        sent[ready] = worker, None
-    idle, todo, done, tries = list[Any](), deque(range(len(blocks))), dict[int, Any](), Counter[int]()
-    for number in range(len(blocks)):
-        while number not in done:
-            while idle and todo and todo[0] < number + ahead:
-                worker, block = idle.pop(0), todo.popleft()
-                sent[fleet.send(worker, blocks[block])] = worker, block
-            finished = fleet.wait(list(sent))
-            worker, block_done = sent.pop(finished)
-            try:
-                result = fleet.take(finished)
-            except LostError:
-                if block_done is not None:
-                    tries[block_done] += 1
-                    if tries[block_done] == TRIES:
+    return FleetCrew(fleet, n_workers, ahead=ahead).map(blocks)
+
+
+class FleetCrew:
+    """`n_workers` of a fleet, who stay from one list of blocks to the next."""
+
+    def __init__(self, fleet: Fleet, n_workers: int, *, ahead: int):
+        self._fleet, self._ahead = fleet, ahead
+        self._sent: dict[Any, tuple[Any, int | None]] = {}
+        """What is waited for: who does it, and the number of the block; None where a new worker is."""
+        self._idle: list[Any] = []
+        for _ in range(n_workers):
+            self._hire()
+
+    def map(self, blocks: Sequence[Any]) -> Iterator[Any]:
+        """As `in_order`. What was sent of an earlier list and never taken is done, and passed over."""
+        self._sent = {sent: (worker, None if n is None else _STALE) for sent, (worker, n) in self._sent.items()}
+        todo, done, tries = deque(range(len(blocks))), dict[int, Any](), Counter[int]()
+        for number in range(len(blocks)):
+            while number not in done:
+                while self._idle and todo and todo[0] < number + self._ahead:
+                    worker, block = self._idle.pop(0), todo.popleft()
+                    self._sent[self._fleet.send(worker, blocks[block])] = worker, block
+                lost = self._take(done)
+                if lost is not None:
+                    tries[lost] += 1
+                    if tries[lost] == TRIES:
                         raise InputError(ENDED) from None
-                    todo.appendleft(block_done)
-                worker, ready = fleet.hire()
-                sent[ready] = worker, None
-                continue
-            idle.append(worker)
-            if block_done is not None:
-                done[block_done] = result
-        yield done.pop(number)
+                    todo.appendleft(lost)
+            yield done.pop(number)
+
+    def _take(self, done: dict[int, Any]) -> int | None:
+        """Wait for one of those sent and put its result into `done`; the number of its block where that was lost."""
+        finished = self._fleet.wait(list(self._sent))
+        worker, block = self._sent.pop(finished)
+        try:
+            result = self._fleet.take(finished)
+        except LostError:
+            self._hire()
+            return None if block == _STALE else block
+        except Exception:
+            if block != _STALE:
+                raise
+        else:
+            if block is not None and block != _STALE:
+                done[block] = result
+        self._idle.append(worker)
+        return None
+
+    def _hire(self) -> None:
+        worker, ready = self._fleet.hire()
+        self._sent[ready] = worker, None

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -14,22 +14,32 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any
 
-from swag_af.data.engines.contract import BLOCKS_AHEAD, ENDED, BlockT, Job, ResultT, Worker
+from swag_af.data.engines.contract import BLOCKS_AHEAD, ENDED, BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.errors import InputError
 
 
 @contextmanager
 def in_processes(job: Job[BlockT, ResultT], blocks: Sequence[BlockT], workers: int) -> Iterator[Iterator[ResultT]]:
-    """The results of `blocks`, in order, by `workers` processes.
+    """The results of `blocks`, in order, by `workers` processes."""
+    with process_crew(job, workers) as crew:
+        yield crew.map(blocks)
 
-    They import what the job needs and not the caller's script, are gone when the `with` block is left, and end when
-    this process is killed.
+
+@contextmanager
+def process_crew(job: Job[BlockT, ResultT], workers: int) -> Iterator[Crew[BlockT, ResultT]]:
+    """`workers` processes, who stay until the `with` block is left.
+
+    They import what the job needs and not the caller's script, are started when there is a block for them, are gone
+    when the `with` block is left, and end when this process is killed.
     """
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the libraries in use
     ends, held = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(job, ends))
+    crew = _Processes(executor, BLOCKS_AHEAD * workers)
     try:
-        yield _in_order(executor, blocks, BLOCKS_AHEAD * workers)
+        yield crew
+        if crew.is_busy:
+            held.close()  # with blocks whose results nobody takes any more
     except BaseException as error:
         held.close()  # blocks being worked on are not waited for
         if isinstance(error, BrokenProcessPool):
@@ -41,15 +51,29 @@ def in_processes(job: Job[BlockT, ResultT], blocks: Sequence[BlockT], workers: i
         ends.close()
 
 
-def _in_order(executor: ProcessPoolExecutor, blocks: Iterable[BlockT], n_ahead: int) -> Iterator[Any]:
-    sent: deque[Future[Any]] = deque()
-    for block in blocks:
-        with _without_script():
-            sent.append(executor.submit(_do, block))
-        if len(sent) > n_ahead:
+class _Processes:
+    """A crew."""
+
+    def __init__(self, executor: ProcessPoolExecutor, n_ahead: int):
+        self._executor, self._n_ahead = executor, n_ahead
+        self._sent: deque[Future[Any]] = deque()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody works on a block."""
+        return any(one.running() for one in self._sent)
+
+    def map(self, blocks: Sequence[Any]) -> Iterator[Any]:
+        for unwanted in self._sent:
+            unwanted.cancel()
+        sent = self._sent = deque()
+        for block in blocks:
+            with _without_script():
+                sent.append(self._executor.submit(_do, block))
+            if len(sent) > self._n_ahead:
+                yield sent.popleft().result()
+        while sent:
             yield sent.popleft().result()
-    while sent:
-        yield sent.popleft().result()
 
 
 @contextmanager

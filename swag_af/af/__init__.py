@@ -6,7 +6,9 @@ Reading order (each file imports only those named before it):
     measures     scores by head, accuracy, memory
     replacement  which distractors leave and which candidates enter
     fitting      who is held out in an iteration, and the filter that scores them
-    loop         split, fit, score, replace, log; again
+    turns        one iteration: split, fit, score, replace
+    workers      iterations and scores by other processes
+    loop         iterations, one after another, logged
 
 Importing this package loads nothing else.
 """

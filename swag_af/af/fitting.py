@@ -30,6 +30,9 @@ class Fitting(Protocol):
     def fit(self, iteration: int, train: np.ndarray, assigned: np.ndarray, rng: np.random.Generator) -> Filter:
         """The filter of the iteration, fitted on rows `train` (n,) with their `assigned` (n, A) candidates."""
 
+    def begin(self, n_finished: int) -> None:
+        """Remove what a run that was killed after so many iterations has left of later ones."""
+
     def keep(self, iteration: int) -> None:
         """Put on disk what the next iterations need of this one, before it counts as finished."""
 
@@ -61,6 +64,9 @@ class FreshFitting:
         filter.fit(self.pool.view(train, assigned), rng=rng)
         return filter
 
+    def begin(self, n_finished: int) -> None:
+        """Nothing is left."""
+
     def keep(self, iteration: int) -> None:
         """Nothing is kept."""
 
@@ -71,15 +77,19 @@ class FreshFitting:
 class FixedFitting:
     """Folds that stay, and one filter a fold that learns on."""
 
-    def __init__(
-        self, pool: CandidatePool, schedule: Sequence[Filter], folds: np.ndarray, path: Path | None, n_finished: int
-    ):
+    def __init__(self, pool: CandidatePool, schedule: Sequence[Filter], folds: np.ndarray, path: Path | None):
         self.pool, self.schedule, self.folds, self.path = pool, schedule, folds, path
         self.n_folds = int(folds.max()) + 1
         self.states: dict[tuple[int, int], dict[str, np.ndarray]] = {}
         """Of each filter of the schedule and fold, in memory where there is no folder."""
-        if path is not None:
-            remove_leftovers(path / WARM)
+
+    def begin(self, n_finished: int) -> None:
+        """Remove what a run that was killed after so many iterations has left of later ones."""
+        if self.path is not None and (self.path / WARM).exists():
+            remove_leftovers(self.path / WARM)
+            for path in (self.path / WARM).glob("*.npz"):
+                if int(path.stem) > n_finished:
+                    path.unlink()
             self.tidy(n_finished)
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -106,12 +116,12 @@ class FixedFitting:
             np.savez(file, allow_pickle=False, **state)
 
     def tidy(self, iteration: int) -> None:
-        """Remove states that a later one has replaced, and those of iterations that were never finished."""
+        """Remove states that a later one has replaced; those of later iterations may be there already."""
         if self.path is None or not (self.path / WARM).exists():
             return
         latest = {self._key(done): self._path(done) for done in range(1, iteration + 1)}
         for path in (self.path / WARM).glob("*.npz"):
-            if path not in latest.values():
+            if path not in latest.values() and int(path.stem) <= iteration:
                 path.unlink()
 
     def _state(self, iteration: int) -> dict[str, np.ndarray] | None:
@@ -147,16 +157,20 @@ def filter_of(schedule: Sequence[Filter], iteration: int) -> Filter:
     return schedule[min(iteration, len(schedule)) - 1]
 
 
+def n_folds(test_share: float) -> int:
+    """How many folds stay."""
+    return round(1 / test_share)
+
+
 def fixed_folds(groups: np.ndarray, test_share: float, *, seed: int) -> np.ndarray:
     """(N,) the fold of each row, whole `groups` (N,) together, `1 / test_share` of them."""
-    n_folds = round(1 / test_share)
-    n_groups = int(groups.max()) + 1
-    if abs(n_folds * test_share - 1) > 0.01 or not 2 <= n_folds <= n_groups:
+    n, n_groups = n_folds(test_share), int(groups.max()) + 1
+    if abs(n * test_share - 1) > 0.01 or not 2 <= n <= n_groups:
         raise InputError(
-            f"--splits fixed with --test-share {test_share:g}: {n_groups} groups cannot be dealt into "
+            f"--splits of folds that stay, with --test-share {test_share:g}: {n_groups} groups cannot be dealt into "
             f"{1 / test_share:g} folds. Take a share that is one over a whole number, such as 0.2."
         )
-    return deal(groups, n_folds, rng=np.random.default_rng((seed, 0, 1)))
+    return deal(groups, n, rng=np.random.default_rng((seed, 0, 1)))
 
 
 def check_lasting(schedule: Sequence[Filter]) -> None:
@@ -164,6 +178,6 @@ def check_lasting(schedule: Sequence[Filter]) -> None:
     others = dict.fromkeys(one.name for one in schedule if not isinstance(one, LastingFilter))
     if others:
         raise InputError(
-            f"--splits fixed: {', '.join(others)} cannot go on from an earlier fit; mlp, bow, cnn, poslstm and "
-            "ensemble can. Take those, or leave --splits fresh."
+            f"--splits fixed, together: {', '.join(others)} cannot go on from an earlier fit; mlp, bow, cnn, poslstm "
+            "and ensemble can. Take those, or leave --splits fresh."
         )

@@ -6,32 +6,29 @@ another way, with folds that stay). The randomness of an iteration depends on (s
 where it stopped.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, check_lasting, fixed_folds
-from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
-from swag_af.af.options import AFOptions
-from swag_af.af.replacement import Policy, Replacements, draw_keys, replace
+from swag_af.af.fitting import check_lasting, fixed_folds
+from swag_af.af.options import AFOptions, FilterWorkers
 from swag_af.data.errors import InputError
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
-from swag_af.data.run import Iteration, Run, Timing, begin_run
+from swag_af.data.run import Run, begin_run
 from swag_af.data.splits import check_split
-from swag_af.filters.contract import Filter, record_of_fit, score_in_parts, settings_of
+from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import make_filter
 
-Phases = Sequence[tuple[str | Filter, int]]
+if TYPE_CHECKING:  # whoever only imports the loop loads little
+    from swag_af.af.turns import Rules
 
-GAPS = (0.525, 0.575)
-"""Pairwise accuracies up to which no, or one, distractor leaves a context under `swaps="gap"`."""
+Phases = Sequence[tuple[str | Filter, int]]
 
 
 def filter_pool(
@@ -43,6 +40,7 @@ def filter_pool(
     after_iteration: Callable[[Run], None] = lambda run: None,
     is_enough: Callable[[Run], bool] = lambda run: False,
     made_by: Mapping[str, object] | None = None,
+    workers: FilterWorkers | None = None,
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
@@ -50,29 +48,33 @@ def filter_pool(
     filter runs for `options.iterations`, 40 when that is not given. With `out`, the run is kept in that folder
     and goes on from what is there; a pool in memory is saved in it too. `is_enough`, asked before each iteration but
     the first, ends the run. `made_by` is recorded. Audits, curve and report are left to others: `run_filter`, which is
-    the verb, makes them too. Raises InputError and ExhaustedError before any work when pool, filter and options do not
-    fit, or fewer iterations are asked for than are done.
+    the verb, makes them too. `workers` say who does it, and change nothing that is made. Raises InputError and
+    ExhaustedError before any work when pool, filter and options do not fit, or fewer iterations are asked for than are
+    done.
     """
-    options = AFOptions() if options is None else options
+    from swag_af.af.workers import check_workers, doing
+
+    options, workers, path = options or AFOptions(), workers or FilterWorkers(), Path(out) if out else None
     phases = _phases(filter, options)
-    loop = _loop(pool, phases, options)
-    rng = np.random.default_rng((options.seed, 0))
-    start = random_assignment(pool.counts, 1 + options.n_negatives, rng=rng, flagged=loop.flagged)
-    total = options.iterations or len(loop.schedule)
-    run = begin_run(
-        pool, start, Path(out) if out else None, _identity(pool, phases, options), n_planned=total, made_by=made_by
-    )
-    assignment = run.assignment()
-    fitting = loop.fitting(run)
-    with progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance:
+    rules = _rules(pool, phases, options)
+    check_workers(pool, rules, workers, path)
+    total = options.iterations or len(rules.schedule)
+    run = _begun(pool, phases, rules, path, total, made_by)
+    fitting = rules.fitting(run.pool, run.path)
+    fitting.begin(run.n_finished)
+    with (
+        progress("filter", total, "iterations", done=min(run.n_finished, total)) as advance,
+        doing(run, rules, fitting, workers, total) as outcomes,
+    ):
         for iteration in range(1 + run.n_finished, 1 + total):
             if _has_converged(run, phases, options) or (run.n_finished and is_enough(run)):
                 run.plan(run.n_finished)
                 break
-            assignment = loop.iterate(run, fitting, iteration, assignment)
+            outcome = next(outcomes)
+            run.append(outcome.record, outcome.timing, outcome.changes)
+            fitting.tidy(iteration)
             after_iteration(run)
-            done = run.log[-1]
-            advance(1, note=f"{done.filter} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
+            advance(1, note=f"{outcome.record.filter} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
     return run
 
 
@@ -92,24 +94,36 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
     return phases
 
 
-def _loop(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "_Loop":
+def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":
     """What every iteration needs, after all checks that can be made before any work."""
+    from swag_af.af.turns import Rules
+
     _check_reads_candidates(phases)
-    flagged = pool.flagged(np.arange(len(pool))) if _is_guarded(pool, options) else None
-    check_enough(pool.counts, 1 + options.n_negatives, flagged)
-    n_test = round(options.test_share * len(pool))
-    groups = pool.groups if options.split_by == "video" else np.arange(len(pool))
-    check_split(groups, n_test, options.test_share)
+    rules = Rules.of(pool, [one for _, one, n in phases for _ in range(n)], options)
+    check_enough(pool.counts, 1 + options.n_negatives, rules.flagged)
+    check_split(rules.groups, rules.n_test, options.test_share)
     prepare({name: one for name, one, _ in phases}.values(), pool)
-    if options.splits == "fixed":
+    if options.splits != "fresh":
         check_lasting([one for _, one, _ in phases])
-        fixed_folds(groups, options.test_share, seed=options.seed)
-    return _Loop([one for _, one, n in phases for _ in range(n)], groups, n_test, options, flagged)
+        fixed_folds(rules.groups, options.test_share, seed=options.seed)
+    return rules
 
 
-def _is_guarded(pool: CandidatePool, options: AFOptions) -> bool:
-    """Whether flagged candidates are kept out."""
-    return "flagged" in pool.tables and not options.ignore_guard
+def _begun(
+    pool: CandidatePool,
+    phases: list[tuple[str, Filter, int]],
+    rules: "Rules",
+    path: Path | None,
+    total: int,
+    made_by: Mapping[str, object] | None,
+) -> Run:
+    """A new run, or the one in `path` that goes on."""
+    from swag_af.af.workers import threads_of
+
+    rng = np.random.default_rng((rules.options.seed, 0))
+    start = random_assignment(pool.counts, 1 + rules.options.n_negatives, rng=rng, flagged=rules.flagged)
+    identity, threads = _identity(pool, phases, rules.options), threads_of(rules)
+    return begin_run(pool, start, path, identity, n_planned=total, made_by=made_by, threads=threads)
 
 
 def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:
@@ -120,104 +134,6 @@ def _check_reads_candidates(phases: list[tuple[str, Filter, int]]) -> None:
                 f"filter {name}: with by=letter it reads all candidates of a row together, which audits can use and a "
                 "loop cannot. Take by=likelihood or by=yes."
             )
-
-
-@dataclass(frozen=True)
-class _Loop:
-    """What is the same in every iteration."""
-
-    schedule: list[Filter]
-    """By iteration; the last one goes on."""
-    groups: np.ndarray
-    """(N,) what no split may part."""
-    n_test: int
-    options: AFOptions
-    flagged: np.ndarray | None
-    """(N, K) candidates that are kept out."""
-
-    def fitting(self, run: Run) -> Fitting:
-        """How the iterations of `run` come by split and filter."""
-        if self.options.splits == "fresh":
-            return FreshFitting(run.pool, self.schedule, self.groups, self.n_test, self.options.most_fitted)
-        folds = fixed_folds(self.groups, self.options.test_share, seed=self.options.seed)
-        return FixedFitting(run.pool, self.schedule, folds, run.path, run.n_finished)
-
-    def iterate(self, run: Run, fitting: Fitting, iteration: int, assignment: np.ndarray) -> np.ndarray:
-        """One round of split, fit, score, replace, log; returns the next assignment (N, A)."""
-        split_rng, fit_rng, replace_rng = np.random.default_rng((self.options.seed, iteration)).spawn(3)
-        train, test = fitting.split(iteration, split_rng)
-        started = time.perf_counter()
-        filter = fitting.fit(iteration, train, assignment[train], fit_rng)
-        fitted = time.perf_counter()
-        heads = scores_by_head(filter, run.pool.view(test, assignment[test]))
-        result = self._replace(run.pool, test, assignment[test], heads[filter.name], filter, rng=replace_rng)
-        seconds = time.perf_counter() - started
-        changes = result.changes.copy()
-        changes[:, 0] = test[changes[:, 0]]
-        timing = Timing(iteration, round(fitted - started, 4), round(seconds, 4), round(peak_memory_gb(), 3))
-        fitting.keep(iteration)
-        run.append(_logged(iteration, filter, heads, result), timing, changes)
-        fitting.tidy(iteration)
-        assignment = assignment.copy()
-        assignment[test] = result.assignment
-        return assignment
-
-    def _replace(
-        self,
-        pool: CandidatePool,
-        test: np.ndarray,
-        assigned: np.ndarray,
-        scores: np.ndarray,
-        filter: Filter,
-        *,
-        rng: np.random.Generator,
-    ) -> Replacements:
-        """Swap easy ones among the `assigned` (n, A) candidates of rows `test` (n,), given their `scores` (n, A)."""
-
-        def score(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-            return score_in_parts(filter, pool.view(test[rows], columns))
-
-        options = self.options
-        n = n_swaps(scores, options) if has_learned(record_of_fit(filter)) else 0
-        policy = Policy(n, options.rule, options.pick, lazy=options.scan == "lazy")
-        keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
-        flagged = None if self.flagged is None else self.flagged[test]
-        return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
-
-
-def _logged(iteration: int, filter: Filter, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:
-    fit = record_of_fit(filter)
-    return Iteration(
-        iteration=iteration,
-        filter=filter.name,
-        accuracy={head: round(accuracy(scores), 6) for head, scores in heads.items()},
-        n_test=len(result.assignment),
-        n_easy=result.n_easy,
-        n_replaced=len(result.changes),
-        n_scored=result.n_scored,
-        n_unassigned=result.n_unassigned,
-        scored_share=round(result.n_scored / max(1, result.n_unassigned), 6),
-        fit=fit,
-        skipped=not has_learned(fit),
-    )
-
-
-def has_learned(fit: Mapping[str, Any]) -> bool:
-    """Whether a fit that says `fit` of itself learned anything; one that says nothing did."""
-    return bool(fit.get("converged", True))
-
-
-def n_swaps(scores: np.ndarray, options: AFOptions) -> int:
-    """How many easy distractors may leave each held-out context in this iteration, given their scores (n, A).
-
-    Under `swaps="gap"` it depends on how often gold beats a single negative: at most 0.525, none; at most 0.575, one
-    (HellaSwag's Adversarial Filtering: Zellers et al. 2019).
-    """
-    if options.swaps == "always":
-        return options.n_easy
-    negatives, gold = scores[:, 1:], scores[:, :1]
-    pairwise = float((gold > negatives).mean() + 0.5 * (gold == negatives).mean())
-    return next((n for n, most in enumerate(GAPS) if pairwise <= most), options.n_easy)
 
 
 def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> dict[str, object]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError, check_faults, check_numbers
 from swag_af.data.registry import split_names
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
@@ -32,10 +33,12 @@ class AFOptions:
     """Share of the contexts held out, measured and re-assigned in each iteration."""
     split_by: Literal["video", "context"] = "video"
     """Hold out whole videos, or single contexts as the paper does."""
-    splits: Literal["fresh", "fixed"] = "fresh"
+    splits: Literal["fresh", "fixed", "together"] = "fresh"
     """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
     1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
-    time, and other questions (docs/PERFORMANCE.md)."""
+    time, and other questions (docs/PERFORMANCE.md). together: as fixed, and the filters of all folds are fitted on the
+    assignment as it was before the first of them was held out, so that --workers fit them side by side: again other
+    questions."""
     most_fitted: int | None = None
     """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
     given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""
@@ -62,7 +65,7 @@ class AFOptions:
                     f"--most-fitted {self.most_fitted}: at least 2",
                 ),
                 (
-                    self.most_fitted is not None and self.splits == "fixed",
+                    self.most_fitted is not None and self.splits != "fresh",
                     "--most-fitted is for --splits fresh: a filter that learns on needs the same contexts again",
                 ),
                 (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
@@ -71,6 +74,21 @@ class AFOptions:
             ]
         )
         check_numbers(self)
+
+
+@dataclass(frozen=True)
+class FilterWorkers:
+    """Who does iterations, or scores for them; what is made is the same."""
+
+    n: int | None = 1
+    """Processes, or actors of a Ray cluster; None: as many as there is work and room for."""
+    engine: EngineOptions = field(default_factory=EngineOptions)
+
+    @property
+    def are_asked_for(self) -> bool:
+        """Whether somebody else than this process was asked, by name or by number."""
+        by_number = self.engine.kind == "auto" and self.n not in (None, 1)
+        return by_number or self.engine.kind not in ("auto", "local")
 
 
 POLICIES: dict[str, dict[str, Any]] = {
@@ -155,6 +173,14 @@ class FilterOptions:
     """Of --until-unseen: how far from chance the interval may reach."""
     unseen_every: int = 10
     """Of --until-unseen: iterations between two checks."""
+    where: EngineOptions = field(default_factory=EngineOptions)
+    """Where the work is done."""
+    workers: int | None = None
+    """Processes, one thread each, or actors of a Ray cluster. With --splits together they fit the folds side by side,
+    and there are as many as torch has threads (`OMP_NUM_THREADS`) where this is not given. With other splits a fit
+    needs the iteration before it and stays in this process; workers score, where over 200,000 candidates are scored
+    at a time, as --scan full and --pick hardest do, and there are none unless this or --engine asks. Does not change
+    the run."""
     af: AFOptions = field(default_factory=AFOptions)
     """Adversarial Filtering."""
 
@@ -164,6 +190,7 @@ class FilterOptions:
                 (self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0"),
                 (self.within < 0, f"--within {self.within:g}: not below 0"),
                 (self.unseen_every < 1, f"--unseen-every {self.unseen_every}: at least 1"),
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
             ]
         )
         parse_names("--audit", self.audit)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, parse_schedule, with_policy
+from swag_af.af.options import AFOptions, FilterOptions, FilterWorkers, parse_schedule, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.pool.pool import CandidatePool
@@ -37,7 +37,7 @@ def run_filter(options: FilterOptions) -> Run:
             audit_what_is_due(run)
         _draw_now_and_then(run)
 
-    made_by = {"verb": "filter", "options": asdict(options)}
+    told = {name: value for name, value in asdict(options).items() if name not in ("where", "workers")}
     run = filter_pool(
         pool,
         phases,
@@ -45,7 +45,8 @@ def run_filter(options: FilterOptions) -> Run:
         out=options.out,
         after_iteration=after_iteration,
         is_enough=rule.is_enough if rule else lambda run: False,
-        made_by=made_by,
+        made_by={"verb": "filter", "options": told},
+        workers=FilterWorkers(options.workers, options.where),
     )
     for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
         note(line)

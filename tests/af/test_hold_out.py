@@ -6,8 +6,9 @@ from conftest import FeatureFilter, make_contexts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.af.loop import filter_pool, n_swaps
+from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, with_policy
+from swag_af.af.turns import n_swaps
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
@@ -150,7 +151,7 @@ def test_a_policy_and_an_option_that_contradict_are_refused():
 
 @pytest.mark.parametrize("pick", ["random", "hardest"])
 def test_a_run_with_nothing_to_swap_changes_nothing(pool, pick, monkeypatch):
-    monkeypatch.setattr("swag_af.af.loop.GAPS", (1.0, 1.0))
+    monkeypatch.setattr("swag_af.af.turns.GAPS", (1.0, 1.0))
     options = AFOptions(iterations=3, n_negatives=3, swaps="gap", pick=pick)
     run = filter_pool(pool, FeatureFilter(), options)
     np.testing.assert_array_equal(run.assignment(), run.start)

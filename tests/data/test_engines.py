@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.ordered import TRIES, LostError, in_order
+from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
 from swag_af.data.errors import InputError
 from swag_af.data.scale import run_blocks
 
@@ -54,6 +55,21 @@ class FakeFleet:
 def test_results_come_in_order_whoever_is_lost(n: int, n_workers: int, seed: int, lost: float) -> None:
     fleet = FakeFleet(seed, lost)
     assert list(in_order(fleet, range(n), n_workers, ahead=2 * n_workers)) == [i * i for i in range(n)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6),
+    *(st.integers(1, 4), st.integers(0, 999), st.sampled_from([0.0, 0.3])),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_crew_does_one_list_after_another(lists: list[tuple[int, int]], n: int, seed: int, lost: float) -> None:
+    """Of each list some results are taken; what was sent beyond them disturbs no later list."""
+    fleet = FakeFleet(seed, lost)
+    crew = FleetCrew(fleet, n, ahead=2 * n)
+    for number, (n_blocks, n_taken) in enumerate(lists):
+        blocks = range(100 * number, 100 * number + n_blocks)
+        assert list(islice(crew.map(blocks), n_taken)) == [i * i for i in blocks][:n_taken]
+    assert fleet.n_hired == n + sum(fleet.times.values())
 
 
 class NotedFleet(FakeFleet):

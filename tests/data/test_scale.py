@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.scale import run_blocks, share
+from swag_af.data.scale import run_blocks, share, standing_workers
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,28 @@ def test_blocks_that_nobody_takes_are_not_waited_for() -> None:
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_standing_workers_open_the_job_once_for_many_lists(workers: int, tmp_path: Path) -> None:
+    with standing_workers(Squares(tmp_path), workers=workers) as crew:
+        assert list(crew.map([])) == []
+        for numbers in ([5, 4, 3], [9], list(range(30))):
+            assert list(crew.map(numbers)) == slow_twin(numbers)
+        assert next(crew.map([7, 8, 9])) == (7, 49)  # the others are not taken
+        with pytest.raises(InputError, match="-2 is negative"):
+            list(crew.map([1, -2]))
+        assert list(crew.map([6])) == slow_twin([6])
+    assert 1 <= len(list(tmp_path.iterdir())) <= workers
+    assert not multiprocessing.active_children()
+
+
+def test_slurm_has_no_standing_workers() -> None:
+    with (
+        pytest.raises(InputError, match="--engine processes --workers N"),
+        standing_workers(Squares(), engine=EngineOptions("slurm[local]")),
+    ):
+        pass
+
+
 @dataclass(frozen=True)
 class Waits:
     """Waits for so many seconds; ends its process where they are negative."""
@@ -111,6 +134,14 @@ class Waits:
             os._exit(3)
         time.sleep(seconds)
         return seconds
+
+
+def test_standing_workers_are_not_waited_for_when_nobody_wants_their_block() -> None:
+    started = time.monotonic()
+    with standing_workers(Waits(), workers=2) as crew:
+        assert next(crew.map([0.0, 120.0])) == 0.0
+    assert time.monotonic() - started < 60
+    assert not multiprocessing.active_children()
 
 
 def test_whoever_leaves_by_an_error_waits_for_no_block() -> None:
