@@ -64,7 +64,7 @@ def save_narrow(pool: CandidatePool, n_candidates: int, path: Path) -> Candidate
     return _save(pool, narrowed, pool.tables, path)
 
 
-_WIDE = ("tokens", "lengths", "tags", "features", "flagged", "guard_scores", "text_ends")
+_WIDE = ("tokens", "lengths", "tags", "features")
 """Tables with an entry a candidate."""
 
 

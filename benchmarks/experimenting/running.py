@@ -10,21 +10,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TextIO
 
 from experimenting.steps import Command, Setting, commands, total_of
 from swag_af.data.errors import InputError
 
 Work = Callable[[Setting], None]
+Start = Callable[[Sequence[str], Path, TextIO], int]
 
 PACKAGES = ("swag-af", "torch", "numpy", "scikit-learn", "scipy", "fasttext", "transformers")
 
 
-def run_steps(setting: Setting, wanted: Sequence[str], measurements: Mapping[str, Work]) -> None:
+def run_steps(
+    setting: Setting, wanted: Sequence[str], measurements: Mapping[str, Work], start: Start | None = None
+) -> None:
     """Run the `wanted` steps in their order; raises InputError where a command fails.
 
-    Told to end (SIGTERM), it ends the command that runs, too.
+    `start` runs the words of one command in a folder, its output to a file, and returns its exit code; a process of its
+    own when not given.
     """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    start = start or in_a_process
     setting.out.mkdir(parents=True, exist_ok=True)
     (setting.out / "logs").mkdir(exist_ok=True)
     _write_environment(setting, wanted)
@@ -34,10 +39,28 @@ def run_steps(setting: Setting, wanted: Sequence[str], measurements: Mapping[str
             if name in measurements:
                 measurements[name](setting)
             for command in by_name.get(name, ()):
-                _run(setting, name, command, log)
+                _run(setting, name, command, log, start)
 
 
-def _run(setting: Setting, name: str, command: Command, log: Path) -> None:
+def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
+    """Run a command of swag-af; what it says of the time left is told here, too. Told to end, it is ended as well."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    whole = [sys.executable, "-m", "swag_af", *words]
+    with subprocess.Popen(whole, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                output.write(line)
+                output.flush()
+                if " s left" in line:
+                    print(f"  {line.rstrip()}", file=sys.stderr, flush=True)
+            return process.wait()
+        finally:
+            process.terminate()
+            signal.signal(signal.SIGTERM, before)
+
+
+def _run(setting: Setting, name: str, command: Command, log: Path, start: Start) -> None:
     """One command, its output at the end of the log; nothing where what it makes is there."""
     if command.made and (setting.out / command.made).exists():
         return
@@ -46,8 +69,7 @@ def _run(setting: Setting, name: str, command: Command, log: Path) -> None:
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ {said}\n")
         file.flush()
-        words = [sys.executable, "-m", "swag_af", *command.words]
-        code = subprocess.run(words, cwd=setting.out, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+        code = start(command.words, setting.out, file)
     if code:
         last = log.read_text(encoding="utf-8").strip().splitlines()[-1]
         raise InputError(f"{log}: `{said}` ended with exit code {code} ({last}). Mend that, then type the same again.")

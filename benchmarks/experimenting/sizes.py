@@ -11,7 +11,8 @@ class Arm:
     about: str
     """What is asked, as the tables call it."""
     schedule: str
-    """`{mlp}` and `{ensemble}` stand for the iterations of the size, `{all}` for their sum."""
+    """`{mlp}` and `{ensemble}` stand for the iterations of the size, `{all}` for their sum, `{joint}` for the filter
+    of the second phase."""
     parts: int
     """On how many parts of the pool, at most."""
     policy: str = "paper"
@@ -22,17 +23,17 @@ class Arm:
     """The arm that differs in one thing."""
 
 
-MAIN = "mlp:{mlp},ensemble:{ensemble}"
+MAIN = "mlp:{mlp},{joint}:{ensemble}"
 
 ARMS = (
     Arm("main", "MLP first, then the ensemble (the paper's schedule)", MAIN, 5),
     Arm("mlp-only", "the MLP alone", "mlp:{all}", 5),
-    Arm("ensemble-only", "the ensemble from the start", "ensemble:{ensemble}", 3),
+    Arm("ensemble-only", "the ensemble from the start", "{joint}:{ensemble}", 3),
     Arm("released", "newcomers score above gold (released code)", MAIN, 3, policy="released"),
     Arm(
         "quick-mlp",
         "the MLP fitted for one epoch, not until it stops",
-        "mlp[max_epochs=1]:{mlp},ensemble:{ensemble}",
+        "mlp[max_epochs=1]:{mlp},{joint}:{ensemble}",
         1,
     ),
     Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
@@ -41,7 +42,8 @@ ARMS = (
     Arm("few", "an eighth of the candidates", MAIN, 1, pool="few"),
     Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
 )
-CONTROLS = ("mlp-only", "ensemble-only", "released")
+BIG = Arm("big", "all parts in one run", MAIN, 5)
+"""The whole pool filtered at once."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,18 @@ class Size:
     """Numbers of contexts, ascending."""
     growth_draws: int
     n_read: int = 100
+    joint: str = "ensemble"
+    """The filter of the second phase."""
+    unseen: tuple[str, ...] = ("ngrams", "chars", "fasttext")
+    """Filters that take no part in any run, and audit."""
+    finders: tuple[str, ...] = ("mlp", "bow", "cnn", "poslstm", "ensemble", "ngrams", "fasttext")
+    """Filters whose growth with the number of contexts is measured."""
     arms: tuple[Arm, ...] = field(default=ARMS)
 
     def schedule(self, arm: Arm) -> str:
         """The schedule of an arm, written out."""
         counts = {"mlp": self.n_mlp, "ensemble": self.n_ensemble, "all": self.n_mlp + self.n_ensemble}
-        return arm.schedule.format(**counts)
+        return arm.schedule.format(joint=self.joint, **counts)
 
 
 PAPER = Size(
@@ -105,7 +113,7 @@ SMALL = Size(
     lm=("--epochs", "3", "--decay-every", "2", "--precision", "bf16-mixed"),
     hidden=128,
     n_folds=2,
-    n_contexts=1200,
+    n_contexts=900,
     n_candidates=128,
     n_few=16,
     n_parts=3,
@@ -113,7 +121,7 @@ SMALL = Size(
     n_ensemble=8,
     window=4,
     audit_seeds=1,
-    growth=(150, 300, 600, 1200),
+    growth=(150, 300, 600, 900),
     growth_draws=2,
     arms=tuple(replace(arm, parts=min(arm.parts, 3 if arm.name in ("main", "mlp-only") else 1)) for arm in ARMS),
 )
@@ -122,10 +130,10 @@ TINY = Size(
     name="tiny",
     captions=("captions.jsonl",),
     books=False,
-    lm=("--epochs", "1", "--batch-size", "64", "--learning-rate", "1e-2", "--min-count", "1"),
-    hidden=16,
+    lm=("--epochs", "4", "--batch-size", "16", "--learning-rate", "1e-2", "--min-count", "1"),
+    hidden=24,
     n_folds=2,
-    n_contexts=60,
+    n_contexts=48,
     n_candidates=16,
     n_few=12,
     n_parts=2,
@@ -133,14 +141,13 @@ TINY = Size(
     n_ensemble=2,
     window=2,
     audit_seeds=1,
-    growth=(30, 60),
+    growth=(24, 48),
     growth_draws=1,
     n_read=5,
-    arms=tuple(
-        replace(arm, parts=min(arm.parts, 1 + (arm.name == "main")))
-        for arm in ARMS
-        if arm.name in ("main", "mlp-only", "few", "few-read")
-    ),
+    joint="bow",
+    unseen=("ngrams",),
+    finders=("ngrams",),
+    arms=tuple(replace(arm, parts=2) for arm in ARMS if arm.name == "main"),
 )
 
 SIZES = {size.name: size for size in (PAPER, SMALL, TINY)}

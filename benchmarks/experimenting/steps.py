@@ -117,13 +117,9 @@ def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Com
 def seconds_of_fit(name: str, n: int) -> float:
     """CPU seconds of an iteration, or of a fit, with `n` contexts (docs/PERFORMANCE.md)."""
     at = np.log([500, 2000, 10_000])
-    per = {"mlp": (0.52, 2.6, 7.7), "ensemble": (13.7, 39.1, 160.0)}[name.partition("[")[0]]
+    per = {"mlp": (0.52, 2.6, 7.7)}.get(name.partition("[")[0], (13.7, 39.1, 160.0))
     low = n / 500 if n < 500 else 1.0
     return float(low * np.exp(np.interp(np.log(max(n, 500)), at, np.log(per))))
-
-
-SHALLOW, DEEP = "ngrams,chars,fasttext", "mlp,ensemble"
-"""Filters that take no part in any run, and those that do, asked again by fresh fits."""
 
 
 def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
@@ -145,9 +141,15 @@ def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
 def _audits(setting: Setting) -> Iterator[Command]:
     for run, iteration, n in audited(setting):
         words = ("audit", run, "--iteration", str(iteration), "--seed", "0")
-        yield Command((*words, "--filters", SHALLOW, "--seeds", str(setting.size.audit_seeds)), 5 * n / 500)
-        deep = 5 * (seconds_of_fit("mlp", n) + seconds_of_fit("ensemble", n))
-        yield Command((*words, "--filters", DEEP), deep)
+        again = ("mlp", setting.size.joint)  # those that take part, by fresh fits
+        deep = sum(5 * seconds_of_fit(name, n) for name in again)
+        if setting.size.audit_seeds == 1:
+            yield Command((*words, "--filters", ",".join((*setting.size.unseen, *again))), deep + 5 * n / 500)
+            continue
+        seeds = ("--seeds", str(setting.size.audit_seeds))
+        cheap = 5 * setting.size.audit_seeds * n / 500
+        yield Command((*words, "--filters", ",".join(setting.size.unseen), *seeds), cheap)
+        yield Command((*words, "--filters", ",".join(again)), deep)
 
 
 def encoder_name(setting: Setting) -> str:
