@@ -81,9 +81,13 @@ def test_typed_again_nothing_is_made_again(tiny: Setting) -> None:
         assert words[0] in ("train-lm", "generate", "filter", "audit"), "a verb that would refuse"
         return 0
 
+    cell = next((tiny.out / "growth").iterdir())
+    content = cell.read_bytes()
+    cell.unlink()  # as after a kill: made again, to the same bytes
     steps = [step for step in command.ORDER if step != "results"]
     running.run_steps(tiny, steps, command.MEASUREMENTS, nothing)
     assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert cell.read_bytes() == content
     assert command.collect(tiny)["growth"] == json.loads(results)["growth"]
 
 

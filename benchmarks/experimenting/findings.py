@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.sizes import BIG, Arm
-from experimenting.steps import Setting, encoder_name
+from experimenting.steps import Setting
 from swag_af.af.options import parse_schedule
 from swag_af.auditing.interval import interval, paired_difference
 from swag_af.data.findings import over_seeds, read_audits
@@ -53,13 +53,13 @@ def difference(before: Hits, after: Hits) -> dict[str, Any]:
 
 
 def found(setting: Setting, run: str, filter: str, iteration: int) -> Hits | None:
-    """What a fresh filter finds in the assignment of a run after an iteration; None where that was not asked."""
+    """What a fresh filter, its brackets aside, finds in the assignment of a run after an iteration; None where that
+    was not asked."""
     path = setting.out / run
     if not (path / "manifest.json").exists():
         return None
-    name = encoder_name(setting) if filter == "encoder" else filter
     for finding, _ in over_seeds(read_audits(path).findings):
-        if (finding.filter, finding.iteration) == (name, iteration):
+        if (finding.filter.partition("[")[0], finding.iteration) == (filter, iteration):
             pool = open_run(path).pool
             return Hits(tuple(context.id for context in pool.contexts), pool.groups, np.array(finding.hits))
     return None

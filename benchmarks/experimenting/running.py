@@ -38,6 +38,8 @@ def run_steps(
         with _step(setting, name) as log:
             if name in measurements:
                 measurements[name](setting)
+            if name == "encoder" and not by_name[name]:
+                print("encoder: left out; --encoder PATH names a pretrained one", file=sys.stderr)
             for command in by_name.get(name, ()):
                 _run(setting, name, command, log, start)
 

@@ -15,7 +15,8 @@ class Arm:
     of the second phase."""
     parts: int
     """On how many parts of the pool, at most."""
-    policy: str = "paper"
+    flags: tuple[str, ...] = ()
+    """More flags of `filter`."""
     pool: str = ""
     """Another pool than the part as it is: `few` candidates, `few-read` those with features by models that have read
     gold, `half` and `quarter` of the contexts."""
@@ -29,13 +30,9 @@ ARMS = (
     Arm("main", "MLP first, then the ensemble (the paper's schedule)", MAIN, 5),
     Arm("mlp-only", "the MLP alone", "mlp:{all}", 5),
     Arm("ensemble-only", "the ensemble from the start", "{joint}:{ensemble}", 3),
-    Arm("released", "newcomers score above gold (released code)", MAIN, 3, policy="released"),
-    Arm(
-        "quick-mlp",
-        "the MLP fitted for one epoch, not until it stops",
-        "mlp[max_epochs=1]:{mlp},{joint}:{ensemble}",
-        1,
-    ),
+    Arm("released", "newcomers score above gold (released code)", MAIN, 3, flags=("--policy", "released")),
+    Arm("fixed", "folds that stay, filters that learn on", MAIN, 5, flags=("--splits", "fixed")),
+    Arm("quick-mlp", "the MLP fitted for one epoch", "mlp[max_epochs=1]:{mlp},{joint}:{ensemble}", 1),
     Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
     Arm("half", "half of the contexts", MAIN, 1, pool="half"),
     Arm("quarter", "a quarter of the contexts", MAIN, 1, pool="quarter"),

@@ -109,9 +109,9 @@ def rows_of(size: Size, arm: Arm) -> int:
 
 def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Command:
     words = ("filter", pool, "--out", out, "--schedule", size.schedule(arm), "--audit", "none", "--seed", str(seed))
-    policy = ("--policy", arm.policy) if arm.policy != "paper" else ()
     phases = parse_schedule(size.schedule(arm))
-    return Command((*words, *policy), sum(count * seconds_of_fit(name, n) for name, count in phases))
+    share = 0.25 if "fixed" in arm.flags else 1.0  # of a fit from scratch, about
+    return Command((*words, *arm.flags), share * sum(count * seconds_of_fit(name, n) for name, count in phases))
 
 
 def seconds_of_fit(name: str, n: int) -> float:

@@ -49,7 +49,21 @@ def _setting(results: Mapping[str, Any]) -> list[str]:
         rows.append((f"{fold}", *cells))
     if len(rows) > 1:
         lines += ["", "Token perplexity of the language models:", "", *markdown_table(rows)]
-    return lines
+    return [*lines, *_pool(results)]
+
+
+def _pool(results: Mapping[str, Any]) -> list[str]:
+    """How many contexts and endings there are, and what became of the others."""
+    if "pool" not in results:
+        return []
+    pool, counts = results["pool"], results["contexts"]
+    kept = pool["n_rows"] * (pool["n_candidates"] - 1)
+    rejected = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in pool["rejected_draws"].items())
+    return [
+        "",
+        f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context. {pool['n_rows']:,} contexts have "
+        f"their candidates: {pool['n_draws']:,} endings were drawn to keep {kept:,} ({rejected}).",
+    ]
 
 
 def _figure2(results: Mapping[str, Any], picture: str) -> list[str]:
