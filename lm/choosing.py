@@ -6,6 +6,7 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.data.splits import named_groups
 from swag_af.lm.options import GenerateOptions
 
 
@@ -14,7 +15,34 @@ def chosen_of(contexts: Sequence[Context], options: GenerateOptions) -> list[Con
     chosen = [context for context in contexts if not options.folds or context.fold in options.folds]
     if not chosen:
         raise InputError(f"--folds {' '.join(map(str, options.folds))}: {options.contexts} has no contexts in them.")
-    if options.limit is not None and options.limit < len(chosen):
-        picked = np.random.default_rng(options.seed).permutation(len(chosen))[: options.limit]
-        chosen = [chosen[i] for i in sorted(picked.tolist())]
-    return chosen
+    if options.limit is None or options.limit >= len(chosen):
+        return chosen
+    rng = np.random.default_rng(options.seed)
+    if options.limit_by == "video":
+        picked = whole_videos(chosen, options.limit, rng=rng)
+    else:
+        picked = rng.permutation(len(chosen))[: options.limit]
+    return [chosen[i] for i in sorted(picked.tolist())]
+
+
+def whole_videos(contexts: Sequence[Context], n: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(m,) positions of `n` of the contexts, or a few less: all those of videos drawn at random, from every fold its
+    share. A video that would pass the share of its fold is passed over; a context of no video is drawn by itself."""
+    folds = np.array([context.fold for context in contexts])
+    videos = named_groups([context.video for context in contexts])
+    of_fold = np.bincount(folds)
+    shares = np.diff(np.rint(np.cumsum(of_fold) * n / len(contexts)).astype(np.int64), prepend=0)
+    is_taken = np.zeros(int(videos.max()) + 1, bool)
+    for fold, left in enumerate(shares.tolist()):
+        members, sizes = np.unique(videos[folds == fold], return_counts=True)
+        for i in rng.permutation(len(members)).tolist():
+            if sizes[i] <= left:
+                is_taken[members[i]] = True
+                left -= int(sizes[i])
+    return np.flatnonzero(is_taken[videos])
+
+
+def choice_of(options: GenerateOptions) -> dict[str, object]:
+    """What a pool records of how its contexts were chosen."""
+    made: dict[str, object] = {"limit": options.limit, "folds": list(options.folds)}
+    return made if options.limit_by == "context" else made | {"limit_by": options.limit_by}

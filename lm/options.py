@@ -184,6 +184,8 @@ class GenerateOptions:
     filter asks for, when it does: about a third of them in a run of 140 iterations. The values are the same."""
     limit: int | None = None
     """Use this many contexts only, drawn at random with the seed."""
+    limit_by: Literal["context", "video"] = "context"
+    """Of --limit: draw single contexts, or whole videos, from every fold its share."""
     folds: tuple[int, ...] = ()
     """Use the contexts of these folds only; all when not given."""
     shard_rows: int | None = None

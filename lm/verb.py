@@ -38,7 +38,7 @@ from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.data.urls import link
 from swag_af.data.vocabulary import Vocabulary
-from swag_af.lm.choosing import chosen_of
+from swag_af.lm.choosing import choice_of, chosen_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
@@ -117,9 +117,9 @@ def prepare(options: GenerateOptions) -> Job:
     precision: Precision = "fp32"
     if options.output_precision == "bf16" or (options.output_precision == "auto" and device == "cuda"):
         precision = "bf16"
-    names = ("n_negatives", "min_tokens", "max_tokens", "max_draws", "features", "limit", "shard_rows", "seed")
-    settings = {name: getattr(options, name) for name in names} | {
-        "folds": list(options.folds),
+    names = ("n_negatives", "min_tokens", "max_tokens", "max_draws", "features", "shard_rows", "seed")
+    settings = {name: getattr(options, name) for name in names} | choice_of(options)
+    settings |= {
         "tagger": tagger.name,
         "device": device,
         "output_precision": precision,

@@ -175,7 +175,7 @@ def _last_verb_phrase(tree: Any) -> int | None:
 class SpacySplitter:
     """The verb group of the last clause with its own subject, by a spaCy dependency parse.
 
-    Where the parse has no such clause, the rules are used: that is mostly a wrong parse (docs/RESULTS.md).
+    Where the parse has no such clause, the rules are used: that is mostly a wrong parse (docs/CAPTIONS.md).
     """
 
     argument: ClassVar[str] = "pipeline"

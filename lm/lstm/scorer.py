@@ -41,7 +41,7 @@ class LSTMScorer:
 
     def score(self, contexts: Sequence[Context], endings: Sequence[Sequence[str]]) -> Iterator[np.ndarray]:
         """For each context, in order: (K, 5) float32; InputError for rows whose endings all models have learnt."""
-        folds = readable_by(contexts, Path(self.lms), "these contexts").folds
+        folds = self.folds_of(contexts)
         texts = [self._texts(context, mine) for context, mine in zip(contexts, endings, strict=True)]
         made: dict[int, np.ndarray] = {}
         for fold in np.unique(folds).tolist():
@@ -50,6 +50,10 @@ class LSTMScorer:
             for i, values in all_features(readers.forward, readers.backward, [texts[at] for at in mine]):
                 made[mine[i]] = values[:, _GIVEN]
         yield from (made[position] for position in range(len(contexts)))
+
+    def folds_of(self, contexts: Sequence[Context]) -> np.ndarray:
+        """(n,) whose model reads each of `contexts`: one that has not learnt its ending."""
+        return readable_by(contexts, Path(self.lms), "these contexts").folds
 
     def record(self) -> dict[str, Any]:
         """The folder, its corpus, and the hash of each fold's weights; not foreign, since folds decide."""

@@ -25,7 +25,7 @@ from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import CLOSERS
 from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import SENTENCE_ENDS, token_spans
-from swag_af.lm.choosing import chosen_of
+from swag_af.lm.choosing import choice_of, chosen_of
 from swag_af.lm.contract import Generator, record_of
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt
@@ -66,9 +66,9 @@ def prepare(options: GenerateOptions) -> Job:
     unfit = _unfit(contexts, settings, normalised=options.text.normalise)
     generator = make_generator(options.generator, **settings)
     record = _record(generator, settings, options.generator)
-    names = ("n_negatives", "limit", "seed")
-    plan = {name: getattr(options, name) for name in names} | {
-        "folds": list(options.folds),
+    plan = choice_of(options) | {
+        "n_negatives": options.n_negatives,
+        "seed": options.seed,
         "tagger": tagger.name if tagger else NO_TAGGER,
         "normalise": options.text.normalise,
         "contexts_sha256": sha256_file(options.contexts),

@@ -48,11 +48,12 @@ def ratio_interval(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> t
     if 0 < p < 1:
         sums = np.bincount(groups, part - p * whole)  # (groups,)
         variance = n_groups / (n_groups - 1) * float((sums**2).sum()) / n**2
-        return _wilson(p, n / max(1.0, variance / (p * (1 - p) / n)), n_groups)
-    return _wilson(p, float(n_groups), n_groups)
+        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)), n_groups)
+    return wilson(p, float(n_groups), n_groups)
 
 
-def _wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:
+def wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share `p` of `effective` contexts, with Student's t at one less than `n_groups`."""
     t = t_quantile(n_groups - 1)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective

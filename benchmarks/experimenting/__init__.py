@@ -1,0 +1,18 @@
+"""The experiment at scale, step by step (benchmarks/experiment.py).
+
+Reading order (each file imports only those named before it):
+
+    sizes      how large: contexts, candidates, iterations, seeds, and the arms
+    steps      the commands of every step, and what they cost
+    running    steps run one after another, each with its log
+    pools      parts of a pool, pools of fewer candidates, features by models that have read gold
+    findings   audits as hits by context, kept piece by piece
+    curves     the height at which the ensemble begins, and how it goes on
+    growth     what each filter finds by number of contexts
+    released   the released questions beside those of SWAG and HellaSwag
+    reading    a hundred questions for one reader, and what the reader said
+    results    all of it in one record
+    tables     the record as tables and sentences
+    figures    the record as pictures
+    command    the command line
+"""

@@ -1,0 +1,95 @@
+"""The command line of the experiment."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from experimenting.figures import draw
+from experimenting.growth import growth_seconds, measure_growth
+from experimenting.pools import make_parts
+from experimenting.reading import read_sheet, write_questions
+from experimenting.released import measure_released
+from experimenting.results import RESULTS, collect, read_results
+from experimenting.running import Work, print_plan, run_steps
+from experimenting.sizes import SIZES
+from experimenting.steps import Setting, with_hidden
+from experimenting.tables import document, with_part
+from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.files import write_json, write_text
+
+DOCUMENT, KEPT = "RESULTS.md", "experiment"
+"""In the folder of the documents: where tables go, and the folder of the record and the pictures."""
+
+
+def write_results(setting: Setting) -> None:
+    """`results.json`, `results.md` and the figures, of what there is."""
+    results = collect(setting)
+    write_text(setting.out / "results.md", document(results, "figures"))
+    draw(results, setting.out / "figures")
+
+
+MEASUREMENTS: dict[str, Work] = {
+    "parts": make_parts,
+    "growth": measure_growth,
+    "fourway": measure_released,
+    "reading": write_questions,
+    "results": write_results,
+}
+"""Steps that are no commands of swag-af."""
+
+ORDER = (
+    *("contexts", "train-lm", "generate", "parts", "filter", "release", "reading"),
+    *("audit", "growth", "encoder", "fourway", "results"),
+)
+"""All steps, in their order."""
+
+
+def main() -> None:
+    """Run the experiment, print what it would do, or read a reader's sheet back."""
+    options = parsed()
+    try:
+        setting = Setting(
+            with_hidden(SIZES[options.size], options.hidden),
+            options.out,
+            options.data.resolve(),
+            options.encoder and options.encoder.resolve(),
+        )
+        steps = [step for step in ORDER if step in options.steps]
+        if options.dry_run:
+            print_plan(setting, steps, {"growth": growth_seconds(setting)})
+        elif options.write_docs:
+            write_docs(setting, options.write_docs)
+        elif options.read:
+            read_sheet(setting, options.read)
+            write_results(setting)
+        else:
+            run_steps(setting, steps, MEASUREMENTS)
+    except SwagAfError as error:
+        print(f"experiment: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def write_docs(setting: Setting, docs: Path) -> None:
+    """The record, the pictures and the tables of the experiment into the documents."""
+    if not (setting.out / RESULTS).exists():
+        raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
+    results = read_results(setting.out / RESULTS)
+    write_json(docs / KEPT / RESULTS, results)
+    draw(results, docs / KEPT)
+    whole = with_part((docs / DOCUMENT).read_text(encoding="utf-8"), document(results, KEPT))
+    write_text(docs / DOCUMENT, whole)
+
+
+def parsed() -> argparse.Namespace:
+    """The command line, read."""
+    parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper}")
+    parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
+    parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")
+    parser.add_argument("--hidden", type=int, help="units of the language models, in place of the size's")
+    parser.add_argument("--steps", nargs="+", choices=ORDER, default=list(ORDER), metavar="STEP", help=" ".join(ORDER))
+    parser.add_argument("--dry-run", action="store_true", help="print commands and forecasts, and run nothing")
+    parser.add_argument("--read", type=Path, metavar="SHEET", help="a reader's sheet, read back into the results")
+    parser.add_argument("--write-docs", type=Path, metavar="DOCS", help="put the results into the documents there")
+    return parser.parse_args()

@@ -1,0 +1,66 @@
+"""The accuracy curve of a run: how high the ensemble begins above the MLP's end, and how it goes on from there."""
+
+from typing import Any
+
+import numpy as np
+
+from experimenting.findings import Hits
+from swag_af.auditing.interval import t_quantile, variance_over_groups, wilson
+from swag_af.data.run import Run
+
+
+def curve_of(run: Run, window: int, finding: Hits | None) -> dict[str, Any]:
+    """Held-out accuracy of the filter that re-assigns in every iteration, and means of `window` iterations.
+
+    The intervals are Wilson's for the contexts that these iterations held out at least once, with the design effect of
+    an audit's hits by group where there is one.
+    """
+    accuracy = np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)])
+    share = run.log[0].n_test / len(run.pool)
+    effect = 1.0 if finding is None else design_effect(finding)
+    seen = len(run.pool) * (1 - (1 - share) ** window)
+    points = []
+    for begin in range(0, len(accuracy) - window + 1, window):
+        mean = float(accuracy[begin : begin + window].mean())
+        low, high = wilson(mean, seen / effect, int(run.pool.groups.max()) + 1)
+        points.append({"first": begin + 1, "last": begin + window, "value": mean, "low": low, "high": high})
+    filters = [record.filter for record in run.log]
+    return {"accuracy": accuracy.round(6).tolist(), "filters": filters, "means": points, "design_effect": effect}
+
+
+def design_effect(hits: Hits) -> float:
+    """The variance of the mean with whole groups drawn, over that with contexts drawn; at least 1."""
+    p, n = float(hits.values.mean()), len(hits.values)
+    if not 0 < p < 1:
+        return 1.0
+    return max(1.0, variance_over_groups(hits.values - p, hits.groups) / (p * (1 - p) / n))
+
+
+def jump_of(accuracy: np.ndarray, n_first: int, window: int) -> dict[str, float]:
+    """How much higher the `window` iterations behind the first `n_first` are than the `window` before, and its
+    standard error: that of two means of iterations, each of which holds out other contexts."""
+    before, after = accuracy[n_first - window : n_first], accuracy[n_first : n_first + window]
+    error = float(np.sqrt(before.var(ddof=1) / window + after.var(ddof=1) / window))
+    return {"value": float(after.mean() - before.mean()), "error": error}
+
+
+def slope_of(accuracy: np.ndarray) -> dict[str, float]:
+    """The slope of a line through the accuracies (n,) by least squares, for ten iterations, and its standard error."""
+    n = len(accuracy)
+    x = np.arange(n) - (n - 1) / 2
+    slope = float(x @ accuracy / (x @ x))
+    rest = accuracy - accuracy.mean() - slope * x
+    error = float(np.sqrt((rest @ rest) / max(1, n - 2) / (x @ x)))
+    return {"value": 10 * slope, "error": 10 * error}
+
+
+def over_parts(values: list[float]) -> dict[str, Any]:
+    """The mean over parts, which share no video, with its 95 % interval by Student's t: one figure a part."""
+    n = len(values)
+    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    mean = float(np.mean(values))
+    return (
+        {"value": mean, "low": mean - half, "high": mean + half, "n": n, "each": values}
+        if n > 1
+        else {"value": mean, "n": 1, "each": values}
+    )

@@ -1,0 +1,71 @@
+"""What each filter finds in random assignments by the number of contexts: several draws, kept cell by cell."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from experimenting.findings import Hits
+from experimenting.steps import Setting, seconds_of_fit
+from swag_af.auditing.audit import audit_columns
+from swag_af.data.files import read_json, write_json
+from swag_af.data.pool.assignments import random_assignment
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import progress
+
+N_NEGATIVES = 9
+
+
+def measure_growth(setting: Setting) -> None:
+    """Fit and score every filter on every number of contexts of every draw; those that are kept are not made again."""
+    size, folder = setting.size, setting.out / "growth"
+    pool = CandidatePool.open(setting.out / "pool")
+    cells = [(n, d, f) for n in size.growth for d in range(size.growth_draws) for f in size.finders]
+    todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
+    with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
+        for n, draw, filter in todo:
+            rows = nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows")))
+            rng = np.random.default_rng((draw, *b"start"))
+            columns = random_assignment(pool.counts, 1 + N_NEGATIVES, rng=rng)[rows]
+            groups = np.unique(pool.groups[rows], return_inverse=True)[1]
+            (one,) = audit_columns(pool, rows, columns, groups, [filter], seed=draw)
+            kept = {"rows": rows.tolist(), "groups": pool.groups[rows].tolist(), "hits": list(one.hits)}
+            write_json(folder / _name(n, draw, filter), kept)
+            advance(1, note=f"{filter}, {n} contexts: {one.accuracy:.3f}")
+
+
+def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(m,) the rows of whole `groups` (N,) in random order, up to `n`: those of fewer are among those of more.
+
+    The last group may pass `n`; where all rows are fewer, it is all of them.
+    """
+    order = rng.permutation(int(groups.max()) + 1)
+    ends = np.cumsum(np.bincount(groups)[order])
+    taken = order[: int(np.searchsorted(ends, n)) + 1]
+    return np.flatnonzero(np.isin(groups, taken))
+
+
+def growth_found(setting: Setting) -> list[dict[str, Any]]:
+    """Accuracy by filter and number of contexts over all draws, groups drawn again whole; what was measured so far."""
+    found = []
+    for filter in setting.size.finders:
+        for n in setting.size.growth:
+            paths = [setting.out / "growth" / _name(n, draw, filter) for draw in range(setting.size.growth_draws)]
+            kept = [read_json(path) for path in paths if path.exists()]
+            if kept:
+                groups = np.unique(np.concatenate([one["groups"] for one in kept]), return_inverse=True)[1]
+                hits = Hits((), groups, np.concatenate([one["hits"] for one in kept]))
+                of_draws = [float(np.mean(one["hits"])) for one in kept]
+                figure = hits.figure() | {"n": round(len(hits.values) / len(kept)), "draws": of_draws}
+                found.append({"filter": filter, "contexts": n} | figure)
+    return found
+
+
+def growth_seconds(setting: Setting) -> float:
+    """CPU seconds, forecast: five fits a cell; all filters together take about twice the ensemble."""
+    fits = 2 * 5 * sum(seconds_of_fit("ensemble", n) for n in setting.size.growth)
+    return math.ceil(setting.size.growth_draws * fits)
+
+
+def _name(n: int, draw: int, filter: str) -> str:
+    return f"{n}-{draw}-{filter}.json"

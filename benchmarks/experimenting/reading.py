@@ -1,0 +1,113 @@
+"""A hundred contexts for one careful reader, blind, rated as in Zellers et al. 2018 (3.5), and what the reader said.
+
+    OUT/reading/questions.md    the first sentence, the start, and six endings, A to F: gold and five distractors
+    OUT/reading/reading.jsonl   the same as records
+    OUT/reading/sheet.csv       to be filled in: the best and the second best, and l, u or g for each ending
+    OUT/reading/key.json        which ending is gold: not to be opened before the sheet is full
+    OUT/reading/found.json      after --read: shares, with intervals
+
+Three of the distractors are those of the released question; two more of the same assignment make six, so that the
+figures stand beside the paper's.
+"""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experimenting.steps import Setting
+from swag_af.auditing.interval import interval
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_json, write_jsonl, write_text
+from swag_af.data.run import open_run
+from swag_af.releasing.dataset import assemble
+from swag_af.releasing.options import ReleaseOptions
+
+LETTERS = "ABCDEF"
+RATINGS = {"l": "likely", "u": "unlikely", "g": "gibberish"}
+HEADER = ("number", "best", "second", *LETTERS)
+HOW = """For each context choose the ending that goes on best and the second best, by their letters, and rate every
+ending: l likely, u unlikely, g gibberish (no English, or no sense). Write them into sheet.csv. Do not look into
+key.json, nor at the captions, before the sheet is full.
+"""
+
+
+def write_questions(setting: Setting) -> None:
+    """Draw the contexts by seed and write them, unless they are there: a reader may be at work."""
+    folder = setting.out / "reading"
+    if (folder / "key.json").exists():
+        return
+    run = open_run(setting.out / "big")
+    questions = assemble(run, ReleaseOptions(setting.out / "big", n_distractors=3, audit="none")).questions
+    rng = np.random.default_rng((0, *b"reading"))
+    assignment = run.assignment()
+    records, key = [], []
+    for number, at in enumerate(rng.permutation(len(questions))[: setting.size.n_read].tolist(), start=1):
+        question = questions[at]
+        row = question.example.row
+        shown = list(question.columns)
+        more = [column for column in assignment[row].tolist() if column not in shown]
+        columns = rng.permutation([*shown, *rng.permutation(more)[: len(LETTERS) - len(shown)]])
+        (endings,) = run.pool.view(np.array([row]), columns[None]).texts
+        records.append({"number": number, "context": question.startphrase, "endings": endings})
+        gold = LETTERS[columns.tolist().index(question.example.answer)]
+        key.append({"number": number, "id": question.id, "gold": gold, "columns": columns.tolist()})
+    write_jsonl(folder / "reading.jsonl", records)
+    write_text(folder / "questions.md", "\n".join([HOW, *map(_shown, records)]))
+    write_text(folder / "sheet.csv", "\n".join([",".join(HEADER), *(f"{r['number']},,,,,,,," for r in records), ""]))
+    write_json(folder / "key.json", key)
+
+
+def _shown(record: dict[str, Any]) -> str:
+    """A context as the reader sees it."""
+    endings = [f"   {letter} {ending}" for letter, ending in zip(LETTERS, record["endings"], strict=True)]
+    return "\n".join([f"{record['number']}. {record['context']} ...", *endings, ""])
+
+
+def read_sheet(setting: Setting, sheet: Path) -> dict[str, Any]:
+    """The shares of what one reader said, with Wilson's intervals over contexts; kept as found.json."""
+    key = {one["number"]: one["gold"] for one in read_json(setting.out / "reading/key.json")}
+    said = _said(sheet, set(key))
+    gold = np.array([key[number] for number in said])
+    best, second = (np.array([one[name] for one in said.values()]) for name in ("best", "second"))
+    ratings = np.array([[one[letter] for letter in LETTERS] for one in said.values()])  # (n, 6)
+    is_gold = np.array(list(LETTERS)) == gold[:, None]
+    made: dict[str, Any] = {"n": len(said), "gold best": _share(best == gold), "gold second": _share(second == gold)}
+    made["gold in the best two"] = _share((best == gold) | (second == gold))
+    made["generated best"] = _share(best != gold)
+    for letter, name in RATINGS.items():
+        of_negatives = ((ratings == letter) & ~is_gold).sum(axis=1) / (len(LETTERS) - 1)
+        made[f"generated {name}"] = _share(of_negatives)
+        made[f"gold {name}"] = _share(((ratings == letter) & is_gold).any(axis=1))
+    write_json(setting.out / "reading/found.json", made)
+    return made
+
+
+def _share(values: np.ndarray) -> dict[str, float]:
+    low, high = interval(values.astype(float), np.arange(len(values)))
+    return {"value": float(values.mean()), "low": low, "high": high}
+
+
+def _said(sheet: Path, numbers: set[int]) -> dict[int, dict[str, str]]:
+    """The rows of a sheet by number; InputError where something is missing or is no answer."""
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    faults = [f"line {i}: {fault}" for i, row in enumerate(rows, start=2) if (fault := _fault(row, numbers))]
+    given = {int(row["number"]): row for row in rows if not faults}
+    if not faults and set(given) != numbers:
+        faults = [f"{len(numbers - set(given))} contexts are missing (first: {min(numbers - set(given))})"]
+    if faults:
+        raise InputError(f"{sheet}: {faults[0]}{f', and {len(faults) - 1} more' if faults[1:] else ''}. Fill it in.")
+    return {number: {name: row[name].strip() for name in HEADER[1:]} for number, row in given.items()}
+
+
+def _fault(row: dict[str, str], numbers: set[int]) -> str:
+    """What is wrong with a row; empty where it is right."""
+    if not (row.get("number") or "").isdecimal() or int(row["number"]) not in numbers:
+        return f"{row.get('number')!r} is no number of a context"
+    two = [(row.get(name) or "").strip() for name in ("best", "second")]
+    if not all(len(one) == 1 and one in LETTERS for one in two) or two[0] == two[1]:
+        return f"best and second are two letters from A to F, not {' and '.join(map(repr, two))}"
+    wrong = [letter for letter in LETTERS if (row.get(letter) or "").strip() not in RATINGS]
+    return f"ending {wrong[0]} is rated {row.get(wrong[0])!r}, not l, u or g" if wrong else ""

@@ -1,0 +1,186 @@
+"""All figures of the experiment in one record, `results.json`: what is not measured yet is left out."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experimenting.curves import curve_of, jump_of, over_parts, slope_of
+from experimenting.findings import difference, finders, found, last_of, of_arm
+from experimenting.growth import growth_found
+from experimenting.released import released_found
+from experimenting.sizes import BIG, Arm
+from experimenting.steps import Setting, commands
+from swag_af.data.captions.context_set import read_contexts_manifest
+from swag_af.data.files import read_json, read_jsonl, read_manifest, write_json
+from swag_af.data.run import Run, open_run
+
+RESULTS = "results.json"
+DIGITS = 5
+
+
+def collect(setting: Setting) -> dict[str, Any]:
+    """Everything that is there, written to `results.json`."""
+    made = {
+        "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
+        "arms": {arm.name: asdict(arm) | {"schedule": setting.size.schedule(arm)} for arm in (BIG, *setting.size.arms)},
+        "environment": [line for _, line in read_jsonl(setting.out / "environment.jsonl")],
+        "commands": told_commands(setting),
+        **_inputs(setting),
+        "curves": _curves(setting),
+        "ensemble": _ensemble(setting),
+        "audits": _audits(setting),
+        "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
+        "growth": growth_found(setting),
+        "fourway": released_found(setting),
+    }
+    if (setting.out / "reading/found.json").exists():
+        made["reading"] = read_json(setting.out / "reading/found.json")
+    rounded: dict[str, Any] = _rounded(made)
+    write_json(setting.out / RESULTS, rounded)
+    return rounded
+
+
+def told_commands(setting: Setting) -> dict[str, list[str]]:
+    """The commands of every step, with DATA and ENCODER for what lies elsewhere."""
+    made = {}
+    for step, listed in commands(setting).items():
+        lines = [f"swag-af {' '.join(one.words)}".replace(str(setting.data), "DATA") for one in listed]
+        made[step] = [line.replace(str(setting.encoder), "ENCODER") for line in lines]
+    return made
+
+
+def _inputs(setting: Setting) -> dict[str, Any]:
+    """Contexts, models and candidates, as their manifests tell."""
+    made: dict[str, Any] = {"contexts": (read_contexts_manifest(setting.out / "contexts.jsonl") or {}).get("drops")}
+    reports = sorted((setting.out / "lms").glob("fold-*/manifest.json"))
+    kept = ("held_out_perplexity", "fold_perplexity", "n_train_pairs", "best_epoch")
+    folds = [read_json(path) for path in reports]
+    made["models"] = [{name: fold[name] for name in kept if name in fold} for fold in folds]
+    if (setting.out / "pool/manifest.json").exists() and (pool := read_manifest(setting.out / "pool", "pool"))[
+        "complete"
+    ]:
+        made["pool"] = {name: pool[name] for name in ("n_rows", "n_candidates", "n_draws", "rejected_draws", "drops")}
+    return made
+
+
+def _run(setting: Setting, name: str) -> Run | None:
+    """A run that has all of its iterations."""
+    path = setting.out / name
+    if not (path / "log.jsonl").exists():
+        return None
+    run = open_run(path)
+    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
+
+
+def _curves(setting: Setting) -> dict[str, Any]:
+    size, made = setting.size, {}
+    for name in ("big", *(run for run, _, _ in setting.runs())):
+        run = _run(setting, name)
+        if run is not None:
+            made[name] = curve_of(run, size.window, found(setting, name, "mlp", 0))
+    return made
+
+
+def _ensemble(setting: Setting) -> dict[str, Any]:
+    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts."""
+    size, made = setting.size, {}
+    for name, runs in {"big": ["big"], **_runs_by_arm(setting)}.items():
+        finished = [run for one in runs if (run := _run(setting, one)) is not None]
+        if not finished or len({record.filter for record in finished[0].log}) < 2:
+            continue
+        logs = [np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)]) for run in finished]
+        jumps = [jump_of(log, size.n_mlp, size.window) for log in logs]
+        slopes = [slope_of(log[size.n_mlp :]) for log in logs]
+        levels = {
+            "mlp begins": [float(log[: size.window].mean()) for log in logs],
+            "mlp ends": [float(log[size.n_mlp - size.window : size.n_mlp].mean()) for log in logs],
+            "ensemble begins": [float(log[size.n_mlp : size.n_mlp + size.window].mean()) for log in logs],
+            "ensemble ends": [float(log[-size.window :].mean()) for log in logs],
+        }
+        made[name] = {
+            "jumps": jumps,
+            "slopes": slopes,
+            "jump": over_parts([one["value"] for one in jumps]),
+            "slope": over_parts([one["value"] for one in slopes]),
+            "levels": {level: over_parts(values) for level, values in levels.items()},
+        }
+    return made
+
+
+def _runs_by_arm(setting: Setting) -> dict[str, list[str]]:
+    made: dict[str, list[str]] = {}
+    for run, arm, _ in setting.runs():
+        made.setdefault(arm.name, []).append(run)
+    return made
+
+
+def _audits(setting: Setting) -> dict[str, Any]:
+    """What fresh filters find before, between the phases and after: in the big run, and in all parts together."""
+    size = setting.size
+    main = size.arms[0]
+    when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
+    made: dict[str, Any] = {}
+    for name, arm in {"big": BIG, "parts": main}.items():
+        rows = {filter: _row(setting, arm, filter, when) for filter in finders(setting)}
+        made[name] = {filter: row for filter, row in rows.items() if row}
+        if (jump := _fresh_jump(setting, arm)) is not None:
+            made[name]["fresh jump"] = jump
+    return made
+
+
+def _row(setting: Setting, arm: Arm, filter: str, when: dict[str, int]) -> dict[str, Any]:
+    """One filter at several iterations, the change over all of them, and that of the second phase."""
+    hits = {label: of_arm(setting, arm, filter, at) for label, at in when.items()}
+    known = {label: one for label, one in hits.items() if one is not None}
+    row: dict[str, Any] = {label: one.figure() for label, one in known.items()}
+    if {"random", "at the end"} <= set(known):
+        row["change"] = difference(known["random"], known["at the end"])
+    if len(known) == len(when):
+        row["own change"] = difference(known["after the MLP"], known["at the end"])
+    return row
+
+
+def _fresh_jump(setting: Setting, arm: Arm, n_parts: int | None = None) -> dict[str, Any] | None:
+    """How much more a fresh filter of the second phase finds than a fresh MLP, when the MLP's iterations are over."""
+    size = setting.size
+    mlp, joint = (of_arm(setting, arm, filter, size.n_mlp, n_parts) for filter in ("mlp", size.joint))
+    return None if mlp is None or joint is None else difference(mlp, joint)
+
+
+def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
+    """What fresh filters find at the end of an arm, and how much more than at the end of the one it is held against,
+    paired by context, on the parts that both have; and what the ensemble adds to the MLP's end in each."""
+    size = setting.size
+    other = next(one for one in size.arms if one.name == arm.against)
+    n_parts = min(arm.parts, other.parts, size.n_parts)
+    made: dict[str, Any] = {"against": other.name, "parts": n_parts}
+    for filter in finders(setting):
+        mine = of_arm(setting, arm, filter, last_of(setting, arm), n_parts)
+        its = of_arm(setting, other, filter, last_of(setting, other), n_parts)
+        if mine is not None and its is not None:
+            made[filter] = {"mine": mine.figure(), "its": its.figure(), "difference": difference(its, mine)}
+    for which, one in (("mine", arm), ("its", other)):
+        if (jump := _fresh_jump(setting, one, n_parts)) is not None:
+            made[f"fresh jump, {which}"] = jump
+        at_start = of_arm(setting, one, "mlp", 0, n_parts)
+        if at_start is not None:
+            made[f"mlp at random, {which}"] = at_start.figure()
+    return made
+
+
+def _rounded(value: Any) -> Any:
+    """Floats with as many digits as are kept."""
+    if isinstance(value, float):
+        return round(value, DIGITS) if np.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _rounded(one) for key, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """A record as it was written."""
+    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return made

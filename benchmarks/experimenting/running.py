@@ -1,0 +1,135 @@
+"""Steps run one after another: commands in processes of their own, each step with a log; what ran is written down."""
+
+import json
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TextIO
+
+from experimenting.steps import Command, Setting, commands, total_of
+from swag_af.data.errors import InputError
+
+Work = Callable[[Setting], None]
+Start = Callable[[Sequence[str], Path, TextIO], int]
+
+PACKAGES = ("swag-af", "torch", "numpy", "scikit-learn", "scipy", "fasttext", "transformers")
+
+
+def run_steps(
+    setting: Setting, wanted: Sequence[str], measurements: Mapping[str, Work], start: Start | None = None
+) -> None:
+    """Run the `wanted` steps in their order; raises InputError where a command fails.
+
+    `start` runs the words of one command in a folder, its output to a file, and returns its exit code; a process of its
+    own when not given.
+    """
+    start = start or in_a_process
+    setting.out.mkdir(parents=True, exist_ok=True)
+    (setting.out / "logs").mkdir(exist_ok=True)
+    _write_environment(setting, wanted)
+    by_name = commands(setting)
+    for name in wanted:
+        with _step(setting, name) as log:
+            if name in measurements:
+                measurements[name](setting)
+            if name == "encoder" and not by_name[name]:
+                print("encoder: left out; --encoder PATH names a pretrained one", file=sys.stderr)
+            for command in by_name.get(name, ()):
+                _run(setting, name, command, log, start)
+
+
+def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
+    """Run a command of swag-af; what it says of the time left is told here, too. Told to end, it is ended as well."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    whole = [sys.executable, "-m", "swag_af", *words]
+    with subprocess.Popen(whole, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                output.write(line)
+                output.flush()
+                if " s left" in line:
+                    print(f"  {line.rstrip()}", file=sys.stderr, flush=True)
+            return process.wait()
+        finally:
+            process.terminate()
+            signal.signal(signal.SIGTERM, before)
+
+
+def _run(setting: Setting, name: str, command: Command, log: Path, start: Start) -> None:
+    """One command, its output at the end of the log; nothing where what it makes is there."""
+    if command.made and (setting.out / command.made).exists():
+        return
+    said = f"swag-af {' '.join(command.words)}"
+    print(f"{name}: {said}", file=sys.stderr, flush=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"$ {said}\n")
+        file.flush()
+        code = start(command.words, setting.out, file)
+    if code:
+        last = log.read_text(encoding="utf-8").strip().splitlines()[-1]
+        raise InputError(f"{log}: `{said}` ended with exit code {code} ({last}). Mend that, then type the same again.")
+
+
+@contextmanager
+def _step(setting: Setting, name: str) -> Iterator[Path]:
+    """The log of a step, and a line on its seconds."""
+    started = time.perf_counter()
+    yield setting.out / "logs" / f"{name}.log"
+    print(f"{name}: done, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+def _write_environment(setting: Setting, wanted: Sequence[str]) -> None:
+    """A line more in environment.jsonl: commit, versions, machine, when."""
+    with (setting.out / "environment.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(environment() | {"size": setting.size.name, "steps": list(wanted)}) + "\n")
+
+
+def environment() -> dict[str, object]:
+    """What computes here: commit of the source, versions of what matters, kind of processor."""
+    here = Path(__file__).parent
+    git = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    found = subprocess.run(git, capture_output=True, text=True, check=False)
+    return {
+        "commit": found.stdout.strip() or "unknown",
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in PACKAGES},
+        "processor": platform.machine(),
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def print_plan(setting: Setting, wanted: Sequence[str], forecasts: Mapping[str, float]) -> None:
+    """The commands of every wanted step with forecasts of CPU time."""
+    by_name = commands(setting)
+    whole = 0.0
+    print(f"cd {setting.out}")
+    for name in wanted:
+        made = by_name.get(name, [])
+        seconds = total_of(made) + forecasts.get(name, 0.0)
+        whole += seconds
+        print(f"\n# {name}: {told(seconds)}")
+        for command in made:
+            done = "  # done" if command.made and (setting.out / command.made).exists() else ""
+            print(f"swag-af {' '.join(command.words)}  # {told(command.seconds)}{done}")
+    print(f"\nIn all {told(whole)} of one thread, by the measurements in docs/PERFORMANCE.md; nothing was run.")
+
+
+def told(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

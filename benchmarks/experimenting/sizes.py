@@ -1,0 +1,150 @@
+"""How large the experiment is, and the arms: ways of filtering that are compared, each with one thing changed."""
+
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A way of filtering, tried on the first parts of the pool."""
+
+    name: str
+    about: str
+    """What is asked, as the tables call it."""
+    schedule: str
+    """`{mlp}` and `{ensemble}` stand for the iterations of the size, `{all}` for their sum, `{joint}` for the filter
+    of the second phase."""
+    parts: int
+    """On how many parts of the pool, at most."""
+    flags: tuple[str, ...] = ()
+    """More flags of `filter`."""
+    pool: str = ""
+    """Another pool than the part as it is: `few` candidates, `few-read` those with features by models that have read
+    gold, `half` and `quarter` of the contexts."""
+    against: str = "main"
+    """The arm that differs in one thing."""
+
+
+MAIN = "mlp:{mlp},{joint}:{ensemble}"
+
+ARMS = (
+    Arm("main", "MLP first, then the ensemble (the paper's schedule)", MAIN, 5),
+    Arm("mlp-only", "the MLP alone", "mlp:{all}", 5),
+    Arm("ensemble-only", "the ensemble from the start", "{joint}:{ensemble}", 3),
+    Arm("released", "newcomers score above gold (released code)", MAIN, 3, flags=("--policy", "released")),
+    Arm("fixed", "folds that stay, filters that learn on", MAIN, 5, flags=("--splits", "fixed")),
+    Arm("quick-mlp", "the MLP fitted for one epoch", "mlp[max_epochs=1]:{mlp},{joint}:{ensemble}", 1),
+    Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
+    Arm("half", "half of the contexts", MAIN, 1, pool="half"),
+    Arm("quarter", "a quarter of the contexts", MAIN, 1, pool="quarter"),
+    Arm("few", "an eighth of the candidates", MAIN, 1, pool="few"),
+    Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
+)
+BIG = Arm("big", "all parts in one run", MAIN, 5)
+"""The whole pool filtered at once."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a run of the experiment does."""
+
+    name: str
+    captions: tuple[str, ...]
+    """Files below `activitynet_captions` in the data folder."""
+    books: bool
+    lm: tuple[str, ...]
+    """Flags of `train-lm`, but for --hidden."""
+    hidden: int
+    n_folds: int
+    n_contexts: int
+    n_candidates: int
+    n_few: int
+    """Candidates of the pool with fewer."""
+    n_parts: int
+    """Parts of the pool, whole groups each: one a seed."""
+    n_mlp: int
+    n_ensemble: int
+    window: int
+    """Iterations whose mean is taken on both sides of the change of filters."""
+    audit_seeds: int
+    growth: tuple[int, ...]
+    """Numbers of contexts, ascending."""
+    growth_draws: int
+    n_read: int = 100
+    joint: str = "ensemble"
+    """The filter of the second phase."""
+    unseen: tuple[str, ...] = ("ngrams", "chars", "fasttext")
+    """Filters that take no part in any run, and audit."""
+    finders: tuple[str, ...] = ("mlp", "bow", "cnn", "poslstm", "ensemble", "ngrams", "fasttext")
+    """Filters whose growth with the number of contexts is measured."""
+    arms: tuple[Arm, ...] = field(default=ARMS)
+
+    def schedule(self, arm: Arm) -> str:
+        """The schedule of an arm, written out."""
+        counts = {"mlp": self.n_mlp, "ensemble": self.n_ensemble, "all": self.n_mlp + self.n_ensemble}
+        return arm.schedule.format(joint=self.joint, **counts)
+
+
+PAPER = Size(
+    name="paper",
+    captions=("train.json", "val_1.json"),
+    books=True,
+    lm=("--epochs", "6", "--decay-every", "3", "--precision", "bf16-mixed"),
+    hidden=256,
+    n_folds=5,
+    n_contexts=10_000,
+    n_candidates=1024,
+    n_few=128,
+    n_parts=5,
+    n_mlp=100,
+    n_ensemble=40,
+    window=10,
+    audit_seeds=2,
+    growth=(250, 500, 1000, 2000, 5000, 10_000),
+    growth_draws=3,
+)
+
+SMALL = Size(
+    name="small",
+    captions=("val_1.json",),
+    books=False,
+    lm=("--epochs", "3", "--decay-every", "2", "--precision", "bf16-mixed"),
+    hidden=128,
+    n_folds=2,
+    n_contexts=900,
+    n_candidates=128,
+    n_few=16,
+    n_parts=3,
+    n_mlp=24,
+    n_ensemble=8,
+    window=4,
+    audit_seeds=1,
+    growth=(150, 300, 600, 900),
+    growth_draws=2,
+    arms=tuple(replace(arm, parts=min(arm.parts, 3 if arm.name in ("main", "mlp-only") else 1)) for arm in ARMS),
+)
+
+TINY = Size(
+    name="tiny",
+    captions=("captions.jsonl",),
+    books=False,
+    lm=("--epochs", "4", "--batch-size", "16", "--learning-rate", "1e-2", "--min-count", "1"),
+    hidden=24,
+    n_folds=2,
+    n_contexts=48,
+    n_candidates=16,
+    n_few=12,
+    n_parts=2,
+    n_mlp=3,
+    n_ensemble=2,
+    window=2,
+    audit_seeds=1,
+    growth=(24, 48),
+    growth_draws=1,
+    n_read=5,
+    joint="bow",
+    unseen=("ngrams",),
+    finders=("ngrams",),
+    arms=tuple(replace(arm, parts=2) for arm in ARMS if arm.name == "main"),
+)
+
+SIZES = {size.name: size for size in (PAPER, SMALL, TINY)}

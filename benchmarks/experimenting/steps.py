@@ -1,0 +1,182 @@
+"""The steps of the experiment: commands of swag-af, run in the experiment's folder, and what they cost in CPU seconds.
+
+    OUT/contexts.jsonl  lms/  pool/            what all is made of
+    OUT/parts/0 ... 4   parts/0-few ...        pools of whole groups, one a seed; variants of them for single arms
+    OUT/big             runs/ARM-PART          runs: the whole pool, and the arms on its parts
+    OUT/released                               a dataset of the big run
+
+Forecasts rest on the measurements in docs/PERFORMANCE.md, one thread of the machine named there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from experimenting.sizes import Arm, Size
+from swag_af.af.options import parse_schedule
+
+TOKENS_A_SECOND = 3500
+"""That a language model of 256 units learns from in a CPU second, at the vocabulary of ActivityNet Captions."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the experiment lies and what it reads."""
+
+    size: Size
+    out: Path
+    data: Path
+    encoder: Path | None = None
+
+    def runs(self) -> list[tuple[str, Arm, int]]:
+        """Folder, arm and part of every run on a part."""
+        return [
+            (f"runs/{arm.name}-{part}", arm, part)
+            for arm in self.size.arms
+            for part in range(min(arm.parts, self.size.n_parts))
+        ]
+
+    def pool_of(self, arm: Arm, part: int) -> str:
+        """The folder of the pool that an arm filters."""
+        return f"parts/{part}-{arm.pool}" if arm.pool else f"parts/{part}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of swag-af, typed in the experiment's folder."""
+
+    words: tuple[str, ...]
+    seconds: float = 0.0
+    """CPU seconds, forecast."""
+    made: str = ""
+    """Where this exists the command is done: for verbs that would refuse, not go on."""
+
+
+def commands(setting: Setting) -> dict[str, list[Command]]:
+    """The commands of every step that consists of commands, by its name."""
+    return {
+        "contexts": [_contexts(setting)],
+        "train-lm": [_train_lm(setting)],
+        "generate": [_generate(setting)],
+        "filter": list(_filters(setting)),
+        "audit": list(_audits(setting)),
+        "encoder": list(_encoder_audits(setting)),
+        "release": [_release(setting)],
+    }
+
+
+def _contexts(setting: Setting) -> Command:
+    size = setting.size
+    sources = [str(setting.data / "activitynet_captions" / name) for name in size.captions]
+    rules = [] if size.n_folds == 5 else ["--n-folds", str(size.n_folds)]
+    rules += ["--min-token-count", "1"] if size.name == "tiny" else []
+    splitter = "trees" if size.name == "tiny" else "rules"
+    words = ("contexts", *sources, "--out", "contexts.jsonl", "--splitter", splitter, *rules)
+    return Command(words, 15, made="contexts.manifest.json")
+
+
+def _train_lm(setting: Setting) -> Command:
+    size = setting.size
+    books = ("--pretrain", str(setting.data / "novels")) if size.books else ()
+    words = ("train-lm", "contexts.jsonl", "--out", "lms", *books, "--hidden", str(size.hidden), *size.lm)
+    share = 1.0 if len(size.captions) > 1 else 1 / 3  # of 1.1 million tokens of captions; two passes of 2 of books
+    tokens = int(size.lm[1]) * (size.n_folds - 1) * 1.1e6 * share + (4.0e6 if size.books else 0)
+    return Command(words, tokens * size.hidden / 256 / TOKENS_A_SECOND)
+
+
+def _generate(setting: Setting) -> Command:
+    size = setting.size
+    which = ("--limit", str(size.n_contexts), "--limit-by", "video")
+    what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full")
+    words = ("generate", "contexts.jsonl", "--lms", "lms", "--out", "pool", *which, *what)
+    return Command(words, 3.0 * size.n_contexts * size.n_candidates / 1024 * size.hidden / 256)
+
+
+def _filters(setting: Setting) -> Iterator[Command]:
+    size = setting.size
+    main = size.arms[0]
+    yield _filter("pool", "big", size, main, 0, size.n_contexts)
+    for out, arm, part in setting.runs():
+        yield _filter(setting.pool_of(arm, part), out, size, arm, part, rows_of(size, arm))
+
+
+def rows_of(size: Size, arm: Arm) -> int:
+    """Contexts of the pool that an arm filters, nearly."""
+    return size.n_contexts // size.n_parts // {"half": 2, "quarter": 4}.get(arm.pool, 1)
+
+
+def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Command:
+    words = ("filter", pool, "--out", out, "--schedule", size.schedule(arm), "--audit", "none", "--seed", str(seed))
+    phases = parse_schedule(size.schedule(arm))
+    share = 0.25 if "fixed" in arm.flags else 1.0  # of a fit from scratch, about
+    return Command((*words, *arm.flags), share * sum(count * seconds_of_fit(name, n) for name, count in phases))
+
+
+def seconds_of_fit(name: str, n: int) -> float:
+    """CPU seconds of an iteration, or of a fit, with `n` contexts (docs/PERFORMANCE.md)."""
+    at = np.log([500, 2000, 10_000])
+    per = {"mlp": (0.52, 2.6, 7.7)}.get(name.partition("[")[0], (13.7, 39.1, 160.0))
+    low = n / 500 if n < 500 else 1.0
+    return float(low * np.exp(np.interp(np.log(max(n, 500)), at, np.log(per))))
+
+
+def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
+    """The runs that are audited, at which iteration, and the contexts of each.
+
+    Runs on a part begin with the same random assignment, which is audited once, with the first arm; the end of the
+    first phase is where one filter has done what it can and the next begins.
+    """
+    size = setting.size
+    ends = {arm.name: sum(n for _, n in parse_schedule(size.schedule(arm))) for arm in size.arms}
+    for iteration in (0, size.n_mlp, ends["main"]):
+        yield "big", iteration, size.n_contexts
+    for out, arm, _ in setting.runs():
+        begins = (0,) if arm.name == "main" or arm.pool else ()
+        for iteration in (*begins, *((size.n_mlp,) if "," in arm.schedule else ()), ends[arm.name]):
+            yield out, iteration, rows_of(size, arm)
+
+
+def _audits(setting: Setting) -> Iterator[Command]:
+    for run, iteration, n in audited(setting):
+        words = ("audit", run, "--iteration", str(iteration), "--seed", "0")
+        again = ("mlp", setting.size.joint)  # those that take part, by fresh fits
+        deep = sum(5 * seconds_of_fit(name, n) for name in again)
+        if setting.size.audit_seeds == 1:
+            yield Command((*words, "--filters", ",".join((*setting.size.unseen, *again))), deep + 5 * n / 500)
+            continue
+        seeds = ("--seeds", str(setting.size.audit_seeds))
+        cheap = 5 * setting.size.audit_seeds * n / 500
+        yield Command((*words, "--filters", ",".join(setting.size.unseen), *seeds), cheap)
+        yield Command((*words, "--filters", ",".join(again)), deep)
+
+
+def encoder_name(setting: Setting) -> str:
+    """The filter of a pretrained encoder, as `audit` knows it."""
+    return f"encoder[{setting.encoder},inputs=second]"
+
+
+def _encoder_audits(setting: Setting) -> Iterator[Command]:
+    """An adversary with pretrained weights that took no part, at the first and the last assignment of the main runs."""
+    if setting.encoder is None:
+        return
+    for run, iteration, n in audited(setting):
+        if (run == "big" or "/main-" in run) and iteration != setting.size.n_mlp:
+            words = ("audit", run, "--iteration", str(iteration), "--seed", "0", "--filters", encoder_name(setting))
+            yield Command(words, 10 * n / 185)
+
+
+def _release(setting: Setting) -> Command:
+    words = ("release", "big", "--out", "released", "--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
+    return Command(words, 20 + setting.size.n_contexts / 200, made="released")
+
+
+def total_of(made: Sequence[Command]) -> float:
+    """CPU seconds of all."""
+    return sum(one.seconds for one in made)
+
+
+def with_hidden(size: Size, hidden: int | None) -> Size:
+    """The size with language models of `hidden` units."""
+    return size if hidden is None else replace(size, hidden=hidden)

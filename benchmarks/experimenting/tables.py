@@ -1,0 +1,305 @@
+"""The record as Markdown: tables, and sentences that say no more than the figures in it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swag_af.filters.registry import LABELS
+from swag_af.reporting.markdown import bullets, markdown_table
+
+BEGIN, END = "<!-- begin: benchmarks/experiment.py -->", "<!-- end: benchmarks/experiment.py -->"
+
+Rows = list[tuple[str, ...]]
+
+NAMES = LABELS | {"encoder": "a frozen pretrained encoder"}
+
+
+def document(results: Mapping[str, Any], picture: str = "") -> str:
+    """The whole part of the document that the experiment writes; `picture` is the folder of the figures."""
+    parts = [
+        _setting(results),
+        _figure2(results, picture),
+        _seeds(results),
+        _audits(results, "big", "The big run: what fresh filters find"),
+        _audits(results, "parts", "The same on the parts, all together"),
+        _arms(results),
+        _growth(results, picture),
+        _fourway(results),
+        _reading(results),
+        _missing(results),
+        _steps(results),
+    ]
+    return "\n\n".join(["\n".join(part) for part in parts if part]) + "\n"
+
+
+def _setting(results: Mapping[str, Any]) -> list[str]:
+    size = results["size"]
+    commits = sorted({one["commit"] for one in results["environment"]})
+    lines = [
+        f"Size `{size['name']}`: {size['n_contexts']:,} contexts of whole videos x {size['n_candidates']:,} "
+        f"candidates, {size['n_folds']} folds, language models of {size['hidden']} units, {size['n_mlp']} iterations "
+        "with the MLP "
+        f"and {size['n_ensemble']} with the ensemble; {size['n_parts']} parts of whole groups, one a seed. Chance is "
+        "10 % where nothing else is said. Intervals are 95 %, with whole groups (videos, and what shares a sentence) "
+        f"drawn again. Commits: {', '.join(commits)}."
+    ]
+    rows: Rows = [("fold", "held out, forward", "backward", "the fold itself, forward", "backward")]
+    for fold, one in enumerate(results.get("models", [])):
+        held, own = one.get("held_out_perplexity", {}), one.get("fold_perplexity", {})
+        cells = [f"{of.get(way, float('nan')):.1f}" for of in (held, own) for way in ("forward", "backward")]
+        rows.append((f"{fold}", *cells))
+    if len(rows) > 1:
+        lines += ["", "Token perplexity of the language models:", "", *markdown_table(rows)]
+    return [*lines, *_pool(results)]
+
+
+def _pool(results: Mapping[str, Any]) -> list[str]:
+    """How many contexts and endings there are, and what became of the others."""
+    if "pool" not in results:
+        return []
+    pool, counts = results["pool"], results["contexts"]
+    kept = pool["n_rows"] * (pool["n_candidates"] - 1)
+    rejected = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in pool["rejected_draws"].items())
+    return [
+        "",
+        f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context. {pool['n_rows']:,} contexts have "
+        f"their candidates: {pool['n_draws']:,} endings were drawn to keep {kept:,} ({rejected}).",
+    ]
+
+
+def _figure2(results: Mapping[str, Any], picture: str) -> list[str]:
+    """What Figure 2 of the paper led us to expect, and what came out."""
+    found = results["ensemble"]
+    if "big" not in found:
+        return []
+    window = results["size"]["window"]
+    big, parts = found["big"], found.get("main")
+    lines = ["### Figure 2 or not?", ""]
+    lines += [f"![The accuracy curve]({picture}/curve.svg)", ""] if picture else []
+    lines += [
+        f"Held-out accuracy of the filter that re-assigns, %, means of {window} iterations. What was predicted is the "
+        "paper's Figure 2, as its text tells it.",
+        "",
+    ]
+    predicted = {
+        "mlp begins": "about 60",
+        "mlp ends": "near 10",
+        "ensemble begins": "high again, by tens of points",
+        "ensemble ends": "near 10",
+    }
+    rows: Rows = [("", "predicted", "the big run", "mean of the parts")]
+    for level, expected in predicted.items():
+        mean = _figure(parts["levels"][level]) if parts else ""
+        rows.append((level, expected, _percent(big["levels"][level]["value"]), mean))
+    jump, slope = big["jumps"][0], big["slopes"][0]
+    told = f"{_points(jump['value'])} ± {100 * jump['error']:.1f}"
+    rows.append(("jump, points", "tens", told, _points_of(parts["jump"]) if parts else ""))
+    told = f"{_points(slope['value'])} ± {100 * slope['error']:.1f}"
+    rows.append(
+        ("slope of the ensemble, points in ten iterations", "falls", told, _points_of(parts["slope"]) if parts else "")
+    )
+    lines += markdown_table(rows)
+    lines += ["", "± is one standard error over iterations; intervals are over the parts (Student's t).", ""]
+    return [*lines, *bullets(_verdicts(results))]
+
+
+def _verdicts(results: Mapping[str, Any]) -> list[str]:
+    """Sentences, each from one interval."""
+    told = []
+    for name, label in (("big", "In the big run"), ("parts", "On the parts together")):
+        audits = results["audits"].get(name, {})
+        if "fresh jump" in audits:
+            jump = audits["fresh jump"]
+            verdict = _which(jump, "there is a jump", "there is none", "a jump cannot be told from none")
+            told.append(
+                f"{label}, after the MLP's iterations a fresh ensemble finds {_points_of(jump)} points more than a "
+                f"fresh MLP on the same assignment, paired by context: {verdict}."
+            )
+        change = audits.get(results["size"]["joint"], {}).get("own change")
+        if change:
+            told.append(
+                f"{label}, its own iterations change what a fresh ensemble finds by {_points_of(change)} points: "
+                f"{_which(change, 'a rise', 'a fall', 'no change can be told')}."
+            )
+    return told
+
+
+def _which(figure: Mapping[str, Any], above: str, below: str, neither: str) -> str:
+    return above if figure["low"] > 0 else below if figure["high"] < 0 else neither
+
+
+def _seeds(results: Mapping[str, Any]) -> list[str]:
+    main = results["ensemble"].get("main")
+    if not main:
+        return []
+    rows: Rows = [
+        ("seed and part", "jump, points", "slope, points in ten iterations", "the ensemble's last iterations, %")
+    ]
+    for i, (jump, slope) in enumerate(zip(main["jumps"], main["slopes"], strict=True)):
+        cells = [f"{_points(one['value'])} ± {100 * one['error']:.1f}" for one in (jump, slope)]
+        rows.append((f"{i}", *cells, _percent(main["levels"]["ensemble ends"]["each"][i])))
+    return ["Seed by seed:", "", *markdown_table(rows)]
+
+
+def _audits(results: Mapping[str, Any], name: str, title: str) -> list[str]:
+    audits = {f: row for f, row in results["audits"].get(name, {}).items() if f != "fresh jump"}
+    if not audits:
+        return []
+    when = ("random", "after the MLP", "at the end")
+    rows: Rows = [("fresh filter", *when, "change, points, paired by context")]
+    for filter, row in audits.items():
+        cells = [_figure(row[label]) if label in row else "" for label in when]
+        rows.append((NAMES[filter], *cells, _points_of(row["change"]) if "change" in row else ""))
+    took = "The MLP and the ensemble took part, and are asked again by fresh fits; the others took no part."
+    return [f"### {title}", "", *markdown_table(rows), "", took]
+
+
+def _arms(results: Mapping[str, Any]) -> list[str]:
+    """One thing changed at a time."""
+    rows: Rows = [
+        ("arm", "against", "parts", "n-grams", "fastText", "MLP", "ensemble", "jump by fresh filters, points")
+    ]
+    for name, found in results["compared"].items():
+        filters = ("ngrams", "fasttext", "mlp", results["size"]["joint"])
+        if not any(filter in found for filter in filters):
+            continue
+        cells = [
+            f"{_percent(found[f]['mine']['value'])}: {_points_of(found[f]['difference'])}" if f in found else ""
+            for f in filters
+        ]
+        both = [f"fresh jump, {which}" for which in ("mine", "its")]
+        jump = " / ".join(_points_of(found[one]) for one in both if one in found)
+        arm = results["arms"][name]
+        rows.append((f"`{name}`: {arm['about']}", f"`{found['against']}`", f"{found['parts']}", *cells, jump))
+    if len(rows) < 2:
+        return []
+    return [
+        "### One thing changed at a time",
+        "",
+        "What fresh filters find at the end of each arm, %, and how much more that is than at the end of the arm "
+        "beside it, in points, on the same parts and paired by the contexts that both have. Last: what a fresh "
+        "ensemble finds beyond a fresh MLP when the MLP's iterations are over, in this arm and in the other.",
+        "",
+        *markdown_table(rows),
+        "",
+        *bullets(_arm_lines(results)),
+    ]
+
+
+def _arm_lines(results: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name, found in results["compared"].items():
+        told = [
+            f"{NAMES[f]} {_which(found[f]['difference'], 'more', 'less', '')}"
+            for f in NAMES
+            if f in found and not found[f]["difference"]["low"] <= 0 <= found[f]["difference"]["high"]
+        ]
+        if any(f in found for f in ("ngrams", "mlp")):
+            lines.append(f"`{name}` against `{found['against']}`: {', '.join(told) or 'no difference can be told'}.")
+    return lines
+
+
+def _growth(results: Mapping[str, Any], picture: str) -> list[str]:
+    if not results["growth"]:
+        return []
+    sizes = sorted({one["contexts"] for one in results["growth"]})
+    found = {(one["filter"], one["contexts"]): one for one in results["growth"]}
+    rows: Rows = [("contexts", *(f"{n:,}" for n in sizes))]
+    for filter in dict.fromkeys(one["filter"] for one in results["growth"]):
+        rows.append((NAMES[filter], *(_figure(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
+    lines = ["### What each filter finds, by number of contexts", ""]
+    lines += [f"![Growth]({picture}/growth.svg)", ""] if picture else []
+    draws = results["size"]["growth_draws"]
+    return [*lines, f"On random assignments, five folds of whole groups, {draws} draws, %.", "", *markdown_table(rows)]
+
+
+def _fourway(results: Mapping[str, Any]) -> list[str]:
+    if not results["fourway"]:
+        return []
+    sets = [name for name in ("ours", "SWAG", "HellaSwag") if any(one["set"] == name for one in results["fourway"])]
+    found = {(one["input"], one["model"], one["set"]): one for one in results["fourway"]}
+    rows: Rows = [("input, reader", *sets)]
+    for input, model in dict.fromkeys((i, m) for i, m, _ in found):
+        cells = [_figure(found[input, model, one]) if (input, model, one) in found else "" for one in sets]
+        rows.append((f"{input}, {model}", *cells))
+    n = results["fourway"][0]["n"]
+    return [
+        "### The released four-way questions beside real ones",
+        "",
+        f"{n:,} questions of each, five folds, %, chance 25; three draws where a set has more. The paper's SWAG, with "
+        "73,000 training questions: n-grams 29.0, fastText 27.8.",
+        "",
+        *markdown_table(rows),
+    ]
+
+
+def _reading(results: Mapping[str, Any]) -> list[str]:
+    if "reading" not in results:
+        return []
+    said = dict(results["reading"])
+    n = said.pop("n")
+    paper = {"gold best": "53.5", "gold second": "20.2", "generated best": "9.3", "generated gibberish": "9.1"}
+    rows: Rows = [("", "one reader", "the paper's workers")]
+    rows += [(name, _figure(one), paper.get(name, "")) for name, one in said.items()]
+    return ["### One reader", "", f"{n} contexts, six endings each, read blind, %.", "", *markdown_table(rows)]
+
+
+def _missing(results: Mapping[str, Any]) -> list[str]:
+    """What this record does not hold, so that nobody takes it for measured."""
+    parts = {
+        "candidates": "pool" in results,
+        "the big run": "big" in results["curves"],
+        "the parts, seed by seed": "main" in results["ensemble"],
+        "audits": bool(results["audits"]["big"]),
+        "single changes": any(len(found) > 2 for found in results["compared"].values()),
+        "growth with the number of contexts": bool(results["growth"]),
+        "an adversary with pretrained weights": "encoder" in results["audits"]["big"],
+        "the released questions beside real ones": bool(results["fourway"]),
+        "a reader's sheet": "reading" in results,
+    }
+    missing = [name for name, is_there in parts.items() if not is_there]
+    return [f"**Not measured in this record**: {', '.join(missing)}."] if missing else []
+
+
+def _steps(results: Mapping[str, Any]) -> list[str]:
+    """The commands, those of the first steps as they are, of the others the first."""
+    size = results["size"]["name"]
+    lines = ["### How", "", f"    python benchmarks/experiment.py --size {size} --out OUT --encoder ENCODER", ""]
+    lines += ["Its first steps, and the first command of each later one:", ""]
+    for listed in results["commands"].values():
+        lines += [f"    {line}" for line in listed[:1]]
+    return lines
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _figure(one: Mapping[str, Any]) -> str:
+    if one.get("low") is None:
+        return _percent(one["value"])
+    return f"{_percent(one['value'])} ({_percent(one['low'])} to {_percent(one['high'])})"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
+def _points_of(one: Mapping[str, Any]) -> str:
+    value = one["mean"] if "mean" in one else one["value"]
+    if one.get("low") is None:
+        return _points(value)
+    return f"{_points(value)} ({_points(one['low'])} to {_points(one['high'])})"
+
+
+def with_part(text: str, part: str) -> str:
+    """A document with `part` between the marks."""
+    head, found, rest = text.partition(BEGIN)
+    _, ended, tail = rest.partition(END)
+    if not found or not ended:
+        raise ValueError("the marks are not there")
+    return f"{head}{BEGIN}\n{part}{END}{tail}"
+
+
+def part_of(text: str) -> str:
+    """What stands between the marks."""
+    return text.partition(BEGIN)[2].partition(END)[0].removeprefix("\n")

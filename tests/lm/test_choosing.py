@@ -1,0 +1,57 @@
+"""Claims about which contexts of a file get endings."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import make_contexts_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swag_af.data.captions.context_set import read_contexts
+from swag_af.data.errors import InputError
+from swag_af.lm.choosing import chosen_of, whole_videos
+from swag_af.lm.options import GenerateOptions, TextOptions
+from swag_af.lm.verb import generate
+
+
+@given(videos=st.lists(st.integers(0, 12), min_size=1, max_size=60), n=st.integers(1, 60), seed=st.integers(0, 3))
+def test_no_video_is_split_and_no_fold_passes_its_share(videos: list[int], n: int, seed: int) -> None:
+    (one,) = make_contexts_of(1, n_videos=1)
+    contexts = [replace(one, id=f"{i}", video=f"v{video}", fold=video % 3) for i, video in enumerate(videos)]
+    n = min(n, len(contexts))
+    taken = set(whole_videos(contexts, n, rng=np.random.default_rng(seed)).tolist())
+    for i, j in np.ndindex(len(videos), len(videos)):
+        assert videos[i] != videos[j] or (i in taken) == (j in taken)
+    assert len(taken) <= n
+    for fold in {video % 3 for video in videos}:
+        share = n * sum(video % 3 == fold for video in videos) / len(videos)
+        assert sum(videos[i] % 3 == fold for i in taken) <= share + 1
+
+
+def test_videos_of_one_context_give_just_as_many_as_asked_for() -> None:
+    contexts = make_contexts_of(50, n_videos=50)
+    taken = whole_videos(contexts, 20, rng=np.random.default_rng(0))
+    assert np.bincount([contexts[i].fold for i in taken]).tolist() == [4] * 5
+
+
+def test_contexts_of_no_video_are_drawn_one_by_one() -> None:
+    contexts = [replace(context, video="", fold=0) for context in make_contexts_of(9, n_videos=1)]
+    assert len(whole_videos(contexts, 4, rng=np.random.default_rng(0))) == 4
+
+
+def test_without_the_option_pools_record_what_they_did_before(contexts_path: Path, tmp_path: Path) -> None:
+    """So that a pool begun by an earlier release goes on."""
+    options = GenerateOptions(
+        contexts_path, out=tmp_path / "pool", generator="ngram", n_negatives=3, limit=8, text=TextOptions()
+    )
+    made = generate(options)
+    assert "limit_by" not in made.manifest["plan"]
+    by_video = replace(options, limit_by="video")
+    with pytest.raises(InputError, match="begun with other"):
+        generate(by_video)
+    again = generate(replace(by_video, out=tmp_path / "videos"))
+    chosen = {context.id for context in chosen_of(read_contexts(contexts_path), by_video)}
+    assert {context.id for context in again.contexts} <= chosen
+    assert again.manifest["plan"]["limit_by"] == "video"
