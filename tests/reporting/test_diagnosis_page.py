@@ -130,9 +130,9 @@ def test_that_more_contexts_are_unknown_is_said_once() -> None:
     assert contexts_advice(unknown(), unknown()) == [f"{both} or from random candidates (3 sizes; 4 are needed)."]
     (said,) = contexts_advice(unknown(0.01), unknown(0.02, doubled=around(0.0)))
     assert said == (
-        f"{both} (3 sizes; 4 are needed) or from random candidates (the power law says +0.0 points (-2.0 to +2.0)). The "
-        "last doubling changed accuracy by +1.0 points (-1.0 to +3.0) on the run's distractors, +2.0 points (+0.0 to "
-        "+4.0) on random candidates."
+        f"{both} (3 sizes; 4 are needed) or from random candidates (the power law says +0.0 points (-2.0 to +2.0)). "
+        "The last doubling changed accuracy by +1.0 points (-1.0 to +3.0) on the run's distractors, +2.0 points "
+        "(+0.0 to +4.0) on random candidates."
     )
 
 
