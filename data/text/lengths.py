@@ -84,6 +84,6 @@ def _of_form(*, normalised: bool) -> str:
 
 
 _OF_LENGTH = (
-    "No form changes length: make wrong endings as long as gold ones (--min-tokens and --max-tokens of `generate`, or a "
-    "prompt that says how long), and see in AF201 of `swag-af audit` whether a release still has it."
+    "No form changes length: make wrong endings as long as gold ones (--min-tokens and --max-tokens of `generate`, or"
+    " a prompt that says how long), and see in AF201 of `swag-af audit` whether a release still has it."
 )
