@@ -302,16 +302,20 @@ def _better(diagnosis: Diagnosis) -> str:
 def _contexts(main: OfFilter) -> list[str]:
     """A sentence for each trend that is known, one for those that are not."""
     asked = {"the run's distractors": main.more_contexts_assigned, "random candidates": main.more_contexts_random}
-    unknown = {what: trend for what, trend in asked.items() if trend.doubled is None or not trend.direction}
-    told = [_of_contexts(trend, what) for what, trend in asked.items() if what not in unknown]
+    told, unknown = [], dict[str, Trend]()
+    for what, trend in asked.items():
+        if trend.doubled is None or not trend.direction:
+            unknown[what] = trend
+        else:
+            told.append(_of_contexts(2 * trend.largest, trend.doubled, what))
     return [*told, *([_unknown_contexts(unknown)] if unknown else [])]
 
 
-def _of_contexts(trend: Trend, what: str) -> str:
-    changed = points(trend.doubled if trend.direction > 0 else _negative(trend.doubled))
-    told = "better" if trend.direction > 0 else "worse"
-    said = f"More contexts: fitted on {2 * trend.largest:,}, it would tell gold from {what} {told} by {changed}"
-    if told == "better" and what.startswith("the run"):
+def _of_contexts(n: int, doubled: Figure, what: str) -> str:
+    is_more = doubled.value > 0
+    changed, told = points(doubled if is_more else _negative(doubled)), "better" if is_more else "worse"
+    said = f"More contexts: fitted on {n:,}, it would tell gold from {what} {told} by {changed}"
+    if is_more and what.startswith("the run"):
         return f"{said}: the curve is as low as it is partly for want of contexts to learn from."
     return f"{said}."
 
