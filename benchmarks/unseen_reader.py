@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.audit import audit_columns
-from swag_af.auditing.interval import interval, paired_difference
 from swag_af.data.files import read_json, write_json
+from swag_af.data.interval import interval, paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import open_run

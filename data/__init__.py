@@ -5,6 +5,7 @@ Reading order (each file or folder imports only those named before it):
     errors      what a user can fix, in one line
     contracts   what the checkers of contracts share
     records     typed records: what manifests and lines of JSON must contain
+    interval    95 % intervals of an accuracy and of a paired difference, clustered by groups
     cache       the folder for what may be had again
     urls        addresses in object stores, and the folders that stand for them
     files       atomic writes, readers with good errors, manifests, hashes

@@ -118,6 +118,8 @@ class SurfaceFeature(TypedDict):
     n_rows: Count
     n_differing: Count
     z: float
+    low: NotRequired[float | None]
+    high: NotRequired[float | None]
 
 
 class ModelOfPool(TypedDict):

@@ -19,6 +19,8 @@ _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
 _TYPESET_APOSTROPHE = re.compile(r"\s+’(?:\s+(?=(?:s|t|m|d|re|ve|ll)\b))?", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (ta))\b", re.IGNORECASE)
 """Words that NLTK splits, as the Penn Treebank does."""
+_SIMPLE = re.compile(r"[A-Za-z0-9 ,.?!;:-]*")
+"""Joined tokens without quotes, brackets or signs, of which only marks lose a blank; most captions."""
 _BEFORE_QUOTES = frozenset({"says", "reads", "asks", "yells", "shouts", "spells", "words", "is", "was", "as", "this"})
 """Words in -s before which `'` opens a quotation rather than follows a plural."""
 
@@ -59,15 +61,30 @@ def detokenize(tokens: Sequence[str]) -> str:
 
     The inverse of `tokenize` on ordinary English; where two spellings share their tokens, the usual one.
     """
+    text = " ".join(tokens)
+    return _detokenize_simple(text) if _SIMPLE.fullmatch(text) else _detokenize_any(tokens)
+
+
+def _detokenize_simple(text: str) -> str:
+    """What `_detokenize_any` gives for tokens that make such a text, sooner."""
+    text = " ".join(text.split())
+    for mark in ".,?!;:":
+        text = text.replace(f" {mark}", mark)
+    return _one_word(text)
+
+
+def _detokenize_any(tokens: Sequence[str]) -> str:
     text = " ".join(_hug_single_quotes(tokens))
     text = _GLUED.sub(r"\1", text)
     text = _CLOSING.sub(r"\1", text)
     text = _TYPESET_APOSTROPHE.sub("’", text)
     text = _OPENING.sub(r"\1", text)
     text = _INITIALS.sub(r"\1&", text)
-    text = _ONE_WORD.sub(lambda found: found[0].replace(" ", ""), text)
-    text = _hug_quotes(text)
-    return normalise_blanks(text)
+    return normalise_blanks(_hug_quotes(_one_word(text)))
+
+
+def _one_word(text: str) -> str:
+    return _ONE_WORD.sub(lambda found: found[0].replace(" ", ""), text)
 
 
 def capitalise(sentence: str) -> str:

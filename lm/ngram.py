@@ -17,7 +17,7 @@ avoids it, and finds the gold of a held-out row less often than a guess would.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.folds import FoldMap
-from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.text.wording import comparable, key_of, text_key
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.vocabulary import BOS, EOS, SPECIAL_TOKENS, Vocabulary, build_vocabulary
 from swag_af.lm.contract import DRAWN_OUT, READ, Generated
@@ -81,7 +81,7 @@ class NgramGenerator:
             wanting = []
             numbers = [row.numbers(self.max_tokens + 1, self.max_draws) for row in rows]  # (draws, L + 1) each
             histories = [model.history_of(row.context) for row in rows]
-            drawn = model.draw(np.repeat(histories, list(map(len, numbers)), axis=0), np.concatenate(numbers))
+            drawn = self._read(model.draw(np.repeat(histories, [*map(len, numbers)], axis=0), np.concatenate(numbers)))
             first = 0
             for row, mine in zip(rows, numbers, strict=True):
                 row.take(drawn[first : first + len(mine)], self)
@@ -92,15 +92,29 @@ class NgramGenerator:
                     wanting.append(row)
             rows = wanting
 
+    def _read(self, drawn: np.ndarray) -> list["_Drawn"]:
+        """Each of `drawn` (m, L), EOS from the end on: why it is no ending, or its ids."""
+        ends, longest = drawn == EOS, self.max_tokens  # (m, L)
+        lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), longest + 1)  # (m,)
+        is_within = np.arange(drawn.shape[1]) < lengths[:, None] - 1  # (m, L): of the ending, and not its last token
+        has_several = (self.ends[drawn] & is_within).any(axis=1)
+        wrong = [lengths > longest, lengths < self.min_tokens, has_several]
+        reasons = np.select(wrong, ["unfinished", "too_short", "several_sentences"], "").tolist()
+        kept = zip(reasons, drawn.tolist(), lengths.tolist(), strict=True)
+        return [(reason, [] if reason else ids[:length]) for reason, ids, length in kept]
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The token types of all contexts."""
         return build_vocabulary((tokens for context in self.golds for tokens in _parts(context)), min_count=1)
 
     @cached_property
-    def ends(self) -> list[int]:
-        """The ids of the marks that end a sentence."""
-        return self.vocabulary.ids(sorted(SENTENCE_ENDS))
+    def ends(self) -> np.ndarray:
+        """(V,) bool: the marks that end a sentence."""
+        is_end = np.zeros(len(self.vocabulary), bool)
+        is_end[self.vocabulary.ids(sorted(SENTENCE_ENDS))] = True
+        is_end[: len(SPECIAL_TOKENS)] = False
+        return is_end
 
     @cached_property
     def recycled(self) -> frozenset[int]:
@@ -136,6 +150,10 @@ class NgramGenerator:
         return self._models[fold]
 
 
+_Drawn = tuple[str, list[int]]
+"""Of one draw: why it is no ending, or its ids."""
+
+
 class _Row:
     """The endings of one context, as they are drawn."""
 
@@ -164,35 +182,30 @@ class _Row:
         """Whether there is nothing more to draw."""
         return len(self.endings) == self.n or self.n_drawn >= max_draws * self.n
 
-    def take(self, drawn: np.ndarray, generator: NgramGenerator) -> None:
-        """Keep of `drawn` (draws, L) what is an ending, until there are enough."""
-        vocabulary, longest = generator.vocabulary, generator.max_tokens
-        ends = drawn == EOS  # (draws, L)
-        lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), longest + 1).tolist()
-        for ids, length in zip(drawn, lengths, strict=True):
+    def take(self, drawn: Iterable["_Drawn"], generator: NgramGenerator) -> None:
+        """Keep of `drawn` what is an ending, until there are enough."""
+        for reason, ids in drawn:
             if len(self.endings) == self.n:
                 return
             self.n_drawn += 1
-            if not generator.min_tokens <= length <= longest:
-                self.rejected["unfinished" if length > longest else "too_short"] += 1
-            elif np.isin(ids[: length - 1], generator.ends).any():
-                self.rejected["several_sentences"] += 1
+            ending = "" if reason else generator.vocabulary.text(ids)
+            key = comparable(ending)
+            reason = reason or self._fault(key, generator.recycled)
+            if reason:
+                self.rejected[reason] += 1
             else:
-                self._add(vocabulary.text(ids[:length].tolist()), generator.recycled)
+                self._known.add(key)
+                self.endings.append(ending)
 
-    def _add(self, ending: str, recycled: frozenset[int]) -> None:
-        key = comparable(ending)
+    def _fault(self, key: str, recycled: frozenset[int]) -> str:
+        """Why the ending that is compared by `key` does not count; empty where it does."""
         if not any(map(str.isalnum, key)):
-            self.rejected["blank"] += 1
-        elif key == self._gold:
-            self.rejected["equal_to_gold"] += 1
-        elif key in self._known:
-            self.rejected["repeated"] += 1
-        elif text_key(ending) in recycled:
-            self.rejected["gold_of_another"] += 1
-        else:
-            self._known.add(key)
-            self.endings.append(ending)
+            return "blank"
+        if key == self._gold:
+            return "equal_to_gold"
+        if key in self._known:
+            return "repeated"
+        return "gold_of_another" if key_of(key) in recycled else ""
 
     def answer(self) -> Generated:
         """The answer, once nothing more is to be drawn."""

@@ -89,8 +89,8 @@ SHAPES: dict[str, Shapes] = {
         "rows": Whole[Array, "n"] | None,
         "return": Float[Array, "n m"],
     },
-    "swag_af.auditing.interval:interval": {"hits": Num[Array, "N"], "groups": Whole[Array, "N"]},
-    "swag_af.auditing.interval:paired_difference": {
+    "swag_af.data.interval:interval": {"hits": Num[Array, "N"], "groups": Whole[Array, "N"]},
+    "swag_af.data.interval:paired_difference": {
         "before": Num[Array, "N"],
         "after": Num[Array, "N"],
         "groups": Whole[Array, "N"],

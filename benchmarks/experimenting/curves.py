@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
-from swag_af.auditing.interval import t_quantile, variance_over_groups, wilson
+from swag_af.data.interval import t_quantile, variance_over_groups, wilson
 from swag_af.data.run import Run
 
 

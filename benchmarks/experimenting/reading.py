@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from experimenting.steps import Setting
-from swag_af.auditing.interval import interval
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
+from swag_af.data.interval import interval
 from swag_af.data.run import open_run
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions

@@ -15,6 +15,7 @@ from swag_af.data.pool.guard import Flag
 from swag_af.data.pool.rows import Block, Row, RowMaker, fill_blocks, final_ids
 from swag_af.data.pool.sharing import RowKeys, sharing
 from swag_af.data.tags import Tagger, load_tagger, tag_word_types
+from swag_af.data.text.lengths import LengthHits
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 
@@ -33,10 +34,11 @@ def parts_from_texts(
     _check_groups(groups, len(contexts))
     named = load_tagger(tagger) if tagger != NO_TAGGER else None
     maker, keys = RowMaker(flag, normalise=normalise, feature_names=feature_names), RowKeys()
+    lengths = LengthHits()
     rows = _made_rows(maker, contexts, negatives, features)
     blocks: list[Block] = []
     types: dict[str, int] = {}
-    vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, blocks.append), min_count=1)
+    vocabulary = build_vocabulary(fill_blocks(keys.noted(rows), types, blocks.append, lengths), min_count=1)
     shared = sharing(keys, blocks, groups)
     tables = _tables_of(blocks, final_ids(types, vocabulary), vocabulary, shared.groups)
     manifest = {
@@ -45,7 +47,7 @@ def parts_from_texts(
         "tagger": named.name if named else NO_TAGGER,
         "dropped_negatives": maker.dropped_negatives(),
         "shared_texts": shared.counts,
-        "surface": maker.surface.records(),
+        "surface": [*maker.surface.records(), *lengths.records(shared.groups)],
         "made_by": {"function": "CandidatePool.from_texts", "normalise": normalise},
     }
     shards = [Shard(len(block), None, made, block.contexts) for block, made in zip(blocks, tables, strict=True)]

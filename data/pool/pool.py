@@ -167,7 +167,8 @@ class CandidatePool:
 
     def _warn_of_surface(self, *, normalised: bool) -> None:
         """A SurfaceWarning to whoever made the pool from texts, where surface form reveals gold."""
-        from swag_af.data.text.surface import SurfaceWarning, warning_lines
+        from swag_af.data.text.lengths import warning_lines
+        from swag_af.data.text.surface import SurfaceWarning
 
         if self.manifest["surface"]:
             told = warning_lines(self.manifest["surface"], normalised=normalised)

@@ -20,6 +20,7 @@ from swag_af.data.errors import InputError, RowError
 from swag_af.data.files import read_arrays, read_jsonl, replacing, write_jsonl
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
+from swag_af.data.text.lengths import LengthHits
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import SurfaceCounts
 from swag_af.data.text.wording import comparable, text_key
@@ -303,10 +304,12 @@ def _padded(ids: np.ndarray, lengths: np.ndarray, width: int, vocabulary: Vocabu
     return table
 
 
-def fill_blocks(rows: Iterable[Row], types: dict[str, int], keep: Callable[[Block], None]) -> Iterator[list[str]]:
+def fill_blocks(
+    rows: Iterable[Row], types: dict[str, int], keep: Callable[[Block], None], lengths: LengthHits
+) -> Iterator[list[str]]:
     """Yield the token list of every start and ending, in order, and pass full blocks of them to `keep`.
 
-    `types` is filled with every lower-cased token and its number by first occurrence.
+    `types` is filled with every lower-cased token and its number by first occurrence, `lengths` with those of endings.
     """
     block = Block()
     for row in rows:
@@ -318,6 +321,7 @@ def fill_blocks(rows: Iterable[Row], types: dict[str, int], keep: Callable[[Bloc
             raise InputError(f"{row.context.id}: its start has {len(sentences[0]):,} tokens. Put most into sent1.")
         start, *endings = [[types.setdefault(token.lower(), len(types)) for token in tokens] for tokens in sentences]
         block.add(row, start, endings)
+        lengths.add([*map(len, row.candidates)], [*map(len, endings)])
         yield from sentences
     if len(block):
         keep(block)

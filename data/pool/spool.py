@@ -21,6 +21,7 @@ from swag_af.data.pool.rows import Block, Row, Sizes, fill_blocks, final_ids
 from swag_af.data.pool.sharing import RowKeys, Sharing, sharing
 from swag_af.data.progress import progress
 from swag_af.data.tags import Tagger
+from swag_af.data.text.lengths import LengthHits
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 
 _SHARD_BYTES = 1 << 26
@@ -35,6 +36,8 @@ class Known:
     """(token types,) the id in the vocabulary of each type, by the order in which types were first seen."""
     vocabulary: Vocabulary
     shared: Sharing
+    lengths: list[dict[str, Any]]
+    """What length alone tells, as the manifest keeps it beside other surface form."""
 
 
 class Spool:
@@ -45,6 +48,8 @@ class Spool:
         self.n_blocks = 0
         self.n_rows = 0
         self.sizes = Sizes()
+        self.lengths = LengthHits()
+        """How far length alone finds gold."""
         self._types = dict[str, int]()
         self._keys = RowKeys()
         self._vocabulary: Vocabulary | None = None
@@ -53,7 +58,7 @@ class Spool:
     def read(self, rows: Iterable[Row]) -> None:
         """Take every row, once."""
         noted = self._keys.noted(rows)
-        self._vocabulary = build_vocabulary(fill_blocks(noted, self._types, self._keep), min_count=1)
+        self._vocabulary = build_vocabulary(fill_blocks(noted, self._types, self._keep, self.lengths), min_count=1)
 
     def _keep(self, block: Block) -> None:
         """Write the next block."""
@@ -67,7 +72,8 @@ class Spool:
         assert self._vocabulary is not None
         ids = final_ids(self._types, self._vocabulary)
         self._types.clear()
-        return Known(ids, tagged(self._vocabulary, tagger), sharing(self._keys, self.blocks()))
+        shared = sharing(self._keys, self.blocks())
+        return Known(ids, tagged(self._vocabulary, tagger), shared, self.lengths.records(shared.groups))
 
     def blocks(self) -> Iterator[Block]:
         """The blocks in order, one in memory at a time."""

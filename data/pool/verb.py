@@ -245,7 +245,7 @@ def _notes(reading: _Reading, inputs: _Inputs, known: Known) -> dict[str, Any]:
     return {
         "tagger": inputs.tagger.name if inputs.tagger else NO_TAGGER,
         "dropped_negatives": reading.maker.dropped_negatives(),
-        "surface": reading.maker.surface.records(),
+        "surface": [*reading.maker.surface.records(), *known.lengths],
         "drops": reading.drops(),
         "shared_texts": known.shared.counts,
         "made_by": _made_by(reading.options, inputs.sources, inputs.layouts),

@@ -7,6 +7,7 @@ Reading order (each file imports only those named before it):
     wording          keys that are equal for texts with the same words
     lexical          how far two texts say the same in words
     surface          letter case, blanks, quotes, marks: which of these reveal gold
+    lengths          whether the longest or the shortest ending is gold too often
     normalise        one surface form for all endings
 
 Importing this package loads nothing else.

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -156,13 +156,17 @@ class SurfaceFinding:
     """Rows whose candidates differ in it."""
     z: float
     """Standard deviations above what exchangeable candidates would give."""
+    low: float | None = None
+    """Of the 95 % interval of the accuracy, rows clustered in groups; None where it is not kept, as of old pools."""
+    high: float | None = None
 
     def __str__(self) -> str:
         verb, _, rest = self.feature.partition(" ")
         said = self.feature if self.rule == "has" else f"{_NEGATED.get(verb, verb)} {rest}"
+        between = "" if self.low is None or self.high is None else f" ({100 * self.low:.1f} to {100 * self.high:.1f})"
         return (
-            f"choosing the ending that {said} finds gold in {100 * self.accuracy:.1f} % of {self.n_rows:,} rows "
-            f"(chance {100 * self.chance:.1f} %; endings differ in it in {self.n_differing:,})"
+            f"choosing the ending that {said} finds gold in {100 * self.accuracy:.1f} %{between} of "
+            f"{self.n_rows:,} rows (chance {100 * self.chance:.1f} %; endings differ in it in {self.n_differing:,})"
         )
 
 
@@ -196,26 +200,34 @@ class SurfaceCounts:
 
     def findings(self) -> list[SurfaceFinding]:
         """The rules that find gold, the best first."""
-        n = sum(self.n_rows.values())
-        chance = sum(c / m for m, c in sorted(self.n_rows.items())) / max(1, n)
         found = []
         for feature, met in self.n_met.items():
             lacking = {(m, m - t, not gold): c for (m, t, gold), c in met.items()}
-            for rule, counts in (("has", met), ("lacks", lacking)):
-                excess, variance, bound = _moments(counts)
-                if excess >= MATTERS * n and _log_tail(excess, variance, bound) <= _LOG_ALLOWED:
-                    z = excess / math.sqrt(variance)
-                    accuracy = chance + excess / n
-                    told = (round(accuracy, 6), round(chance, 6), n, sum(met.values()), round(z, 2))
-                    found.append(SurfaceFinding(feature, rule, *told))
-        return sorted(found, key=lambda finding: -finding.accuracy)
+            found += [finding_of(feature, rule, of, self.n_rows) for rule, of in (("has", met), ("lacks", lacking))]
+        return sorted(filter(None, found), key=lambda finding: -finding.accuracy)
 
     def records(self) -> list[dict[str, Any]]:
         """The findings as a manifest keeps them."""
         return [asdict(finding) for finding in self.findings()]
 
 
-def _moments(counts: Mapping[tuple[int, int, bool], int]) -> tuple[float, float, float]:
+Met = Mapping[tuple[int, int, bool], int]
+"""Rows whose candidates differ, by (candidates, those that a rule chooses among, whether gold is one of them)."""
+
+
+def finding_of(feature: str, rule: str, met: Met, n_rows: Mapping[int, int]) -> SurfaceFinding | None:
+    """What a rule finds, where that is significant and considerable; `n_rows` are all rows, by their candidates."""
+    n = sum(n_rows.values())
+    excess, variance, bound = _moments(met)
+    if excess < MATTERS * n or _log_tail(excess, variance, bound) > _LOG_ALLOWED:
+        return None
+    chance = sum(c / m for m, c in sorted(n_rows.items())) / max(1, n)
+    z = excess / math.sqrt(variance)
+    told = (round(chance + excess / n, 6), round(chance, 6), n, sum(met.values()), round(z, 2))
+    return SurfaceFinding(feature, rule, *told)
+
+
+def _moments(counts: Met) -> tuple[float, float, float]:
     """Hits beyond chance, their variance, and the most that one row can give, where candidates are exchangeable.
 
     Of m candidates t are chosen among: gold is one of them with probability t/m, and then found with 1/t.
@@ -228,7 +240,9 @@ def _moments(counts: Mapping[tuple[int, int, bool], int]) -> tuple[float, float,
     return excess, variance, bound
 
 
-_LOG_ALLOWED = math.log(FALSE_ALARM / (2 * len(FEATURES)))  # Bonferroni: two rules a feature
+N_LENGTHS = 4
+"""Rules of length, which `swag_af.data.text.lengths` has."""
+_LOG_ALLOWED = math.log(FALSE_ALARM / (2 * len(FEATURES) + N_LENGTHS))  # Bonferroni: two rules a feature
 
 
 def _log_tail(excess: float, variance: float, bound: float) -> float:
@@ -241,17 +255,3 @@ def _log_tail(excess: float, variance: float, bound: float) -> float:
         return 0.0
     u = bound * excess / variance
     return -variance / bound**2 * ((1 + u) * math.log1p(u) - u)
-
-
-def warning_lines(records: Iterable[Mapping[str, Any]], *, normalised: bool) -> list[str]:
-    """One line for each finding of a manifest, then one that says what can be done; none where nothing was found."""
-    findings = [SurfaceFinding(**record) for record in records]
-    if not findings:
-        return []
-    advice = (
-        "A dataset of these texts can be answered by their surface. `swag-af pool --normalise`, in Python "
-        "from_texts(..., normalise=True), gives all endings one surface form."
-    )
-    if normalised:
-        advice = "That is so in one surface form too: look at how gold endings and negatives were made."
-    return [*(f"{finding}." for finding in findings), advice]

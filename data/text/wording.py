@@ -32,7 +32,11 @@ def text_key(text: str) -> int:
 
     Coarser than `comparable`: punctuation does not count, so a text that was typed again elsewhere has the same key.
     """
-    compared = comparable(text)
+    return key_of(comparable(text))
+
+
+def key_of(compared: str) -> int:
+    """The `text_key` of the texts that have this `comparable` form."""
     plain = "".join(filter(str.isalnum, compared)) or compared
     hashed = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8)
     return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0

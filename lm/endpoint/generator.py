@@ -234,6 +234,6 @@ class _Refusals:
         if not self._n[False] and self._n[True] >= _FEWEST_REFUSED:
             said = f": {answer.said}" if answer.said else ""
             raise InputError(
-                f"{self._url}: refuses every request ({answer.error}{said}). Change what it refuses, with another "
-                "journal."
+                f"{self._url}: refuses every request ({answer.error}{said}). Change what it refuses, and take another "
+                "--out: refusals are kept as answers are."
             )

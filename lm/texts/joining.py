@@ -70,7 +70,7 @@ def join(job: Job, journal: Journal) -> None:
     write_jsonl(out / DROPPED, counts.dropped)
     found = {
         "dropped_negatives": maker.dropped_negatives(),
-        "surface": maker.surface.records(),
+        "surface": [*maker.surface.records(), *known.lengths],
         "shared_texts": known.shared.counts,
     }
     finish_pool(out, known.vocabulary, entries, _notes(job, counts) | found)

@@ -3,7 +3,6 @@
 Reading order (each file imports only those named before it):
 
     options      the options of `audit` and `explain`
-    interval     95 % intervals of an accuracy and of a paired difference
     crossval     cross-validation over whole groups
     audit        audits of pools, questions and runs by filters
     unseen       a filter that takes no part ends a run

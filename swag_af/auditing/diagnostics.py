@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.interval import interval
+from swag_af.data.interval import interval
 
 Status = Literal["found", "hint", "clear"]
 """`found`: the data has the problem; `hint`: it may have; `clear`: it was looked for and not found."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.interval import Difference, paired_difference
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
+from swag_af.data.interval import Difference, paired_difference
 from swag_af.data.run import Run
 from swag_af.filters.registry import LABELS
 

@@ -11,7 +11,6 @@ from itertools import combinations
 
 import numpy as np
 
-from swag_af.auditing.interval import interval, paired_difference
 from swag_af.auditing.ranking import hits
 from swag_af.baselines.cells import Scored
 from swag_af.baselines.fitting import Bench
@@ -21,6 +20,7 @@ from swag_af.baselines.parts import Part
 from swag_af.baselines.published import INPUTS as PAPER_INPUTS
 from swag_af.baselines.published import published_figure, published_row
 from swag_af.data.errors import FormatError
+from swag_af.data.interval import interval, paired_difference
 
 FULLEST = "fullest"
 _DIGITS = 6

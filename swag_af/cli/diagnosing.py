@@ -1,15 +1,14 @@
 """The verb `diagnose`: a run diagnosed, its record, page and rows written, and what is printed."""
 
-import shlex
 import shutil
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_manifest, check_output, check_same, read_json, write_json, write_jsonl, write_text
 from swag_af.data.records import parse_record
-from swag_af.diagnosing.diagnosis import measure, subject_of
+from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import KIND, Diagnosis
 from swag_af.diagnosing.told import (
@@ -25,6 +24,7 @@ from swag_af.diagnosing.told import (
     left_rows,
 )
 from swag_af.reporting.diagnosis_page import diagnosis_page
+from swag_af.reporting.provenance import command_of
 from swag_af.reporting.text import table
 
 ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"
@@ -75,12 +75,7 @@ def open_diagnosis(folder: Path) -> Diagnosis:
 
 def _command(options: DiagnoseOptions) -> str:
     """What was run, by the name of the run: paths of the machine decide nothing."""
-    words = ["swag-af", "diagnose", options.run.resolve().name]
-    for one in fields(options):
-        value = getattr(options, one.name)
-        if one.name in ("filters", "seeds", "folds", "limit", "seed") and value != one.default:
-            words += [f"--{one.name}", str(value)]
-    return shlex.join(words)
+    return command_of(DiagnoseOptions, "diagnose", {"run": options.run.resolve().name, **recorded(options)})
 
 
 def diagnosed_lines(diagnosis: Diagnosis, folder: Path) -> list[str]:

@@ -21,6 +21,8 @@ from swag_af.refining.folder import WORK as REFINING
 from swag_af.reporting.text import audited_lines
 
 PAGE = "audit.html"
+UNFINISHED = ("not finished", "", "Next: the command that began it goes on from here")
+"""All that is said of a folder whose verb was stopped."""
 
 
 def kind_of_found(path: Path) -> str | None:
@@ -49,7 +51,7 @@ def show_audit(path: Path, options: ShowOptions) -> list[str]:
 def show_pruned(path: Path, options: ShowOptions) -> list[str]:
     """How many went and why, what was mended and made, the most predictable of what went."""
     if not (path / PRUNED).is_file():
-        return ["not finished", "", "Next: the command that began it goes on from here"]
+        return [*UNFINISHED]
     pruned = open_pruned(path)
     gone = sorted((row for row in pruned.rows if not row.kept), key=lambda row: (row.round or 0, row.id))
     shown = [_row(row) for row in gone[: options.n]]
@@ -72,7 +74,7 @@ def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
 def show_refined(path: Path, options: ShowOptions) -> list[str]:
     """What was flagged beside luck, rounds, control and audits, and the first questions that were rewritten."""
     if not (path / REFINED).is_file():
-        return ["not finished", "", "Next: the command that began it goes on from here"]
+        return [*UNFINISHED]
     refined = open_refined(path)
     first = [line for one in [one for one in refined.versions if one.round][: options.n] for line in _version(one)]
     written = ["The first that were rewritten:", *first, ""] if first else []

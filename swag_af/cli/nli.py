@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from swag_af.auditing.interval import interval
+from swag_af.data.interval import interval
 from swag_af.filters.nli.folder import NLIModel
 from swag_af.reporting.text import table
 

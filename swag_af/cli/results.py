@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
 from swag_af.cli.describing import ABOUT, PAGE
+from swag_af.cli.found import UNFINISHED
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl
@@ -61,7 +62,7 @@ def _kind_in(record: Any) -> str:
 def show_nli(path: Path, options: ShowOptions) -> list[str]:
     """The accuracy on held-out pairs, of all and of each class."""
     if not (path / MANIFEST).is_file():
-        return _unfinished()
+        return [*UNFINISHED]
     from swag_af.cli.nli import following, model_lines
     from swag_af.filters.nli.folder import open_nli
 
@@ -72,7 +73,7 @@ def show_nli(path: Path, options: ShowOptions) -> list[str]:
 def show_baselines(path: Path, options: ShowOptions) -> list[str]:
     """The accuracy of each model on each input, from the folder or its record."""
     if path.is_dir() and not (path / RESULT).is_file():
-        return _unfinished()
+        return [*UNFINISHED]
     found = open_baselines(path) if path.is_dir() else _record(path, BASELINES, Baselines)
     lines = baseline_lines(found)[:1]
     for trained_on in found.trained_on:
@@ -113,10 +114,6 @@ def _record(path: Path, kind: str, of: type[T]) -> T:
 
 def _first(files: Iterable[str]) -> str:
     return next(iter(files), "DATA")
-
-
-def _unfinished() -> list[str]:
-    return ["not finished", "", "Next: the command that began it goes on from here"]
 
 
 SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {

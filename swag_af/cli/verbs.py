@@ -129,7 +129,7 @@ def _forecast_lines(options: GenerateOptions) -> list[str]:
 
 def _text_lines(manifest: Mapping[str, Any], *, normalised: bool) -> list[str]:
     """What of a pool of texts is as for `pool`: shared texts, and surface form that gives gold away."""
-    from swag_af.data.text.surface import warning_lines
+    from swag_af.data.text.lengths import warning_lines
 
     warned = warning_lines(manifest["surface"], normalised=normalised)
     shared = _shared_lines(manifest["shared_texts"])

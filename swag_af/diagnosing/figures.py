@@ -1,10 +1,10 @@
-"""A figure with its 95 % interval: means over contexts, clustered by groups (`swag_af.auditing.interval`)."""
+"""A figure with its 95 % interval: means over contexts, clustered by groups (`swag_af.data.interval`)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.auditing.interval import interval, paired_difference, ratio_interval
+from swag_af.data.interval import interval, paired_difference, ratio_interval
 
 DIGITS = 6
 """Decimals that are kept."""

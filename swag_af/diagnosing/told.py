@@ -4,7 +4,7 @@ Advice is given only where an interval leaves out zero, and that something is at
 interval is within `MARGIN` of it; elsewhere it says that this is not known, and how much the interval allows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -300,27 +300,47 @@ def _better(diagnosis: Diagnosis) -> str:
 
 
 def _contexts(main: OfFilter) -> list[str]:
+    """A sentence for each trend that is known, one for those that are not."""
     asked = {"the run's distractors": main.more_contexts_assigned, "random candidates": main.more_contexts_random}
-    return [_of_contexts(trend, what) for what, trend in asked.items()]
+    told, unknown = [], dict[str, Trend]()
+    for what, trend in asked.items():
+        if trend.doubled is None or not trend.direction:
+            unknown[what] = trend
+        else:
+            told.append(_of_contexts(2 * trend.largest, trend.doubled, what))
+    return [*told, *([_unknown_contexts(unknown)] if unknown else [])]
 
 
-def _of_contexts(trend: Trend, what: str) -> str:
-    twice = 2 * trend.largest
-    if trend.doubled is None or not trend.direction:
-        return f"More contexts: {_unsaid(trend, f'{twice:,} contexts to fit on')} Asked of {what}."
-    changed = points(trend.doubled if trend.direction > 0 else _negative(trend.doubled))
-    told = "better" if trend.direction > 0 else "worse"
-    said = f"More contexts: fitted on {twice:,}, it would tell gold from {what} {told} by {changed}"
-    if told == "better" and what.startswith("the run"):
+def _of_contexts(n: int, doubled: Figure, what: str) -> str:
+    is_more = doubled.value > 0
+    changed, told = points(doubled if is_more else _negative(doubled)), "better" if is_more else "worse"
+    said = f"More contexts: fitted on {n:,}, it would tell gold from {what} {told} by {changed}"
+    if is_more and what.startswith("the run"):
         return f"{said}: the curve is as low as it is partly for want of contexts to learn from."
     return f"{said}."
 
 
+def _unknown_contexts(trends: Mapping[str, Trend]) -> str:
+    """What is not known of each, the reason once where all have one."""
+    twice = 2 * max(trend.largest for trend in trends.values())
+    said = f"More contexts: {UNKNOWN.lower()} whether fits on {twice:,} would tell gold better from"
+    whys = {what: f" ({_why_unsaid(trend)})" for what, trend in trends.items()}
+    if len(set(whys.values())) == 1:
+        said = f"{said} {' or from '.join(trends)}{next(iter(whys.values()))}."
+    else:
+        said = f"{said} {' or from '.join(what + why for what, why in whys.items())}."
+    lasts = [f"{change(trend.last)} on {what}" for what, trend in trends.items() if trend.last]
+    return f"{said} The last doubling changed accuracy by {', '.join(lasts)}." if lasts else said
+
+
 def _unsaid(trend: Trend, what: str) -> str:
     """Why nothing is said of twice as much; and what the last doubling did."""
-    why = f"the power law says {change(trend.doubled)}" if trend.doubled else trend.why_unknown
     last = f" The last doubling changed accuracy by {change(trend.last)}." if trend.last else ""
-    return f"{UNKNOWN.lower()} what {what} would do ({why}).{last}"
+    return f"{UNKNOWN.lower()} what {what} would do ({_why_unsaid(trend)}).{last}"
+
+
+def _why_unsaid(trend: Trend) -> str:
+    return f"the power law says {change(trend.doubled)}" if trend.doubled else trend.why_unknown
 
 
 def _negative(figure: Figure) -> Figure:
@@ -390,7 +410,7 @@ def agreement_rows(diagnosis: Diagnosis) -> Rows:
 
 
 def pair_name(agreement: Agreement) -> str:
-    """`bow and bow, other seeds`, or `bow and cnn`."""
+    """`bow, other seeds`, or `bow and cnn`."""
     one, other = agreement.of
     return f"{one}, other seeds" if one == other else f"{one} and {other}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.diagnosing.figures import Figure, figure_of
+from swag_af.diagnosing.figures import Figure, figure_of, renumbered
 from swag_af.diagnosing.growth import Hits
 
 LEAST_SIZES, LEAST_GROUPS, N_SAMPLES = 4, 20, 1000
@@ -91,7 +91,7 @@ def at(laws: np.ndarray, x: float | np.ndarray) -> np.ndarray:
 
 def resampled_means(hits: Hits, *, rng: np.random.Generator) -> np.ndarray:
     """(1 + N_SAMPLES, s) the mean of each column of the hits, then of samples of whole groups and of draws."""
-    groups, draws = np.unique(hits.groups, return_inverse=True)[1], hits.draws
+    groups, draws = renumbered(hits.groups), hits.draws
     n_groups, n_draws = int(groups.max()) + 1, int(draws.max()) + 1
     sums = np.zeros((n_draws, n_groups, 1 + hits.values.shape[1]))
     np.add.at(sums, (draws, groups), np.column_stack([np.ones(len(groups)), hits.values]))

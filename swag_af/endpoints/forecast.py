@@ -25,6 +25,10 @@ class Forecast:
     """None where the sample was answered from the journal."""
     money: float | None
     """None without prices."""
+    n_refused: int = 0
+    """Of the sample, those that the server refuses for good."""
+    refusal: str = ""
+    """What it says of the first of these."""
 
 
 def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> Forecast:
@@ -33,7 +37,9 @@ def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> 
     Time is scaled as if all went as the sample did: it should have as many requests as are asked at a time, or more.
     """
     n_before, begun = endpoint.usage().n_requests, time.monotonic()
-    used = sum((usage_of(sample[position], answer.body, 1) for position, answer in endpoint.ask(sample)), Usage())
+    answers = list(endpoint.ask(sample))
+    used = sum((usage_of(sample[position], answer.body, 1) for position, answer in answers), Usage())
+    refused = [": ".join(filter(None, (answer.error, answer.said))) for _, answer in answers if answer.error]
     seconds = time.monotonic() - begun if endpoint.usage().n_requests - n_before >= len(sample) else None
     scale = n_requests / max(len(sample), 1)
     prompt, answer = used.prompt_tokens * scale, used.answer_tokens * scale
@@ -46,16 +52,24 @@ def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> 
         used.n_estimated,
         None if seconds is None else seconds * scale,
         None if price is None else price.of(math.ceil(prompt), math.ceil(answer)),
+        len(refused),
+        refused[0] if refused else "",
     )
 
 
 def forecast_lines(made: Forecast) -> list[str]:
     """The same in lines for people."""
+    if made.n_refused and made.n_refused == made.n_sampled:
+        return [
+            f"Warning: all {made.n_sampled} requests sent now are refused ({made.refusal}). Change what it refuses."
+        ]
     about = ", by characters: the server does not count" if made.n_estimated else ""
     lines = [
         f"{made.n_requests:,} requests at least, as {made.n_sampled} that were sent now (their answers are kept)",
         f"{made.prompt_tokens:,.0f} tokens of prompts and {made.answer_tokens:,.0f} of answers{about}",
     ]
+    if made.n_refused:
+        lines.append(f"Warning: {made.n_refused} of these {made.n_sampled} are refused (first: {made.refusal})")
     if made.seconds is not None:
         lines.append(f"{duration(made.seconds)} as fast as these went")
     if made.money is not None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.auditing.interval import interval, t_quantile, variance_over_groups
 from swag_af.data.cells.values import as_list, did_you_mean, optional, with_nested
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import names_of
+from swag_af.data.interval import interval, t_quantile, variance_over_groups
 from swag_af.data.run import open_run
 from swag_af.data.sources import open_sources
 from swag_af.judging.verdicts import read_verdicts

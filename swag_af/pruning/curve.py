@@ -12,11 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.interval import interval
 from swag_af.auditing.probes.probe import AnyModel, probes
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import interval
 from swag_af.data.records import Count, parse_record
 from swag_af.pruning.rounds import Round, left_after
 

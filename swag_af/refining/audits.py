@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.auditing.interval import Difference, interval, paired_difference
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import Difference, interval, paired_difference
 from swag_af.data.progress import progress
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swag_af.auditing.interval import Difference, interval, paired_difference
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.interval import Difference, interval, paired_difference
 from swag_af.data.progress import Advance
 from swag_af.refining.chance import Luck
 from swag_af.refining.options import RefineOptions

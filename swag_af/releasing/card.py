@@ -13,7 +13,7 @@ from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
-from swag_af.data.text.surface import warning_lines
+from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
 from swag_af.releasing.card_style import style_in_short, style_section

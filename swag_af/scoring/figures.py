@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from swag_af.auditing.interval import interval, paired_difference, ratio_interval
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.interval import interval, paired_difference, ratio_interval
 from swag_af.data.splits import join_pairs
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions

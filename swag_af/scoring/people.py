@@ -19,8 +19,8 @@ from math import comb
 
 import numpy as np
 
-from swag_af.auditing.interval import t_quantile
 from swag_af.data.errors import InputError
+from swag_af.data.interval import t_quantile
 from swag_af.judging.reliability import fleiss
 from swag_af.scoring.figures import DIGITS, Figure, rounded, share
 from swag_af.scoring.reading.judgements import Judgements

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from swag_af.auditing.interval import interval, paired_difference
+from swag_af.data.interval import interval, paired_difference
 
 
 def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
@@ -44,7 +44,7 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(n_videos: int, a
 
 @pytest.mark.parametrize("df", [1, 2, 5, 30, 1000])
 def test_the_quantile_of_student_is_that_of_scipy_stats(df: int) -> None:
-    from swag_af.auditing.interval import t_quantile
+    from swag_af.data.interval import t_quantile
 
     assert t_quantile(df) == pytest.approx(stats.t.ppf(0.975, df), rel=1e-9)
 

@@ -12,7 +12,6 @@ from conftest import HashFilter, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
-from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.summary import (
     BELOW_MEANS,
     UNDECIDED,
@@ -24,6 +23,7 @@ from swag_af.auditing.summary import (
 )
 from swag_af.data.context import Context
 from swag_af.data.findings import Finding, over_seeds
+from swag_af.data.interval import paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.releasing.options import ReleaseOptions

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from shared_data import shared
 
+from swag_af.data import tokens
 from swag_af.data.tokens import capitalise, detokenize, normalise_blanks, token_spans, tokenize
 
 SENTENCES = [
@@ -155,3 +156,18 @@ def test_real_captions_have_nltks_tokens_and_come_back_from_them() -> None:
     assert sum(tokenize(detokenize(tokenize(text))) != tokenize(text) for text in texts) <= 1
     shown = " | ".join(detokenize(tokenize(text)) for text in texts)
     assert re.findall(r"\w [,.?!;:](?!\d)| n't\b| '(?:s|re|ve|ll)\b|\( | \)", shown) == []
+
+
+TOKENS = st.lists(
+    st.sampled_from(
+        ["a", "can", "Not", "not", "gim", "me", "got", "ta", "-", "mid-air", ".", ",", "!", ":", "", " ", "b c"]
+    )
+    | st.text("aZ9 .,?!;:'$&\"(-", max_size=4),
+    max_size=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TOKENS)
+def test_texts_without_quotes_and_signs_are_joined_as_any_other(words: list[str]) -> None:
+    assert detokenize(words) == tokens._detokenize_any(words)

@@ -207,6 +207,23 @@ def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
         assert not sampled & {json.dumps(asked.body) for asked in server.asked[n:]}
 
 
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ("room", "Warning: all 8 requests sent now are refused (refused_400: no room). Change what it refuses."),
+        ("room 3 ", "Warning: 1 of these 8 are refused (first: refused_400: no room)"),
+    ],
+)
+def test_a_forecast_says_which_requests_are_refused(tmp_path: Path, refused: str, told: str) -> None:
+    def say(asked: Asked) -> Said | None:
+        return Said(400, {"error": {"message": "no room"}}) if refused in str(asked.body) else None
+
+    with MockServer(say=say) as server:
+        lines = EndpointGenerator(server.url, journal=tmp_path / "j").forecast(make_contexts_of(8, n_videos=4), 8)
+    assert [line for line in lines if "Warning" in line] == [told]
+    assert any("requests at least" in line for line in lines) == (refused != "room")
+
+
 def test_the_name_of_the_registry_makes_it() -> None:
     generator = make_generator("endpoint[http://localhost:8000]", temperature=0.5)
     assert isinstance(generator, EndpointGenerator)

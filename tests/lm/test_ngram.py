@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.text.wording import comparable
-from swag_af.data.tokens import tokenize
+from swag_af.data.text.wording import comparable, text_key
+from swag_af.data.tokens import SENTENCE_ENDS, detokenize, tokenize
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.checking import check_generator
 from swag_af.lm.contract import DRAWN_OUT, READ
 from swag_af.lm.ngram import ORDER, NgramGenerator, Ngrams
 from swag_af.lm.registry import make_generator
+from swag_af.lm.seeding import rng_of
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "."]), min_size=1, max_size=5).map(" ".join)
 CONTEXTS = st.lists(
@@ -115,6 +116,49 @@ def test_endings_are_those_of_one_draw_after_the_other(contexts: list[Context], 
                 expected.append(twin.drawn(tuple(history), number))
                 history = [*history[1:], expected[-1]]
         assert row == expected + [EOS] * (len(row) - len(expected))
+
+
+def slow_answer(generator: NgramGenerator, context: Context, n: int, seed: int) -> tuple[list[str], Counter[str], int]:
+    """Endings, rejected draws and draws of a context, one draw after the other, by the words of the reasons."""
+    vocabulary, model = generator.vocabulary, generator._model(context.fold)
+    golds = {text_key(other.gold) for other in generator.golds}
+    rng, endings, rejected, n_drawn = rng_of(context, seed), list[str](), Counter[str](), 0
+    while len(endings) < n and n_drawn < generator.max_draws * n:
+        n_more = min(n + n // 4 + 8, generator.max_draws * n - n_drawn)
+        for numbers in rng.random((n_more, generator.max_tokens + 1)):
+            if len(endings) == n:
+                break
+            (ids,) = model.draw(model.history_of(context)[None], numbers[None]).tolist()
+            tokens = [vocabulary.spellings[i] for i in ids[: ids.index(EOS) if EOS in ids else None]]
+            ending, n_drawn = detokenize(tokens), n_drawn + 1
+            faults = {
+                "unfinished": EOS not in ids,
+                "too_short": len(tokens) < generator.min_tokens,
+                "several_sentences": bool(SENTENCE_ENDS & set(tokens[:-1])),
+                "blank": not any(map(str.isalnum, ending)),
+                "equal_to_gold": comparable(ending) == comparable(context.gold),
+                "repeated": comparable(ending) in map(comparable, endings),
+                "gold_of_another": text_key(ending) in golds,
+            }
+            fault = next((name for name, is_so in faults.items() if is_so), "")
+            if fault:
+                rejected[fault] += 1
+            else:
+                endings.append(ending)
+    return endings if len(endings) == n else [], rejected, n_drawn
+
+
+@settings(max_examples=25, deadline=None)
+@given(CONTEXTS, st.integers(1, 3), st.integers(3, 8), st.integers(1, 12), st.integers(0, 2**32))
+def test_blocks_of_draws_are_read_as_one_draw_after_the_other(
+    contexts: list[Context], min_tokens: int, max_tokens: int, n: int, seed: int
+) -> None:
+    dealt = [replace(context, id=f"{i}", video=f"v{i}", fold=i % 2) for i, context in enumerate(contexts)]
+    generator = NgramGenerator(dealt, min_tokens=min_tokens, max_tokens=max_tokens, max_draws=3)
+    for answer in generator.generate(dealt, n, seed=seed):
+        if answer.reason != READ:
+            expected = slow_answer(generator, dealt[answer.position], n, seed)
+            assert (list(answer.endings), answer.rejected, answer.n_drawn) == expected
 
 
 def test_it_keeps_the_contract() -> None:

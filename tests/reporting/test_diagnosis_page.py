@@ -116,6 +116,32 @@ def test_more_contexts_that_would_find_more_are_told_and_other_trends_are_unknow
     assert "More candidates: we do not know what 128 a context would do (3 sizes and 40 groups" in said
 
 
+def unknown(last: float | None = None, *, doubled: Figure | None = None, why: str = "3 sizes; 4 are needed") -> Trend:
+    return Trend(800, None if last is None else around(last), doubled, None, None, "" if doubled else why)
+
+
+def contexts_advice(assigned: Trend, random: Trend) -> list[str]:
+    main = replace(made().main, more_contexts_assigned=assigned, more_contexts_random=random)
+    return [line for line in advice(replace(made(), filters=(main,))) if line.startswith("More contexts")]
+
+
+def test_that_more_contexts_are_unknown_is_said_once() -> None:
+    both = "More contexts: we do not know whether fits on 1,600 would tell gold better from the run's distractors"
+    assert contexts_advice(unknown(), unknown()) == [f"{both} or from random candidates (3 sizes; 4 are needed)."]
+    (said,) = contexts_advice(unknown(0.01), unknown(0.02, doubled=around(0.0)))
+    assert said == (
+        f"{both} (3 sizes; 4 are needed) or from random candidates (the power law says +0.0 points (-2.0 to +2.0)). "
+        "The last doubling changed accuracy by +1.0 points (-1.0 to +3.0) on the run's distractors, +2.0 points "
+        "(+0.0 to +4.0) on random candidates."
+    )
+
+
+def test_a_known_trend_stands_beside_an_unknown_one() -> None:
+    known, other = contexts_advice(unknown(), made().main.more_contexts_random)
+    assert "fitted on 1,600, it would tell gold from random candidates better by 5.0 points" in known
+    assert other.endswith("from the run's distractors (3 sizes; 4 are needed).")
+
+
 def hard_left(now: Figure, fresh: float) -> Diagnosis:
     """Present fits are at chance among the hardest; fits on these find gold in `fresh`, and in 0.2 now."""
     main = made().main

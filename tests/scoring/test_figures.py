@@ -11,9 +11,9 @@ from made_scores import choices, classes, paired_classes, pairs, same_gold, stag
 from slow.scoring import consistency, right_by_drawing, sensitivity
 
 from swag_af import scores_of
-from swag_af.auditing.interval import interval, ratio_interval
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import interval, ratio_interval
 from swag_af.scoring.figures import clusters_of
 from swag_af.scoring.outcome import Score
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example
-from swag_af.auditing.interval import interval
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import interval
 
 N_EXAMPLES = 5
 LONGEST_SHOWN = 240

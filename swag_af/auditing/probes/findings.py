@@ -8,13 +8,13 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accuracy
 from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.integrity.recycled import note_on_probes
-from swag_af.auditing.interval import paired_difference
 from swag_af.auditing.outcome import Probe, over_seeds
 from swag_af.auditing.probes.consistency import REFERENCE, consistency_diagnostics, named_shares
 from swag_af.auditing.probes.inputs import INPUTS
 from swag_af.auditing.probes.probe import RANDOM_TOO, model_label
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.interval import paired_difference
 
 CODES = {
     "options": "AF101",

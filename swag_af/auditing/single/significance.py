@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.auditing.interval import variance_over_groups
+from swag_af.data.interval import variance_over_groups
 
 LEVEL = 0.05
 """The share of false findings, among all of a family, that is put up with."""

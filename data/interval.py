@@ -53,7 +53,6 @@ def ratio_interval(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> t
 
 
 def wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share `p` of `effective` contexts, with Student's t at one less than `n_groups`."""
     t = t_quantile(n_groups - 1)
     centre, half = p + t**2 / (2 * effective), t * np.sqrt(p * (1 - p) / effective + (t / (2 * effective)) ** 2)
     scale = 1 + t**2 / effective
