@@ -25,8 +25,11 @@ from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.threads import ALIKE, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
-MORE_EPOCHS = 3
-"""Of a fit that goes on from an earlier one, at most; it stops after the first that is not better than what was."""
+MORE_EPOCHS = 1
+"""Of a fit that goes on from an earlier one, which then keeps the better of what was and what is now."""
+WARM_SHARE = 0.1
+"""Of the learning rate, in a fit that goes on: at the whole rate Adam, begun anew, undoes more than it learns, and in
+nine turns of ten what was stayed better (docs/PERFORMANCE.md)."""
 
 _TRAIN, _STOP = "rows.train", "rows.stop"
 
@@ -81,7 +84,8 @@ class NeuralFilter(FitSettings, ABC):
         self.fit_on(view, None, rng=rng)
 
     def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
-        """As `fit`, or from `state`, for `MORE_EPOCHS` at most; the rows that stop the fit are then those of before."""
+        """As `fit`, or from `state`: `MORE_EPOCHS` at `WARM_SHARE` of the rate, kept where they are better for the
+        rows that stop the fit, which are those of before."""
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
@@ -138,7 +142,7 @@ class NeuralFilter(FitSettings, ABC):
         """Learn from the first of `parts`, stopped by the second."""
         train, stop = parts
         device = next(network.parameters()).device
-        adam = Adam(network, self.learning_rate, self.weight_decay)
+        adam = Adam(network, self.learning_rate * (WARM_SHARE if is_warm else 1), self.weight_decay)
         n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
 
         def run_epoch() -> None:

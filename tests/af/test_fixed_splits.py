@@ -9,11 +9,15 @@ from killed import KilledError, break_after
 
 from swag_af.af.fitting import WARM, fixed_folds
 from swag_af.af.loop import filter_pool
+from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.data.run import Run
+from swag_af.filters import neural
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
+from swag_af.nn.training import Adam
 
 OPTIONS = AFOptions(iterations=13, n_negatives=3, splits="fixed")
 
@@ -161,3 +165,38 @@ def test_going_on_starts_from_what_was_learnt(pool: CandidatePool, make: type) -
         assert min(again.held_out_losses) <= best + 1e-6
         scores.append(again.score(view))
     assert np.array_equal(*scores)
+
+
+@pytest.mark.parametrize("make", [MLPFilter, BagOfWordsFilter])
+def test_going_on_takes_one_gentle_pass(pool: CandidatePool, make: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each training row once, at a share of the rate; a fit from scratch has the whole rate."""
+    rates: list[float] = []
+    monkeypatch.setattr(neural, "Adam", lambda network, rate, decay: rates.append(rate) or Adam(network, rate, decay))
+    view = pool.view(np.arange(len(pool)), np.tile(np.arange(4), (len(pool), 1)))
+    filter = make(max_epochs=4)
+    filter.fit(view, rng=np.random.default_rng(0))
+    filter.fit_on(view, filter.state(), rng=np.random.default_rng(1))
+    assert rates == [filter.learning_rate, filter.learning_rate * neural.WARM_SHARE]
+    assert len(filter.held_out_losses) == 2  # before the pass and after it
+
+
+def test_a_filter_that_goes_on_learns_of_new_candidates() -> None:
+    """Signal that appears after the first fit is found by going on from it, and not by staying as one was."""
+    flat, told = (made_up(signal) for signal in (0.0, 2.0))
+    columns, rng = np.tile(np.arange(4), (len(flat), 1)), np.random.default_rng
+    filter = MLPFilter()
+    filter.fit(flat.view(np.arange(len(flat)), columns), rng=rng(0))
+    view = told.view(np.arange(len(told)), columns)
+    before = accuracy(filter.score(view))
+    filter.fit_on(view, filter.state(), rng=rng(1))
+    assert filter.held_out_losses[1] < filter.held_out_losses[0]
+    assert accuracy(filter.score(view)) > before + 0.2
+
+
+def made_up(signal: float, n: int = 120) -> CandidatePool:
+    """Texts that tell nothing, and features of which the first is so much higher for gold."""
+    dice = np.random.default_rng(5)
+    features = dice.normal(size=(n, 4, 3)).astype(np.float32)
+    features[:, 0, 0] += signal
+    contexts = [Context(f"She sees {i} .", "He", f"waits {i} .", video=f"v{i}") for i in range(n)]
+    return CandidatePool.from_texts(contexts, [["runs .", "falls .", "sings ."]] * n, features=list(features))
