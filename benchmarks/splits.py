@@ -1,7 +1,7 @@
 """What do fixed splits save, and what do they cost in hardness? Exact loops and fixed ones, paired by context.
 
     python benchmarks/splits.py POOL --out runs/fixed                      # all of it; begun again, it goes on
-    python benchmarks/splits.py POOL --out runs/fixed --only fresh fixed   # these loops alone, no audits
+    python benchmarks/splits.py POOL --out runs/fixed --only fresh         # the loops of one kind alone, no audits
     python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
 
 The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of

@@ -28,10 +28,10 @@ from swag_af.nn.training import Adam, batch_size, train_while_better
 MORE_EPOCHS = 1
 """Of a fit that goes on from an earlier one, which then keeps the better of what was and what is now."""
 WARM_SHARE = 0.1
-"""Of the learning rate, in a fit that goes on: at the whole rate Adam, begun anew, undoes more than it learns, and in
-nine turns of ten what was stayed better (docs/PERFORMANCE.md)."""
+"""Of the learning rate, in a fit that goes on: at the whole rate Adam, begun anew, undoes more than it learns, and what
+was stays better in most turns (docs/PERFORMANCE.md)."""
 
-_TRAIN, _STOP = "rows.train", "rows.stop"
+_TRAIN, _STOP, _COLUMNS = "rows.train", "rows.stop", "columns"
 
 
 @dataclass(kw_only=True)
@@ -61,7 +61,8 @@ class NeuralFilter(FitSettings, ABC):
     """The engine; a subclass makes the network."""
 
     _network: Network | None = field(default=None, init=False, repr=False, compare=False)
-    _parts: tuple[np.ndarray, np.ndarray] = field(init=False, repr=False, compare=False)
+    _seen: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Of the last fit: the rows that were learnt from, those that stopped it, and the candidates of each."""
 
     name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
@@ -84,29 +85,34 @@ class NeuralFilter(FitSettings, ABC):
         self.fit_on(view, None, rng=rng)
 
     def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
-        """As `fit`, or from `state`: `MORE_EPOCHS` at `WARM_SHARE` of the rate, kept where they are better for the
-        rows that stop the fit, which are those of before."""
+        """As `fit`, or from `state`: `MORE_EPOCHS` over gold and half of the candidates, new ones first (`newest`), at
+        `WARM_SHARE` of the rate; kept where they are better for the rows that stop the fit, which are those of before.
+        """
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
         if self.max_epochs < 1 or self.batch_contexts < 1:
             raise InputError(f"filter {self.name}: max_epochs and batch_contexts must be 1 or more.")
+        columns, device = view.columns, pick_device(self.device)
+        if state is None:
+            parts = stopping_split(view, self.stopping_share, rng=rng)
+        else:
+            parts = state[_TRAIN], state[_STOP]
+            view = View(view.pool, view.rows, newest(columns, state[_COLUMNS], max(2, n_assigned // 2), rng=rng))
         sequences = self._read(view)
-        device = pick_device(self.device)
-        parts = stopping_split(view, self.stopping_share, rng=rng) if state is None else (state[_TRAIN], state[_STOP])
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
             if state is not None:
                 network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
-            self._train(network, sequences, n_assigned, parts, rng, is_warm=state is not None)
-        self._network, self._parts = network, parts
+            self._train(network, sequences, view.shape[1], parts, rng, is_warm=state is not None)
+        self._network, self._seen = network, {_TRAIN: parts[0], _STOP: parts[1], _COLUMNS: columns}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Weights by name, and the rows that were learnt from and that stopped the fit."""
+        """Weights by name, the rows that were learnt from and that stopped the fit, and the candidates of each."""
         if self._network is None:
             raise self._unfitted()
         weights = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
-        return weights | {_TRAIN: self._parts[0], _STOP: self._parts[1]}
+        return weights | self._seen
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits of the deciding head."""
@@ -174,6 +180,15 @@ def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tup
 def stopping_size(n: int, share: float) -> int:
     """How many of `n` fitted rows stop the fit: the share, at least 8, at most half."""
     return min(max(8, round(share * n)), n // 2)
+
+
+def newest(columns: np.ndarray, before: np.ndarray, n_kept: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(n, n_kept) of the candidates `columns` (n, A): gold, then those that were not among `before` (n, A), then
+    others; at random among the new and among the others."""
+    is_new = (columns[:, :, None] != before[:, None, :]).all(axis=2)  # (n, A)
+    keys = rng.random(columns.shape) - is_new
+    keys[:, 0] = -np.inf
+    return np.take_along_axis(columns, np.argsort(keys, axis=1)[:, :n_kept], axis=1)
 
 
 def _logits(

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import FeatureFilter
+from hypothesis import given
+from hypothesis import strategies as st
 from killed import KilledError, break_after
 
 from swag_af.af.fitting import WARM, fixed_folds
@@ -17,6 +19,7 @@ from swag_af.data.pool.pool import CandidatePool, View
 from swag_af.data.run import Run
 from swag_af.filters import neural
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
+from swag_af.filters.neural import newest
 from swag_af.nn.training import Adam
 
 OPTIONS = AFOptions(iterations=13, n_negatives=3, splits="fixed")
@@ -153,7 +156,7 @@ def test_fresh_splits_are_not_recorded_so_older_runs_go_on(pool: CandidatePool, 
 def test_going_on_starts_from_what_was_learnt(pool: CandidatePool, make: type) -> None:
     """No worse on the rows that stop the fit than it was, and from the same state the same bits."""
     rows = np.arange(len(pool))
-    view = pool.view(rows, np.tile(np.arange(4), (len(pool), 1)))
+    view = pool.view(rows, np.tile(np.arange(2), (len(pool), 1)))  # so few: it goes on with all
     first = make(max_epochs=4)
     first.fit(view, rng=np.random.default_rng(0))
     best = min(first.held_out_losses)
@@ -178,6 +181,30 @@ def test_going_on_takes_one_gentle_pass(pool: CandidatePool, make: type, monkeyp
     filter.fit_on(view, filter.state(), rng=np.random.default_rng(1))
     assert rates == [filter.learning_rate, filter.learning_rate * neural.WARM_SHARE]
     assert len(filter.held_out_losses) == 2  # before the pass and after it
+
+
+@given(
+    st.integers(2, 12).flatmap(
+        lambda a: st.tuples(
+            st.lists(st.permutations(range(15)).map(lambda order: [0, *(1 + i for i in order[: a - 1])]), min_size=2),
+            st.integers(2, a),
+        )
+    )
+)
+def test_new_candidates_come_first_and_gold_before_all(drawn: tuple[list[list[int]], int]) -> None:
+    """Against the sorted lists that the definition says."""
+    rows, n_kept = drawn
+    columns, before = np.array(rows), np.array(rows[::-1])
+    kept = newest(columns, before, n_kept, rng=np.random.default_rng(0))
+    assert kept.shape == (len(rows), n_kept)
+    for row, was, chosen in zip(columns.tolist(), before.tolist(), kept.tolist(), strict=True):
+        new = [one for one in row if one not in was]
+        assert chosen[0] == row[0] == 0
+        assert len(set(chosen)) == n_kept
+        assert set(chosen) <= set(row)
+        assert [one in new for one in chosen[1:]] == [True] * min(len(new), n_kept - 1) + [False] * max(
+            0, n_kept - 1 - len(new)
+        )
 
 
 def test_a_filter_that_goes_on_learns_of_new_candidates() -> None:
