@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
@@ -97,8 +97,9 @@ class NeuralFilter(FitSettings, ABC):
         if state is None:
             parts = stopping_split(view, self.stopping_share, rng=rng)
         else:
-            parts = state[_TRAIN], state[_STOP]
-            view = View(view.pool, view.rows, newest(columns, state[_COLUMNS], max(2, n_assigned // 2), rng=rng))
+            parts = self._known(state, _TRAIN), self._known(state, _STOP)
+            before = self._known(state, _COLUMNS)
+            view = View(view.pool, view.rows, newest(columns, before, max(2, n_assigned // 2), rng=rng))
         sequences = self._read(view)
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
@@ -106,6 +107,11 @@ class NeuralFilter(FitSettings, ABC):
                 network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
             self._train(network, sequences, view.shape[1], parts, rng, is_warm=state is not None)
         self._network, self._seen = network, {_TRAIN: parts[0], _STOP: parts[1], _COLUMNS: columns}
+
+    def _known(self, state: dict[str, np.ndarray], name: str) -> np.ndarray:
+        if name not in state:
+            raise FormatError(f"filter {self.name}: its state has no {name}: other code made it. Begin another run.")
+        return state[name]
 
     def state(self) -> dict[str, np.ndarray]:
         """Weights by name, the rows that were learnt from and that stopped the fit, and the candidates of each."""

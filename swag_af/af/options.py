@@ -34,8 +34,9 @@ class AFOptions:
     """Hold out whole videos, or single contexts as the paper does."""
     splits: Literal["fresh", "fixed"] = "fresh"
     """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
-    1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
-    time, and other questions (docs/PERFORMANCE.md)."""
+    1 / --test-share of them, held out in turn, each with a filter that is fitted from scratch in its first turn and
+    goes on from there by one short pass in later ones: about a quarter of the time, and other questions
+    (docs/PERFORMANCE.md, Fixed splits)."""
     scan: Literal["lazy", "full"] = "lazy"
     """Score along a random permutation until enough candidates pass, or score all of them; the same draws."""
     until: float | None = None

@@ -183,6 +183,16 @@ def test_going_on_takes_one_gentle_pass(pool: CandidatePool, make: type, monkeyp
     assert len(filter.held_out_losses) == 2  # before the pass and after it
 
 
+def test_a_state_of_other_code_is_refused_in_one_line(pool: CandidatePool) -> None:
+    view = pool.view(np.arange(len(pool)), np.tile(np.arange(4), (len(pool), 1)))
+    filter = BagOfWordsFilter(max_epochs=1)
+    filter.fit(view, rng=np.random.default_rng(0))
+    state = filter.state()
+    del state["columns"]
+    with pytest.raises(FormatError, match="Begin another run"):
+        filter.fit_on(view, state, rng=np.random.default_rng(1))
+
+
 @given(
     st.integers(2, 12).flatmap(
         lambda a: st.tuples(
