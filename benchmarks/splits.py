@@ -20,7 +20,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,8 @@ from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
 from swag_af.filters.registry import make_filter
 
-LOOPS = ("fresh", "fixed")
+Loop = Literal["fresh", "fixed"]
+LOOPS: tuple[Loop, ...] = ("fresh", "fixed")
 
 
 def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
@@ -44,7 +45,7 @@ def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndar
     return [np.flatnonzero(dealt == part) for part in range(n_parts)]
 
 
-def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> Run:
+def filter_part(path: Path, loop: Loop, schedule: str, more: int, seed: int) -> Run:
     """The finished run of a part by a loop; `more` iterations of the last filter for `fixed` alone."""
     phases = [(make_filter(name, device="cpu"), n) for name, n in parse_schedule(schedule)]
     total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
@@ -56,7 +57,7 @@ def filter_part(path: Path, loop: str, schedule: str, more: int, seed: int) -> R
 
     def note(run: Run) -> None:
         now, done = time.process_time(), run.log[-1]
-        losses = [round(loss, 4) for loss in of[done.filter].held_out_losses]
+        losses = [round(loss, 4) for loss in getattr(of[done.filter], "held_out_losses", [])]
         lines.append({"iteration": done.iteration, "cpu_seconds": round(now - last[0], 3), "losses": losses})
         write_jsonl(kept, lines)
         last[0] = now
