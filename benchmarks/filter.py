@@ -4,6 +4,7 @@
     python benchmarks/filter.py --sizes 500 2000 10000 --json
     python benchmarks/filter.py --sizes 500 --candidates 64 256 1024    # how cost grows with K
     python benchmarks/filter.py --sizes 500 --whole-run    # all 140 iterations: the share scored over a run
+    python benchmarks/filter.py --sizes 10000 --splits fixed --json     # an iteration of `--splits fixed` alone
 
 Pools are drawn at random: words by Zipf's law, endings of 5 to 25 tokens, features in which gold stands out as it does
 in captions (the MLP is right in about a third of the rows at the start). A pool is made in one process, written to a
@@ -15,6 +16,11 @@ whole process (all threads) where they say CPU. `scored_share` is over all itera
 with --whole-run, which `iterations_mlp` and `iterations_ensemble` tell. The original's loop takes 15 s of CPU an
 iteration with the MLP and 545 s with the ensemble at N = 500 x 1,024 (measured on the same kind of machine, its code
 made runnable).
+
+With `--splits fixed` a fold's ensemble is fitted from scratch once, at its first turn, and then goes on:
+`cpu_seconds_first_turn_ensemble_fixed`, and a mean over later turns, `cpu_seconds_per_iteration_ensemble_fixed`.
+Between its turns an MLP re-assigns the other folds: one fold's turns then show what takes five folds of ensembles an
+hour, and about as many candidates are new at each turn. `--splits fresh fixed` measures both.
 """
 
 import argparse
@@ -42,6 +48,8 @@ from swag_af.data.vocabulary import Vocabulary, build_vocabulary
 N_TYPES, L, S = 8000, 25, 6
 ORIGINAL_CPU_SECONDS = {"mlp": 15.0, "ensemble": 545.0}
 """An iteration of the original at N = 500 x 1,024."""
+N_LATER_TURNS = 1
+"""Of the fold that is measured with fixed splits, after its first."""
 
 
 def main() -> None:
@@ -50,6 +58,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2000], help="numbers of contexts")
     parser.add_argument("--candidates", type=int, nargs="+", default=[1024], help="candidates a row")
     parser.add_argument("--whole-run", action="store_true", help="100 iterations with the MLP, 40 with the ensemble")
+    parser.add_argument("--splits", nargs="+", choices=["fresh", "fixed"], default=["fresh"], help="which to measure")
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
     parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
@@ -59,28 +68,30 @@ def main() -> None:
         _make_random_pool(Path(folder), int(n), int(k))
         return
     if arguments.measure:
-        print(json.dumps(_measure(Path(arguments.measure), whole=arguments.whole_run)))
+        folder = Path(arguments.measure)
+        made = _measure(folder, whole=arguments.whole_run) if "fresh" in arguments.splits else {}
+        print(json.dumps(made | (_measure_fixed(folder) if "fixed" in arguments.splits else {})))
         return
-    made = []
+    sizes = []
     for n in arguments.sizes:
         for k in arguments.candidates:
-            made.append(_measured(n, k, whole=arguments.whole_run))
+            sizes.append(_measured(n, k, ["--splits", *arguments.splits, *["--whole-run"] * arguments.whole_run]))
             print(f"\n{n:,} contexts x {k:,} candidates")
-            for name, value in made[-1].items():
-                print(f"  {name:36} {value:12,.4g}")
-    if len(made) > 1:
-        _print_growth(made)
+            for name, value in sizes[-1].items():
+                print(f"  {name:40} {value:12,.4g}")
+    if len(sizes) > 1 and "fresh" in arguments.splits:
+        _print_growth(sizes)
     if arguments.json:
-        peaks = {name: max(size[name] for size in made) for name in ("peak_memory_gb", "peak_resident_gb")}
-        print(json.dumps({**made[0], **peaks, "sizes": made}))
+        peaks = {name: max(size[name] for size in sizes) for name in ("peak_memory_gb", "peak_resident_gb")}
+        print(json.dumps({**sizes[0], **peaks, "sizes": sizes}))
 
 
-def _measured(n: int, k: int, *, whole: bool) -> dict[str, float]:
+def _measured(n: int, k: int, flags: list[str]) -> dict[str, float]:
     """Make a pool in one process, filter it in another."""
     with tempfile.TemporaryDirectory() as folder:
         this = [sys.executable, __file__]
         subprocess.run([*this, "--make", folder, str(n), str(k)], check=True)
-        command = [*this, "--measure", folder, *["--whole-run"] * whole]
+        command = [*this, "--measure", folder, *flags]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         measured: dict[str, float] = json.loads(output.splitlines()[-1])
         return measured
@@ -132,6 +143,31 @@ def _measure(folder: Path, *, whole: bool) -> dict[str, float]:
         for name, seconds in ORIGINAL_CPU_SECONDS.items():
             made[f"ratio_to_original_{name}"] = seconds / made[f"cpu_seconds_per_iteration_{name}"]
     return made | memory
+
+
+def _measure_fixed(folder: Path) -> dict[str, float]:
+    """Turns of one fold's ensemble; in those of the other folds an MLP re-assigns."""
+    pool = CandidatePool.open(folder / "pool")
+    turns = [("ensemble", 1), ("mlp", 4)] * N_LATER_TURNS + [("ensemble", 1)]
+    cpu: list[float] = [time.process_time()]
+    with _memory_watched() as memory:
+        run = filter_pool(
+            pool,
+            turns,
+            AFOptions(splits="fixed"),
+            out=folder / "fixed",
+            after_iteration=lambda run: cpu.append(time.process_time()),
+        )
+    first, *later = (i for i, one in enumerate(run.log) if one.filter == "ensemble")
+    seconds = np.diff(cpu)
+    return {
+        "n_contexts": len(pool),
+        "n_candidates": pool.n_candidates,
+        "cpu_seconds_first_turn_ensemble_fixed": float(seconds[first]),
+        "cpu_seconds_per_iteration_ensemble_fixed": float(seconds[later].mean()),
+        "fit_share_ensemble_fixed": float(np.mean([run.timing[i].fit_seconds / run.timing[i].seconds for i in later])),
+        **{f"cpu_seconds_turn{2 + n}_ensemble_fixed": float(seconds[i]) for n, i in enumerate(later)},
+    } | memory
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.view import View
 from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
@@ -25,10 +25,13 @@ from swag_af.nn.device import mixed_precision, pick_device, seeded
 from swag_af.nn.threads import ALIKE, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
-MORE_EPOCHS = 3
-"""Of a fit that goes on from an earlier one, at most; it stops after the first that is not better than what was."""
+MORE_EPOCHS = 1
+"""Of a fit that goes on from an earlier one, which then keeps the better of what was and what is now."""
+WARM_SHARE = 0.1
+"""Of the learning rate, in a fit that goes on: at the whole rate Adam, begun anew, undoes more than it learns, and what
+was stays better in most turns (docs/PERFORMANCE.md)."""
 
-_TRAIN, _STOP = "rows.train", "rows.stop"
+_TRAIN, _STOP, _COLUMNS = "rows.train", "rows.stop", "columns"
 
 
 @dataclass(kw_only=True)
@@ -58,7 +61,8 @@ class NeuralFilter(FitSettings, ABC):
     """The engine; a subclass makes the network."""
 
     _network: Network | None = field(default=None, init=False, repr=False, compare=False)
-    _parts: tuple[np.ndarray, np.ndarray] = field(init=False, repr=False, compare=False)
+    _seen: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Of the last fit: the rows that were learnt from, those that stopped it, and the candidates of each."""
 
     name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
@@ -81,28 +85,40 @@ class NeuralFilter(FitSettings, ABC):
         self.fit_on(view, None, rng=rng)
 
     def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
-        """As `fit`, or from `state`, for `MORE_EPOCHS` at most; the rows that stop the fit are then those of before."""
+        """As `fit`, or from `state`: `MORE_EPOCHS` over gold and half of the candidates, new ones first (`newest`), at
+        `WARM_SHARE` of the rate; kept where they are better for the rows that stop the fit, which are those of before.
+        """
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
         if self.max_epochs < 1 or self.batch_contexts < 1:
             raise InputError(f"filter {self.name}: max_epochs and batch_contexts must be 1 or more.")
+        columns, device = view.columns, pick_device(self.device)
+        if state is None:
+            parts = stopping_split(view, self.stopping_share, rng=rng)
+        else:
+            parts = self._known(state, _TRAIN), self._known(state, _STOP)
+            before = self._known(state, _COLUMNS)
+            view = View(view.pool, view.rows, newest(columns, before, max(2, n_assigned // 2), rng=rng))
         sequences = self._read(view)
-        device = pick_device(self.device)
-        parts = stopping_split(view, self.stopping_share, rng=rng) if state is None else (state[_TRAIN], state[_STOP])
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
             if state is not None:
                 network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
-            self._train(network, sequences, n_assigned, parts, rng, is_warm=state is not None)
-        self._network, self._parts = network, parts
+            self._train(network, sequences, view.shape[1], parts, rng, is_warm=state is not None)
+        self._network, self._seen = network, {_TRAIN: parts[0], _STOP: parts[1], _COLUMNS: columns}
+
+    def _known(self, state: dict[str, np.ndarray], name: str) -> np.ndarray:
+        if name not in state:
+            raise FormatError(f"filter {self.name}: its state has no {name}: other code made it. Begin another run.")
+        return state[name]
 
     def state(self) -> dict[str, np.ndarray]:
-        """Weights by name, and the rows that were learnt from and that stopped the fit."""
+        """Weights by name, the rows that were learnt from and that stopped the fit, and the candidates of each."""
         if self._network is None:
             raise self._unfitted()
         weights = {name: value.cpu().numpy() for name, value in self._network.state_dict().items()}
-        return weights | {_TRAIN: self._parts[0], _STOP: self._parts[1]}
+        return weights | self._seen
 
     def restore(self, view: View, state: dict[str, np.ndarray]) -> None:
         """Be the filter whose `state()` it is, without learning; `view` is any of the pool that it was fitted on."""
@@ -111,7 +127,7 @@ class NeuralFilter(FitSettings, ABC):
             network = self.make_network(view, self._read(view)).to(device)
         network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
         network.eval()
-        self._network, self._parts = network, (state[_TRAIN], state[_STOP])
+        self._network, self._seen = network, {name: self._known(state, name) for name in (_TRAIN, _STOP, _COLUMNS)}
 
     def score(self, view: View) -> np.ndarray:
         """(n, m) float32 logits of the deciding head."""
@@ -147,7 +163,7 @@ class NeuralFilter(FitSettings, ABC):
         """Learn from the first of `parts`, stopped by the second."""
         train, stop = parts
         device = next(network.parameters()).device
-        adam = Adam(network, self.learning_rate, self.weight_decay)
+        adam = Adam(network, self.learning_rate * (WARM_SHARE if is_warm else 1), self.weight_decay)
         n_batches = max(1, round(len(train) / batch_size(len(train), self.batch_contexts)))
 
         def run_epoch() -> None:
@@ -179,6 +195,15 @@ def stopping_split(view: View, share: float, *, rng: np.random.Generator) -> tup
 def stopping_size(n: int, share: float) -> int:
     """How many of `n` fitted rows stop the fit: the share, at least 8, at most half."""
     return min(max(8, round(share * n)), n // 2)
+
+
+def newest(columns: np.ndarray, before: np.ndarray, n_kept: int, *, rng: np.random.Generator) -> np.ndarray:
+    """(n, n_kept) of the candidates `columns` (n, A): gold, then those that were not among `before` (n, A), then
+    others; at random among the new and among the others."""
+    is_new = (columns[:, :, None] != before[:, None, :]).all(axis=2)  # (n, A)
+    keys = rng.random(columns.shape) - is_new
+    keys[:, 0] = -np.inf
+    return np.take_along_axis(columns, np.argsort(keys, axis=1)[:, :n_kept], axis=1)
 
 
 def _logits(

@@ -35,10 +35,10 @@ class AFOptions:
     """Hold out whole videos, or single contexts as the paper does."""
     splits: Literal["fresh", "fixed", "together"] = "fresh"
     """fresh: another share is held out in every iteration, and a filter fitted from scratch. fixed: folds that stay,
-    1 / --test-share of them, held out in turn, each with a filter that learns on from where it was: a part of the
-    time, and other questions (docs/PERFORMANCE.md). together: as fixed, and the filters of all folds are fitted on the
-    assignment as it was before the first of them was held out, so that --workers fit them side by side: again other
-    questions."""
+    1 / --test-share of them, held out in turn, each with a filter that is fitted from scratch in its first turn and
+    goes on from there by one short pass in later ones: a part of the time, and other questions (docs/PERFORMANCE.md,
+    Fixed splits). together: as fixed, and the filters of all folds are fitted on the assignment as it was before the
+    first of them was held out, so that --workers fit them side by side: again other questions."""
     most_fitted: int | None = None
     """Contexts that a fit learns from, at most, drawn anew in each iteration from those that are not held out. Not
     given: all of them, which at a million contexts takes hours an iteration (docs/SCALE.md)."""

@@ -5,16 +5,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import FeatureFilter
+from hypothesis import given
+from hypothesis import strategies as st
 from killed import KilledError, break_after
 
 from swag_af.af.fitting import WARM, fixed_folds
 from swag_af.af.loop import filter_pool
+from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
+from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
+from swag_af.filters import neural
 from swag_af.filters.members import BagOfWordsFilter, MLPFilter
+from swag_af.filters.neural import newest
+from swag_af.nn.training import Adam
 
 OPTIONS = AFOptions(iterations=13, n_negatives=3, splits="fixed")
 
@@ -150,7 +157,7 @@ def test_fresh_splits_are_not_recorded_so_older_runs_go_on(pool: CandidatePool, 
 def test_going_on_starts_from_what_was_learnt(pool: CandidatePool, make: type) -> None:
     """No worse on the rows that stop the fit than it was, and from the same state the same bits."""
     rows = np.arange(len(pool))
-    view = pool.view(rows, np.tile(np.arange(4), (len(pool), 1)))
+    view = pool.view(rows, np.tile(np.arange(2), (len(pool), 1)))  # so few: it goes on with all
     first = make(max_epochs=4)
     first.fit(view, rng=np.random.default_rng(0))
     best = min(first.held_out_losses)
@@ -162,3 +169,72 @@ def test_going_on_starts_from_what_was_learnt(pool: CandidatePool, make: type) -
         assert min(again.held_out_losses) <= best + 1e-6
         scores.append(again.score(view))
     assert np.array_equal(*scores)
+
+
+@pytest.mark.parametrize("make", [MLPFilter, BagOfWordsFilter])
+def test_going_on_takes_one_gentle_pass(pool: CandidatePool, make: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each training row once, at a share of the rate; a fit from scratch has the whole rate."""
+    rates: list[float] = []
+    monkeypatch.setattr(neural, "Adam", lambda network, rate, decay: rates.append(rate) or Adam(network, rate, decay))
+    view = pool.view(np.arange(len(pool)), np.tile(np.arange(4), (len(pool), 1)))
+    filter = make(max_epochs=4)
+    filter.fit(view, rng=np.random.default_rng(0))
+    filter.fit_on(view, filter.state(), rng=np.random.default_rng(1))
+    assert rates == [filter.learning_rate, filter.learning_rate * neural.WARM_SHARE]
+    assert len(filter.held_out_losses) == 2  # before the pass and after it
+
+
+def test_a_state_of_other_code_is_refused_in_one_line(pool: CandidatePool) -> None:
+    view = pool.view(np.arange(len(pool)), np.tile(np.arange(4), (len(pool), 1)))
+    filter = BagOfWordsFilter(max_epochs=1)
+    filter.fit(view, rng=np.random.default_rng(0))
+    state = filter.state()
+    del state["columns"]
+    with pytest.raises(FormatError, match="Begin another run"):
+        filter.fit_on(view, state, rng=np.random.default_rng(1))
+
+
+@given(
+    st.integers(2, 12).flatmap(
+        lambda a: st.tuples(
+            st.lists(st.permutations(range(15)).map(lambda order: [0, *(1 + i for i in order[: a - 1])]), min_size=2),
+            st.integers(2, a),
+        )
+    )
+)
+def test_new_candidates_come_first_and_gold_before_all(drawn: tuple[list[list[int]], int]) -> None:
+    """Against the sorted lists that the definition says."""
+    rows, n_kept = drawn
+    columns, before = np.array(rows), np.array(rows[::-1])
+    kept = newest(columns, before, n_kept, rng=np.random.default_rng(0))
+    assert kept.shape == (len(rows), n_kept)
+    for row, was, chosen in zip(columns.tolist(), before.tolist(), kept.tolist(), strict=True):
+        new = [one for one in row if one not in was]
+        assert chosen[0] == row[0] == 0
+        assert len(set(chosen)) == n_kept
+        assert set(chosen) <= set(row)
+        assert [one in new for one in chosen[1:]] == [True] * min(len(new), n_kept - 1) + [False] * max(
+            0, n_kept - 1 - len(new)
+        )
+
+
+def test_a_filter_that_goes_on_learns_of_new_candidates() -> None:
+    """Signal that appears after the first fit is found by going on from it, and not by staying as one was."""
+    flat, told = (made_up(signal) for signal in (0.0, 2.0))
+    columns, rng = np.tile(np.arange(4), (len(flat), 1)), np.random.default_rng
+    filter = MLPFilter()
+    filter.fit(flat.view(np.arange(len(flat)), columns), rng=rng(0))
+    view = told.view(np.arange(len(told)), columns)
+    before = accuracy(filter.score(view))
+    filter.fit_on(view, filter.state(), rng=rng(1))
+    assert filter.held_out_losses[1] < filter.held_out_losses[0]
+    assert accuracy(filter.score(view)) > before + 0.2
+
+
+def made_up(signal: float, n: int = 120) -> CandidatePool:
+    """Texts that tell nothing, and features of which the first is so much higher for gold."""
+    dice = np.random.default_rng(5)
+    features = dice.normal(size=(n, 4, 3)).astype(np.float32)
+    features[:, 0, 0] += signal
+    contexts = [Context(f"She sees {i} .", "He", f"waits {i} .", video=f"v{i}") for i in range(n)]
+    return CandidatePool.from_texts(contexts, [["runs .", "falls .", "sings ."]] * n, features=list(features))

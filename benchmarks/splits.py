@@ -1,0 +1,189 @@
+"""What do fixed splits save, and what do they cost in hardness? Exact loops and fixed ones, paired by context.
+
+    python benchmarks/splits.py POOL --out runs/fixed                      # all of it; begun again, it goes on
+    python benchmarks/splits.py POOL --out runs/fixed --only fresh         # the loops of one kind alone, no audits
+    python benchmarks/splits.py POOL --out runs/fixed --json               # the table, and one line of JSON
+
+The contexts of POOL are dealt by whole groups into parts of about --contexts; the first --seeds parts are pools of
+their own, each filtered with a seed of its own and from one random start by two loops: `fresh` (the paper's: a fresh
+split and a fresh fit in every iteration) and `fixed` (`--splits fixed`). `fixed` is audited after as many iterations as
+`fresh`, and, with --more, once again after so many more of its last filter (`longer`: choose them so that it takes the
+CPU seconds of `fresh`).
+
+Fresh filters then audit the questions of all parts together, over the same folds of whole groups, so that loops are
+compared context by context. Two intervals stand behind each difference: over contexts, clustered in groups, and over
+the parts' own differences, of which there are as many as seeds (a part has a loop of its own; audits are shared).
+CPU seconds are of the process, by iteration, in `cpu.jsonl` of each loop's folder, with the losses that ended its fit.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.auditing.audit import audit_columns
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.interval import interval, paired_difference, t_quantile
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import progress
+from swag_af.data.run import Run, open_run
+from swag_af.data.splits import deal
+from swag_af.filters.registry import make_filter
+
+Loop = Literal["fresh", "fixed"]
+LOOPS: tuple[Loop, ...] = ("fresh", "fixed")
+
+
+def parts_of(pool: CandidatePool, n_contexts: int, n_parts: int) -> list[np.ndarray]:
+    """The rows of the first `n_parts` parts of about `n_contexts` whole groups."""
+    dealt = deal(pool.groups, max(n_parts, round(len(pool) / n_contexts)), rng=np.random.default_rng((0, *b"parts")))
+    return [np.flatnonzero(dealt == part) for part in range(n_parts)]
+
+
+def filter_part(path: Path, loop: Loop, schedule: str, more: int, seed: int) -> Run:
+    """The finished run of a part by a loop; `more` iterations of the last filter for `fixed` alone."""
+    phases = [(make_filter(name, device="cpu"), n) for name, n in parse_schedule(schedule)]
+    total = sum(n for _, n in phases) + (more if loop == "fixed" else 0)
+    options = AFOptions(iterations=total, splits=loop, seed=seed)
+    out, kept = path / loop, path / loop / "cpu.jsonl"
+    lines = [line for _, line in read_jsonl(kept)] if kept.exists() else []
+    of = {one.name: one for one, _ in phases}
+    last = [time.process_time()]
+
+    def note(run: Run) -> None:
+        now, done = time.process_time(), run.log[-1]
+        losses = [round(loss, 4) for loss in getattr(of[done.filter], "held_out_losses", [])]
+        lines.append({"iteration": done.iteration, "cpu_seconds": round(now - last[0], 3), "losses": losses})
+        write_jsonl(kept, lines)
+        last[0] = now
+
+    return filter_pool(CandidatePool.open(path / "pool"), phases, options, out=out, after_iteration=note)
+
+
+def sets_of(out: Path, parts: list[np.ndarray], n: int) -> dict[str, np.ndarray]:
+    """By name, (rows of all parts, A) the questions before any loop, after `n` iterations of each, and after all."""
+    made: dict[str, list[np.ndarray]] = {}
+    for number in range(len(parts)):
+        fresh, fixed = (open_run(out / f"part{number}" / loop) for loop in LOOPS)
+        made.setdefault("start", []).append(fresh.assignment(0))
+        made.setdefault("fresh", []).append(fresh.assignment(n))
+        made.setdefault("fixed", []).append(fixed.assignment(n))
+        if fixed.n_finished > n:
+            made.setdefault("longer", []).append(fixed.assignment())
+    return {name: np.concatenate(of_parts) for name, of_parts in made.items()}
+
+
+def audit(
+    pool: CandidatePool, out: Path, parts: list[np.ndarray], n: int, options: argparse.Namespace
+) -> dict[str, list[float]]:
+    """Hits (rows of all parts,) of every audit of every set, a mean over the audits' seeds; kept in `audits.json`."""
+    path, rows = out / "audits.json", np.concatenate(parts)
+    kept = read_json(path) if path.exists() else {}
+    groups = np.unique(pool.groups[rows], return_inverse=True)[1]
+    sets = sets_of(out, parts, n)
+    with progress("audit", len(sets) * len(options.filters), "audits") as advance:
+        for name in options.filters:
+            for label, columns in sets.items():
+                cell = f"{name} {label}"
+                if cell not in kept:
+                    found = [
+                        audit_columns(pool, rows, columns, groups, [name], n_folds=options.folds, seed=seed)[0].hits
+                        for seed in range(options.audit_seeds)
+                    ]
+                    kept[cell] = np.mean(found, axis=0).round(4).tolist()
+                    write_json(path, kept)
+                advance(1, note=f"{cell} {np.mean(kept[cell]):.3f}")
+    return kept
+
+
+def compared(hits: dict[str, list[float]], groups: np.ndarray, part: np.ndarray) -> list[dict[str, Any]]:
+    """Every audit of every set: accuracy and interval; less that of `fresh`, over contexts and over parts."""
+    told = []
+    for cell, of_cell in hits.items():
+        name, _, label = cell.rpartition(" ")
+        own, fresh = np.array(of_cell), np.array(hits[f"{name} fresh"])
+        low, high = interval(own, groups)
+        line: dict[str, Any] = {"filter": name, "set": label, "accuracy": own.mean(), "low": low, "high": high}
+        if label != "fresh":
+            paired = paired_difference(fresh, own, groups)
+            line |= {"less_fresh": paired.mean, "less_low": paired.low, "less_high": paired.high}
+            of_parts = np.bincount(part, own - fresh) / np.bincount(part)
+            half = t_quantile(len(of_parts) - 1) * of_parts.std(ddof=1) / len(of_parts) ** 0.5
+            line |= {"parts": of_parts.tolist()}
+            line |= {"parts_low": of_parts.mean() - half, "parts_high": of_parts.mean() + half}
+        told.append(line)
+    return told
+
+
+def seconds_of(out: Path, n_parts: int, schedule: str) -> dict[str, dict[str, float]]:
+    """By loop: CPU seconds a run of the schedule and in all; an iteration of the last phase, first turns and later."""
+    sizes = [n for _, n in parse_schedule(schedule)]
+    first, total = sum(sizes[:-1]) + 1, sum(sizes)
+    made = {}
+    for loop in LOOPS:
+        lines = [line for i in range(n_parts) for _, line in read_jsonl(out / f"part{i}" / loop / "cpu.jsonl")]
+        at = np.array([line["iteration"] for line in lines])
+        cpu = np.array([line["cpu_seconds"] for line in lines])
+        later = at >= first + 5
+        made[loop] = {
+            "run": cpu[at <= total].sum() / n_parts,
+            "all": cpu.sum() / n_parts,
+            "first_turns": cpu[(at >= first) & ~later].mean(),
+            "later_turns": cpu[later].mean(),
+            "losses_later": float(np.mean([len(lines[i]["losses"]) for i in np.flatnonzero(later)])),
+        }
+    return made
+
+
+def main() -> None:
+    """Filter every part by both loops, audit them, tell the differences."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pool", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--contexts", type=int, default=500, help="contexts a part")
+    parser.add_argument("--seeds", type=int, default=5, help="parts, each with a seed of its own")
+    parser.add_argument("--schedule", default="mlp:20,ensemble:15")
+    parser.add_argument("--more", type=int, default=0, help="iterations of `fixed` beyond the schedule")
+    parser.add_argument("--only", nargs="+", choices=LOOPS, help="these loops, and no audits")
+    parser.add_argument("--filters", nargs="+", default=["ngrams", "chars", "fasttext", "mlp", "bow", "ensemble"])
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--audit-seeds", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    pool = CandidatePool.open(options.pool)
+    parts = parts_of(pool, options.contexts, options.seeds)
+    for loop in options.only or LOOPS:
+        for number, rows in enumerate(parts):
+            path = options.out / f"part{number}"
+            if not (path / "pool").exists():
+                pool.save(path / "pool", rows=rows)
+            filter_part(path, loop, options.schedule, options.more, number)
+    if not options.only:
+        tell(pool, parts, options)
+
+
+def tell(pool: CandidatePool, parts: list[np.ndarray], options: argparse.Namespace) -> None:
+    """Audit all sets, print the table, and with --json one line."""
+    n = sum(count for _, count in parse_schedule(options.schedule))
+    hits = audit(pool, options.out, parts, n, options)
+    groups = np.unique(pool.groups[np.concatenate(parts)], return_inverse=True)[1]
+    part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
+    found, seconds = compared(hits, groups, part), seconds_of(options.out, len(parts), options.schedule)
+    for line in found:
+        less = "".join(f"{100 * line[name]:7.1f}" for name in ("less_fresh", "less_low", "less_high") if name in line)
+        over = "".join(f"{100 * line[name]:7.1f}" for name in ("parts_low", "parts_high") if name in line)
+        accuracy = "".join(f"{100 * line[name]:6.1f}" for name in ("accuracy", "low", "high"))
+        print(f"{line['filter']:10} {line['set']:8}{accuracy}   {less}   {over}")
+    for loop, of_loop in seconds.items():
+        print(loop, "  ".join(f"{name} {value:.1f}" for name, value in of_loop.items()))
+    if options.json:
+        print(json.dumps({"n_contexts": len(groups), "n_parts": len(parts), "cpu_seconds": seconds, "audits": found}))
+
+
+if __name__ == "__main__":
+    main()
