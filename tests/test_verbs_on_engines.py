@@ -22,7 +22,7 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.ordered import in_order
+from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
@@ -182,13 +182,14 @@ def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     second = cluster.add_node(num_cpus=1)
     lost: list[Any] = []
 
-    def lose_a_machine(fleet: Any, blocks: Sequence[Any], n: int, *, ahead: int) -> Iterator[Any]:
-        for result in in_order(fleet, blocks, n, ahead=ahead):
+    def lose_a_machine(self: FleetCrew, blocks: Sequence[Any]) -> Iterator[Any]:
+        for result in in_order(self, blocks):
             if not lost:
                 lost.append(cluster.remove_node(second, allow_graceful=False))
             yield result
 
-    monkeypatch.setattr("swag_af.data.engines.on_ray.in_order", lose_a_machine)
+    in_order = FleetCrew.map
+    monkeypatch.setattr(FleetCrew, "map", lose_a_machine)
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
     assert lost
 
