@@ -1,6 +1,6 @@
 """Claims about verbs: the same bytes here, in processes, on a Ray cluster that loses a machine, by Slurm's executor.
 
-Each way is taken by one verb or two, since processes take seconds to start; what verbs do is the same on all of them.
+Each way is taken by one verb, since processes take seconds to start; what verbs do is the same on all of them.
 Matching in two processes stands in `matching/test_runs.py`.
 """
 
@@ -90,12 +90,6 @@ def make_contexts(made: Path, out: Path, where: EngineOptions, workers: int | No
     return out
 
 
-def make_match(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
-    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
-    match(MatchOptions((made / "queries.jsonl",), out, matching=matching, where=where, workers=workers))
-    return out
-
-
 def test_workers_read_what_is_matched_again_and_refuse_what_is_done(made: Path, tmp_path: Path) -> None:
     options = MatchOptions((made / "queries.jsonl",), tmp_path / "out", matching=MatchingOptions(relevance="tfidf"))
     items = read_items(options.data, options.pairs, options.reading)
@@ -169,7 +163,7 @@ def cluster() -> Iterator[Any]:
     made.shutdown()
 
 
-@pytest.mark.parametrize("verb", [make_contexts, make_audits])
+@pytest.mark.parametrize("verb", [make_audits])
 def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
 
