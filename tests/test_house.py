@@ -5,8 +5,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 from types import ModuleType
 
@@ -135,6 +138,37 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """pytest knows a file by its name alone, and refuses the second."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert len(names) == len(set(names))
+
+
+def plain(requirement: str) -> str:
+    """The name of a package, as indexes have it, without version and extras."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement)[0]).lower()
+
+
+def brought_by(packages: Iterable[str]) -> set[str]:
+    """These packages and what they need in turn, as far as they are installed here."""
+    brought, todo = set[str](), list(packages)
+    while todo:
+        name = todo.pop()
+        if name not in brought:
+            brought.add(name)
+            with suppress(PackageNotFoundError):
+                todo += [plain(line) for line in requires(name) or [] if "extra ==" not in line]
+    return brought
+
+
+def test_nothing_is_imported_that_only_developers_have() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra != "dev"]
+    users = brought_by(plain(line) for lines in (project["dependencies"], *extras) for line in lines)
+    packages = packages_distributions()
+    for path in MODULES.values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for top in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"swag_af"}:
+                having = {plain(one) for one in packages.get(top, [])}
+                assert not having or having & users, f"{path} imports {top}, which only `dev` brings"
 
 
 def test_every_folder_is_installed() -> None:

@@ -1,6 +1,6 @@
 """Claims about verbs: the same bytes here, in processes, on a Ray cluster that loses a machine, by Slurm's executor.
 
-Each way is taken by one verb or two, since processes take seconds to start; what verbs do is the same on all of them.
+Each way is taken by one verb, since processes take seconds to start; what verbs do is the same on all of them.
 Matching in two processes stands in `matching/test_runs.py`.
 """
 
@@ -22,7 +22,7 @@ from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.engines.ordered import in_order
+from swag_af.data.engines.ordered import FleetCrew
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.findings import AUDITS
@@ -87,12 +87,6 @@ def make_contexts(made: Path, out: Path, where: EngineOptions, workers: int | No
     sources = (made / "captions.jsonl",)
     contexts(ContextsOptions(sources, out / "c.jsonl", splitter="rules", rules=RULES, where=where, workers=workers))
     assert not (out / ".c.jsonl.splits").exists()
-    return out
-
-
-def make_match(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
-    matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
-    match(MatchOptions((made / "queries.jsonl",), out, matching=matching, where=where, workers=workers))
     return out
 
 
@@ -169,7 +163,7 @@ def cluster() -> Iterator[Any]:
     made.shutdown()
 
 
-@pytest.mark.parametrize("verb", [make_contexts, make_audits])
+@pytest.mark.parametrize("verb", [make_audits])
 def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
 
@@ -182,13 +176,14 @@ def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     second = cluster.add_node(num_cpus=1)
     lost: list[Any] = []
 
-    def lose_a_machine(fleet: Any, blocks: Sequence[Any], n: int, *, ahead: int) -> Iterator[Any]:
-        for result in in_order(fleet, blocks, n, ahead=ahead):
+    def lose_a_machine(self: FleetCrew, blocks: Sequence[Any]) -> Iterator[Any]:
+        for result in in_order(self, blocks):
             if not lost:
                 lost.append(cluster.remove_node(second, allow_graceful=False))
             yield result
 
-    monkeypatch.setattr("swag_af.data.engines.on_ray.in_order", lose_a_machine)
+    in_order = FleetCrew.map
+    monkeypatch.setattr(FleetCrew, "map", lose_a_machine)
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(f"ray[{cluster.address}]"), None)) == local(verb)
     assert lost
 

@@ -47,5 +47,11 @@ ENDED = (
 )
 """What is said where a process did not come back."""
 
+NEVER_READY = (
+    "no process that was started elsewhere got as far as its work. Look at the cluster: is the package installed on "
+    "all its machines, and are they left running?"
+)
+"""What is said where processes are lost one after another before they begin."""
+
 BLOCKS_AHEAD = 4
 """For each process, blocks sent before the result of the first is taken: memory does not grow with their number."""

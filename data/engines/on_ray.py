@@ -69,7 +69,12 @@ class _Actors:
             return self.ray.get(sent)
         except known.RayTaskError as error:
             raise (error.cause if isinstance(error.cause, SwagAfError) else error) from None
-        except (known.RayActorError, known.WorkerCrashedError, known.OutOfMemoryError, known.ObjectLostError):
+        except (known.RayActorError, known.WorkerCrashedError, known.OutOfMemoryError, known.ObjectLostError) as error:
+            if getattr(error, "actor_init_failed", False):  # so would another one
+                raise InputError(
+                    f"--engine ray: a worker cannot begin ({str(error).strip().splitlines()[-1].strip()}). The package "
+                    "must be installed on every machine, and folders be at the same path."
+                ) from None
             raise LostError from None
 
 
@@ -111,7 +116,7 @@ def _connect(ray: Any, address: str) -> None:
 
 def _largest_node(ray: Any) -> int:
     """Cores of the machine that has most of them: an actor that asked for more would wait for ever."""
-    return max(1, *(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]))
+    return max([1, *(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])])
 
 
 def _room(ray: Any, engine: EngineOptions, cores: int, workers: int | None) -> int:

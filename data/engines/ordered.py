@@ -4,12 +4,12 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from swag_af.data.engines.contract import ENDED
+from swag_af.data.engines.contract import ENDED, NEVER_READY
 from swag_af.data.errors import InputError
 
 TRIES = 4
-"""Times that a block is given to a worker who is lost with it, before the run stops."""
-
+"""Times that a block is given to a worker who is lost with it, before the run stops; and of each worker, times that one
+in its place is lost before it was ready, none of the others having been ready in between."""
 
 _STALE = -1
 """In place of the number of a block whose result nobody wants any more."""
@@ -51,6 +51,9 @@ class FleetCrew:
         self._sent: dict[Any, tuple[Any, int | None]] = {}
         """What is waited for: who does it, and the number of the block; None where a new worker is."""
         self._idle: list[Any] = []
+        self._n_never_ready = 0
+        """Workers lost before they were ready, since the last one that was."""
+        self._most_never_ready = TRIES * n_workers
         for _ in range(n_workers):
             self._hire()
 
@@ -78,16 +81,27 @@ class FleetCrew:
         try:
             result = self._fleet.take(finished)
         except LostError:
-            self._hire()
+            self._replace(was_ready=block is not None)
             return None if block == _STALE else block
         except Exception:
+            self._idle.append(worker)  # who refuses a block is there for the next list
             if block != _STALE:
                 raise
-        else:
-            if block is not None and block != _STALE:
-                done[block] = result
+            return None
         self._idle.append(worker)
+        if block is None:
+            self._n_never_ready = 0
+        elif block != _STALE:
+            done[block] = result
         return None
+
+    def _replace(self, *, was_ready: bool) -> None:
+        """Hire another one for a worker who is lost, unless nobody gets as far as a block."""
+        if not was_ready:
+            self._n_never_ready += 1
+            if self._n_never_ready >= self._most_never_ready:
+                raise InputError(NEVER_READY)
+        self._hire()
 
     def _hire(self) -> None:
         worker, ready = self._fleet.hire()

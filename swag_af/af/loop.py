@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # whoever only imports the loop loads little
 
 Phases = Sequence[tuple[str | Filter, int]]
 
+FREE = ("iterations", "until", "window", "scan")
+"""Options that may change when a run goes on: how long, and how candidates are looked for, with the same draws."""
+
 
 def filter_pool(
     pool: CandidatePool,
@@ -142,7 +145,7 @@ def _identity(pool: CandidatePool, phases: list[tuple[str, Filter, int]], option
         *(["splits"] if options.splits == "fresh" else []),
         *([] if "flagged" in pool.tables else ["ignore_guard"]),
     ]
-    free = ("iterations", "until", "window", "scan", *not_recorded)
+    free = (*FREE, *not_recorded)
     firsts = np.cumsum([1, *(n for *_, n in phases)]).tolist()
     return {
         "pool_identity": pool.identity,

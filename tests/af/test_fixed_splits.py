@@ -1,6 +1,8 @@
 """Folds that stay, with a filter each: never fitted on what it scores, resumable to the same bytes, and cheaper."""
 
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from killed import KilledError, break_after
 
 from swag_af.af.fitting import WARM, fixed_folds
-from swag_af.af.loop import filter_pool
+from swag_af.af.loop import FREE, filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
 from swag_af.data.context import Context
@@ -151,6 +153,36 @@ def test_filters_that_cannot_go_on_and_odd_shares_are_refused(pool: CandidatePoo
 def test_fresh_splits_are_not_recorded_so_older_runs_go_on(pool: CandidatePool, tmp_path: Path) -> None:
     filter_pool(pool, "mlp", AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
     assert '"splits"' not in (tmp_path / "run" / "manifest.json").read_text()
+
+
+CHANGED: dict[str, Any] = {
+    "rule": "released",
+    "pick": "hardest",
+    "swaps": "gap",
+    "n_negatives": 4,
+    "n_easy": 1,
+    "test_share": 0.25,
+    "split_by": "context",
+    "splits": "fixed",
+    "most_fitted": 12,
+    "seed": 1,
+    "ignore_guard": True,
+}
+"""Of each option that decides what is made, another value than the default."""
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(AFOptions) if f.name not in FREE])
+def test_an_option_that_changed_is_refused_either_way(pool: CandidatePool, tmp_path: Path, name: str) -> None:
+    if name == "ignore_guard":
+        pool = pool.save(tmp_path / "pool")
+        pool.write_arrays({"flagged": np.zeros((len(pool), pool.n_candidates), bool)})
+        pool = pool.with_table("flagged", {})
+    one = AFOptions(iterations=1, n_negatives=3)
+    other = replace(one, **{name: CHANGED[name]})
+    for number, (first, then) in enumerate([(one, other), (other, one)]):
+        filter_pool(pool, FitsAnew(), first, out=tmp_path / str(number))
+        with pytest.raises(InputError, match=rf"begun with other {name} \(.*, now .*\)\. Repeat the first command"):
+            filter_pool(pool, FitsAnew(), replace(then, iterations=2), out=tmp_path / str(number))
 
 
 @pytest.mark.parametrize("make", [MLPFilter, BagOfWordsFilter])

@@ -103,6 +103,42 @@ def test_a_block_that_ends_every_worker_stops_the_run() -> None:
     assert fleet.sent.count(2) == TRIES
 
 
+class NeverReady(FakeFleet):
+    """Workers who are lost before they have done anything, but for every `one_in`-th."""
+
+    def __init__(self, one_in: int):
+        super().__init__(0, 0.0)
+        self.one_in = one_in
+
+    def take(self, sent: tuple[int, Any]) -> Any:
+        if sent[1] is None and sent[0] % self.one_in:
+            raise LostError
+        return super().take(sent)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_workers_who_never_get_ready_are_not_hired_without_end(n: int) -> None:
+    fleet = NeverReady(1 << 30)
+    with pytest.raises(InputError, match="got as far as its work"):
+        list(in_order(fleet, range(4), n, ahead=8))
+    assert fleet.n_hired == TRIES * n + n - 1
+    assert list(in_order(NeverReady(TRIES), range(4), n, ahead=8)) == [0, 1, 4, 9]
+
+
+def test_who_refuses_a_block_stays_for_the_next_list() -> None:
+    class Refusing(FakeFleet):
+        def take(self, sent: tuple[int, Any]) -> Any:
+            result = super().take(sent)
+            if sent[1] == 13:
+                raise InputError("13: not today.")
+            return result
+
+    crew = FleetCrew(Refusing(0, 0.0), 1, ahead=4)
+    with pytest.raises(InputError, match="13: not today"):
+        list(crew.map([12, 13]))
+    assert list(crew.map([3])) == [9]
+
+
 @dataclass(frozen=True)
 class Squares:
     """A job that takes its time; block 13 is refused."""
@@ -171,6 +207,17 @@ def test_slurm_where_there_is_none_says_so() -> None:
         list(results)
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A job that no other process can open: it is not there to be read."""
+
+    def open(self) -> Callable[[int], int]:
+        return abs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, ("not-on-this-machine",)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("importable")
 def test_ray_loses_a_node_and_no_result() -> None:
@@ -194,5 +241,10 @@ def test_ray_loses_a_node_and_no_result() -> None:
             run_blocks(Squares(), [12, 13], engine=engine) as results,
         ):
             list(results)
+        with (
+            pytest.raises(InputError, match=r"cannot begin \(.*No such file or directory.*\)\. The package"),
+            run_blocks(Elsewhere(), [12, 13], engine=engine) as unmade,
+        ):
+            list(unmade)
     finally:
         cluster.shutdown()
