@@ -124,7 +124,7 @@ def seconds_of(out: Path, n_parts: int, schedule: str) -> dict[str, dict[str, fl
     """By loop: CPU seconds a run of the schedule and in all; an iteration of the last phase, first turns and later."""
     sizes = [n for _, n in parse_schedule(schedule)]
     first, total = sum(sizes[:-1]) + 1, sum(sizes)
-    made = {}
+    made: dict[str, dict[str, float]] = {}
     for loop in LOOPS:
         lines = [line for i in range(n_parts) for _, line in read_jsonl(out / f"part{i}" / loop / "cpu.jsonl")]
         at = np.array([line["iteration"] for line in lines])
