@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from swag_af.af.options import FilterOptions
@@ -159,21 +160,44 @@ def _print_anything() -> None:
 
 
 def _stop_for_bug(arguments: Sequence[str]) -> None:
-    """End with code 70, and a line that names a file with the traceback: whatever came here is a fault of ours."""
+    """End with a line that names a file with the traceback: code 70, or 2 where code of the user's own raised."""
     import tempfile
     import traceback
 
+    error = sys.exception()
     report = f"swag-af {_version()}, Python {sys.version.split()[0]}: {' '.join(arguments)}\n\n{traceback.format_exc()}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="swag-af-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
         ) as file:
             file.write(report)
-        where = f"Please report it with {file.name}, which says where"
+        kept = file.name
     except OSError:
-        where = "Please report it"
-    fault = f"{type(sys.exception()).__name__}: {sys.exception()}"[:200]
-    _stop(f"a bug in swag-af, not a mistake of yours ({fault}). {where}; SWAG_AF_TRACEBACK=1 shows the traceback.", 70)
+        kept = ""
+    fault, shown = f"{type(error).__name__}: {error}"[:200], "SWAG_AF_TRACEBACK=1 shows the traceback."
+    own = _own_code(error.__traceback__ if error else None)
+    if own:
+        _stop(f"{own}: {fault}. {f'The traceback is in {kept}; ' if kept else ''}{shown}", 2)
+    where = f"Please report it with {kept}, which says where" if kept else "Please report it"
+    _stop(f"a bug in swag-af, not a mistake of yours ({fault}). {where}; {shown}", 70)
+
+
+def _own_code(trace: TracebackType | None) -> str | None:
+    """The file and line of the user's own code that raised, a filter's for example; None where it was ours.
+
+    Libraries raise for those who call them: of the frames the innermost counts that is of no library.
+    """
+    import sysconfig
+    import traceback
+
+    libraries = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+    for frame, line in reversed(list(traceback.walk_tb(trace))):
+        module, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
+        if module.partition(".")[0] == "swag_af":
+            return None
+        if not file.startswith((*libraries, "<")):
+            return f"{file}, line {line}, in {frame.f_code.co_name}"
+    return None
 
 
 def _version() -> str:

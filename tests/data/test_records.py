@@ -1,6 +1,7 @@
 """Claims about typed records and the readers of files: each fault is one line that names the file and the field."""
 
 import io
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -161,7 +162,7 @@ def test_a_large_seed_is_a_seed() -> None:
 def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every verb has a bug; the folder for temporary files is `tmp_path`."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(command_line, "_function_of", lambda kind: lambda options: {}["nothing"])
+    monkeypatch.setattr(command_line, "_function_of", lambda kind: None)
     monkeypatch.delenv("SWAG_AF_TRACEBACK", raising=False)
 
 
@@ -175,12 +176,27 @@ def test_a_bug_of_ours_ends_with_70_and_a_file_with_the_traceback(
     assert stopped.value.code == 70
     assert err.count("\n") == 1
     assert str(report) in err
-    assert "KeyError: 'nothing'" in report.read_text()
+    assert "TypeError: 'NoneType' object is not callable" in report.read_text()
+
+
+def test_a_bug_of_the_users_own_code_is_told_with_its_line(
+    broken: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command_line, "_function_of", lambda kind: lambda options: json.loads("[")["nothing"])
+    with pytest.raises(SystemExit) as stopped:
+        command_line.main(["show", "run"])
+    err = capsys.readouterr().err
+    (report,) = tmp_path.glob("swag-af-*.txt")
+    assert stopped.value.code == 2
+    assert err.count("\n") == 1
+    assert f"{__file__}, line" in err
+    assert "JSONDecodeError" in err
+    assert str(report) in err
 
 
 def test_the_traceback_is_shown_when_asked_for(broken: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWAG_AF_TRACEBACK", "1")
-    with pytest.raises(KeyError):
+    with pytest.raises(TypeError):
         command_line.main(["show", "run"])
 
 
