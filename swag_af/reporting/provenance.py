@@ -57,6 +57,8 @@ def command_of(dataclass: type, verb: str, options: Mapping[str, Any]) -> str:
             words.append(shlex.quote(str(value)))
         elif isinstance(value, bool) and value != default:
             words.append(flag if value else flag.replace("--", "--no-", 1))
+        elif isinstance(value, list | tuple):
+            words += [flag, *map(shlex.quote, map(str, value))] if tuple(value) != default else []
         elif value is not None and str(value) != str(default):
             words += [flag, shlex.quote(str(value))]
     return " ".join(words)

@@ -90,7 +90,7 @@ def test_a_run_goes_on_with_the_limit_that_it_began_with(pool, tmp_path):
         return filter_pool(pool, FeatureFilter(), options, out=tmp_path / "run")
 
     limited(10, 1)
-    with pytest.raises(InputError, match=r"most_fitted \(10, now None\)"):
+    with pytest.raises(InputError, match=r"most_fitted \(10, now not given\)"):
         limited(None, 2)
     assert limited(10, 2).n_finished == 2
     manifest = read_json(tmp_path / "run" / "manifest.json")
