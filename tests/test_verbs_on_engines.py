@@ -4,6 +4,7 @@ Each way is taken by one verb, since processes take seconds to start; what verbs
 Matching in two processes stands in `matching/test_runs.py`.
 """
 
+import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -169,6 +170,10 @@ def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("SWAG_AF_CLUSTERS"),
+    reason="with SWAG_AF_CLUSTERS=1: Ray takes a minute",
+)
 @pytest.mark.parametrize("verb", [train])
 def test_a_cluster_that_loses_a_machine_leaves_the_bytes_of_one_process(
     verb: Verb, made: Path, tmp_path: Path, local: Any, cluster: Any, monkeypatch: pytest.MonkeyPatch

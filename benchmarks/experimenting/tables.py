@@ -182,7 +182,26 @@ def _arms(results: Mapping[str, Any]) -> list[str]:
         *markdown_table(rows),
         "",
         *bullets(_arm_lines(results)),
+        "",
+        *_arm_cautions(results),
     ]
+
+
+def _arm_cautions(results: Mapping[str, Any]) -> list[str]:
+    """What the comparisons of arms do not allow."""
+    compared = results["compared"]
+    n = sum(name in found for found in compared.values() for name in NAMES)
+    sizes = [f"`{name}`" for name in ("big", "half", "quarter") if name in compared]
+    lines = [
+        f"Of {n} such intervals about {max(1, round(n / 20))} would exclude zero by luck alone; none is corrected for "
+        "that."
+    ]
+    if sizes:
+        lines.append(
+            f"{', '.join(sizes)}: the filters that read the questions are fitted on as many contexts as the arm has: "
+            "a difference is also one of readers, who learn more from more; what the loop did cannot be told from it."
+        )
+    return [" ".join(lines)]
 
 
 def _arm_lines(results: Mapping[str, Any]) -> list[str]:

@@ -1,6 +1,7 @@
 """Filtering by other processes: the bytes are those of this one, whoever does the work, is lost, or goes on."""
 
 import json
+import os
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -275,6 +276,10 @@ def test_the_verb_records_no_workers(pool_folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("SWAG_AF_CLUSTERS"),
+    reason="with SWAG_AF_CLUSTERS=1: Ray takes a minute",
+)
 def test_ray_loses_a_node_and_no_byte(
     pool_folder: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

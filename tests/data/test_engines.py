@@ -141,12 +141,19 @@ def test_who_refuses_a_block_stays_for_the_next_list() -> None:
 
 @dataclass(frozen=True)
 class Squares:
-    """A job that takes its time; block 13 is refused."""
+    """A job that takes its time, begun by all who are to do it; block 13 is refused."""
 
     seconds: float = 0.0
+    together: int = 1
+    """Processes that must have come before any goes on; they leave their names in the working folder."""
 
     def open(self) -> Callable[[int], tuple[int, int]]:
+        Path(f"{os.getpid()}.here").touch()
+
         def do(block: int) -> tuple[int, int]:
+            until = time.monotonic() + 60
+            while len(list(Path().glob("*.here"))) < self.together and time.monotonic() < until:
+                time.sleep(0.05)
             time.sleep(self.seconds)
             if block == 13:
                 raise InputError("13: not today.")
@@ -229,7 +236,9 @@ def test_ray_loses_a_node_and_no_result() -> None:
         second = cluster.add_node(num_cpus=1)
         engine = EngineOptions(f"ray[{cluster.address}]")
         made = []
-        with run_blocks(Squares(0.1), [i for i in range(41) if i != 13], workers=None, engine=engine) as results:
+        with run_blocks(
+            Squares(0.1, together=2), [i for i in range(41) if i != 13], workers=None, engine=engine
+        ) as results:
             for result in results:
                 made.append(result)
                 if len(made) == 8:
