@@ -16,15 +16,15 @@ from swag_af.data.progress import note
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone(path: Path, *, is_told: bool = True) -> Iterator[None]:
     """In such a block for `path`, a file or folder that need not be there yet, is one process or thread at a time.
 
-    Whoever has to wait says so on standard error, and so does who cannot lock, for want of locks in the file system,
-    and goes on without. Nothing is left beside `path` afterwards.
+    Whoever has to wait says so on standard error, unless what is waited for is short and `is_told` is not set. Who
+    cannot lock, for want of locks in the file system, says so and goes on without. Nothing is left beside `path`.
     """
     place = path.with_name(f".{path.name}.lock")
     place.parent.mkdir(parents=True, exist_ok=True)
-    file = _held(path, place)
+    file = _held(path, place, is_told=is_told)
     try:
         yield
     finally:
@@ -32,12 +32,12 @@ def alone(path: Path) -> Iterator[None]:
         file.close()
 
 
-def _held(path: Path, place: Path) -> BinaryIO:
+def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
     """The lock's file, open and locked."""
     while True:
         file = place.open("ab")
         try:
-            _lock(file, path)
+            _lock(file, path, is_told=is_told)
         except BaseException:
             file.close()
             raise
@@ -46,12 +46,13 @@ def _held(path: Path, place: Path) -> BinaryIO:
         file.close()
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
+def _lock(file: BinaryIO, path: Path, *, is_told: bool) -> None:
     """Lock it; waits until whoever holds it lets it go."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        note(f"{path}: another process is at work on this. Waiting until it is done.")
+        if is_told:
+            note(f"{path}: another process is at work on this. Waiting until it is done.")
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:
         if error.errno not in (ENOSYS, ENOLCK, EOPNOTSUPP):

@@ -72,6 +72,18 @@ class FeatureFilter:
         return view.features.astype(np.float64).sum(axis=2) - self.mean  # (n, m)
 
 
+class FitsAnew(FeatureFilter):
+    """A fake that goes on, and learns nothing new."""
+
+    name = "anew"
+
+    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
+        self.fit(view, rng=rng)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {}
+
+
 def make_contexts_of(n: int, *, n_videos: int) -> list[Context]:
     """`n` contexts of `n_videos` videos in five folds."""
     verbs = ("rides", "paints", "lifts", "washes", "throws")

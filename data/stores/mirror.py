@@ -19,10 +19,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from filelock import FileLock
-
 from swag_af.data.errors import InputError
 from swag_af.data.files import MANIFEST, read_json, write_json
+from swag_af.data.locks import alone
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.stores.remote import Entry, Store
@@ -204,8 +203,7 @@ class Mirror:
     @contextmanager
     def _locked(self) -> Iterator[dict[str, Seen]]:
         """What was seen, for one process of this machine at a time; written down when the block is left."""
-        self._record.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._record.with_suffix(".lock")):
+        with alone(self._record, is_told=False):
             kept = read_json(self._record) if self._record.exists() else {}
             seen = {
                 name: parse_record(one, Seen, f"{self._record}: {name}", "Remove it.") for name, one in kept.items()

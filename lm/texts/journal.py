@@ -114,15 +114,6 @@ def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
         yield Writer(file)
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Waits until no other process is in such a block for `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "joining.lock").open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Every line with its end, and where it begins; the last one only if it is finished."""
     at = 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, InputError
+from swag_af.data.locks import alone
 from swag_af.data.progress import Advance, progress
 from swag_af.data.scale import share
 from swag_af.data.stores.opened import mirror_of
@@ -19,7 +20,7 @@ from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.sieve import UNREADABLE
 from swag_af.lm.registry import GENERATORS
 from swag_af.lm.texts.joining import Texts, join, nothing_left
-from swag_af.lm.texts.journal import Journal, alone, writing
+from swag_af.lm.texts.journal import Journal, writing
 from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import FeatureFilter
+from conftest import FeatureFilter, FitsAnew
 from hypothesis import given
 from hypothesis import strategies as st
 from killed import KilledError, break_after
@@ -74,18 +74,6 @@ def test_folds_are_whole_groups_and_take_turns(pool: CandidatePool) -> None:
     run = filter_pool(pool, FitsAnew(), AFOptions(iterations=5, n_negatives=3, splits="fixed", seed=3))
     for fold, changes in enumerate(run.replacements):
         assert set(folds[changes[:, 0]]) <= {fold}
-
-
-class FitsAnew(FeatureFilter):
-    """A fake that goes on, and learns nothing new."""
-
-    name = "anew"
-
-    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
-        self.fit(view, rng=rng)
-
-    def state(self) -> dict[str, np.ndarray]:
-        return {}
 
 
 PHASES = [("mlp", 6), ("bow", 7)]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import FeatureFilter
+from conftest import FeatureFilter, FitsAnew
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from killed import KilledError, break_after
@@ -37,18 +37,6 @@ from swag_af.nn.threads import threads
 PHASES = [("mlp", 4), ("bow", 6)]
 TOGETHER = AFOptions(iterations=10, n_negatives=3, splits="together")
 TWO = FilterWorkers(2, EngineOptions("processes"))
-
-
-class FitsAnew(FeatureFilter):
-    """A fake that goes on, and learns nothing new."""
-
-    name = "anew"
-
-    def fit_on(self, view: View, state: dict[str, np.ndarray] | None, *, rng: np.random.Generator) -> None:
-        self.fit(view, rng=rng)
-
-    def state(self) -> dict[str, np.ndarray]:
-        return {}
 
 
 def files_of(run: Path) -> dict[str, bytes]:
