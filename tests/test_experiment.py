@@ -18,7 +18,7 @@ from experimenting.findings import Hits, difference, joined
 from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
 from experimenting.reading import HEADER, LETTERS, read_sheet
-from experimenting.results import RESULTS, read_results
+from experimenting.results import RESULTS, as_lines, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
 from experimenting.steps import Setting, commands
 from experimenting.tables import document, part_of, with_part
@@ -66,7 +66,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Pat
 def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     results = read_results(tiny.out / RESULTS)
     assert set(results["curves"]) == {"big", *(run for run, _, _ in tiny.runs())}
-    assert set(results["audits"]["big"]) == {"ngrams", "mlp", "bow", "fresh jump"}
+    assert set(results["audits"]["big"]) == {
+        *("ngrams", "mlp", "bow"),
+        *("fresh jump", "fresh jump, at random", "fresh jump, beyond random"),
+    }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
     assert {one["set"] for one in results["fourway"]} == {"ours"}
     assert len(results["models"]) == TINY.n_folds
@@ -215,6 +218,9 @@ def test_the_document_is_what_its_results_give() -> None:
 def test_the_whole_document_is_written_from_results(tiny: Setting) -> None:
     made = document(read_results(tiny.out / RESULTS), "figures")
     assert (tiny.out / "results.md").read_text(encoding="utf-8") == made
+    kept = shown(read_results(tiny.out / RESULTS))
+    assert document(kept, "figures") == made
+    assert json.loads(as_lines(kept)) == kept
     for title in ("Figure 2 or not?", "One thing changed at a time", "by number of contexts", "beside real ones"):
         assert title in made
     assert str(tiny.out) not in made

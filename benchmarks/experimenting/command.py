@@ -9,13 +9,13 @@ from experimenting.growth import growth_seconds, measure_growth
 from experimenting.pools import make_parts
 from experimenting.reading import read_sheet, write_questions
 from experimenting.released import measure_released
-from experimenting.results import RESULTS, collect, read_results
+from experimenting.results import RESULTS, as_lines, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
 from experimenting.sizes import SIZES
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.files import write_json, write_text
+from swag_af.data.files import write_text
 
 DOCUMENT, KEPT = "RESULTS.md", "experiment"
 """In the folder of the documents: where tables go, and the folder of the record and the pictures."""
@@ -73,8 +73,8 @@ def write_docs(setting: Setting, docs: Path) -> None:
     """The record, the pictures and the tables of the experiment into the documents."""
     if not (setting.out / RESULTS).exists():
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
-    results = read_results(setting.out / RESULTS)
-    write_json(docs / KEPT / RESULTS, results)
+    results = shown(read_results(setting.out / RESULTS))
+    write_text(docs / KEPT / RESULTS, as_lines(results))
     draw(results, docs / KEPT)
     whole = with_part((docs / DOCUMENT).read_text(encoding="utf-8"), document(results, KEPT))
     write_text(docs / DOCUMENT, whole)

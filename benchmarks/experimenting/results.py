@@ -1,14 +1,15 @@
 """All figures of the experiment in one record, `results.json`: what is not measured yet is left out."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from experimenting.curves import curve_of, jump_of, over_parts, slope_of
-from experimenting.findings import difference, finders, found, last_of, of_arm
+from experimenting.findings import Hits, difference, finders, found, last_of, of_arm
 from experimenting.growth import growth_found
 from experimenting.released import released_found
 from experimenting.sizes import BIG, Arm
@@ -126,8 +127,19 @@ def _audits(setting: Setting) -> dict[str, Any]:
     for name, arm in {"big": BIG, "parts": main}.items():
         rows = {filter: _row(setting, arm, filter, when) for filter in finders(setting)}
         made[name] = {filter: row for filter, row in rows.items() if row}
-        if (jump := _fresh_jump(setting, arm)) is not None:
-            made[name]["fresh jump"] = jump
+        made[name] |= _fresh_jumps(setting, arm)
+    return made
+
+
+def _fresh_jumps(setting: Setting, arm: Arm) -> dict[str, Any]:
+    """The jump by fresh filters; the control, the same at random, before any iteration; and the first less the second,
+    paired by context."""
+    gaps = {"fresh jump": setting.size.n_mlp, "fresh jump, at random": 0}
+    found = {name: _gap(setting, arm, at) for name, at in gaps.items()}
+    made: dict[str, Any] = {name: one.difference for name, one in found.items() if one is not None}
+    after, before = found.values()
+    if after is not None and before is not None:
+        made["fresh jump, beyond random"] = difference(before.hits, after.hits)
     return made
 
 
@@ -143,11 +155,21 @@ def _row(setting: Setting, arm: Arm, filter: str, when: dict[str, int]) -> dict[
     return row
 
 
-def _fresh_jump(setting: Setting, arm: Arm, n_parts: int | None = None) -> dict[str, Any] | None:
-    """How much more a fresh filter of the second phase finds than a fresh MLP, when the MLP's iterations are over."""
-    size = setting.size
-    mlp, joint = (of_arm(setting, arm, filter, size.n_mlp, n_parts) for filter in ("mlp", size.joint))
-    return None if mlp is None or joint is None else difference(mlp, joint)
+@dataclass(frozen=True)
+class _Gap:
+    """How much more a fresh filter of the second phase finds than a fresh MLP."""
+
+    difference: dict[str, Any]
+    hits: Hits
+    """Context by context, -1 to 1."""
+
+
+def _gap(setting: Setting, arm: Arm, iteration: int, n_parts: int | None = None) -> _Gap | None:
+    """The gap in the assignments after an iteration; None where that was not asked."""
+    mlp, joint = (of_arm(setting, arm, filter, iteration, n_parts) for filter in ("mlp", setting.size.joint))
+    if mlp is None or joint is None:
+        return None
+    return _Gap(difference(mlp, joint), Hits(mlp.ids, mlp.groups, joint.values - mlp.values))
 
 
 def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
@@ -163,12 +185,35 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
         if mine is not None and its is not None:
             made[filter] = {"mine": mine.figure(), "its": its.figure(), "difference": difference(its, mine)}
     for which, one in (("mine", arm), ("its", other)):
-        if (jump := _fresh_jump(setting, one, n_parts)) is not None:
-            made[f"fresh jump, {which}"] = jump
+        if (jump := _gap(setting, one, size.n_mlp, n_parts)) is not None:
+            made[f"fresh jump, {which}"] = jump.difference
         at_start = of_arm(setting, one, "mlp", 0, n_parts)
         if at_start is not None:
             made[f"mlp at random, {which}"] = at_start.figure()
     return made
+
+
+def shown(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a record that its tables and pictures are made of."""
+    main = {name: one for name, one in results["curves"].items() if name == "big" or name.startswith("runs/main-")}
+    return dict(results) | {
+        "arms": {name: {"about": arm["about"]} for name, arm in results["arms"].items()},
+        "commands": {step: listed[:1] for step, listed in results["commands"].items()},
+        "curves": {name: {"means": curve["means"]} for name, curve in main.items()},
+        "ensemble": {name: one for name, one in results["ensemble"].items() if name in ("big", "main")},
+    }
+
+
+def as_lines(results: Mapping[str, Any]) -> str:
+    """A record as JSON, an entry of each part a line."""
+    parts = []
+    for name, part in results.items():
+        if isinstance(part, dict):
+            entries, ends = [f"{json.dumps(key)}: {json.dumps(one)}" for key, one in part.items()], "{}"
+        else:
+            entries, ends = [json.dumps(one) for one in part or ()], "[]"
+        parts.append(f"{json.dumps(name)}: {ends[0]}\n" + ",\n".join(entries) + f"\n{ends[1]}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _rounded(value: Any) -> Any:

@@ -113,6 +113,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
             told.append(
                 f"{label}, after the MLP's iterations a fresh ensemble finds {_points_of(jump)} points more than a "
                 f"fresh MLP on the same assignment, paired by context: {verdict}."
+                f"{_control(audits)}"
             )
         change = audits.get(results["size"]["joint"], {}).get("own change")
         if change:
@@ -121,6 +122,18 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
                 f"{_which(change, 'a rise', 'a fall', 'no change can be told')}."
             )
     return told
+
+
+def _control(audits: Mapping[str, Any]) -> str:
+    """What of a jump was there before any iteration."""
+    if "fresh jump, beyond random" not in audits:
+        return ""
+    more = audits["fresh jump, beyond random"]
+    told = _which(more, "they opened some of it", "they closed some of it", "that they opened any of it cannot be told")
+    return (
+        f" At the random start it finds {_points_of(audits['fresh jump, at random'])} points more already; the MLP's "
+        f"iterations added {_points_of(more)}: {told}."
+    )
 
 
 def _which(figure: Mapping[str, Any], above: str, below: str, neither: str) -> str:
@@ -141,7 +154,7 @@ def _seeds(results: Mapping[str, Any]) -> list[str]:
 
 
 def _audits(results: Mapping[str, Any], name: str, title: str) -> list[str]:
-    audits = {f: row for f, row in results["audits"].get(name, {}).items() if f != "fresh jump"}
+    audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}
     if not audits:
         return []
     when = ("random", "after the MLP", "at the end")
