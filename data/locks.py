@@ -7,7 +7,7 @@ A lock is that of the operating system (`flock`), which file systems shared by m
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +23,6 @@ def alone(path: Path, *, is_told: bool = True) -> Iterator[None]:
     cannot lock, for want of locks in the file system, says so and goes on without. Nothing is left beside `path`.
     """
     place = path.with_name(f".{path.name}.lock")
-    place.parent.mkdir(parents=True, exist_ok=True)
     file = _held(path, place, is_told=is_told)
     try:
         yield
@@ -35,7 +34,12 @@ def alone(path: Path, *, is_told: bool = True) -> Iterator[None]:
 def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
     """The lock's file, open and locked."""
     while True:
-        file = place.open("ab")
+        try:
+            with suppress(FileExistsError):  # also where it went while it was looked at
+                place.parent.mkdir(parents=True, exist_ok=True)
+            file = place.open("ab")
+        except FileNotFoundError:  # its folder went in between, with the work that is done
+            continue
         try:
             _lock(file, path, is_told=is_told)
         except BaseException:

@@ -74,7 +74,7 @@ def _detokenize_simple(text: str) -> str:
 
 
 def _detokenize_any(tokens: Sequence[str]) -> str:
-    text = " ".join(_hug_single_quotes(tokens))
+    text = normalise_blanks(" ".join(_hug_single_quotes(tokens)))
     text = _GLUED.sub(r"\1", text)
     text = _CLOSING.sub(r"\1", text)
     text = _TYPESET_APOSTROPHE.sub("’", text)

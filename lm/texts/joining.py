@@ -76,6 +76,13 @@ def join(job: Job, journal: Journal) -> None:
     finish_pool(out, known.vocabulary, entries, _notes(job, counts) | found)
 
 
+def check(job: Job, journal: Journal) -> None:
+    """Read every answer that is there already, before more are asked for; InputError for a damaged one."""
+    for kept in journal.answers(range(len(job.contexts))):
+        if kept is not None:
+            _check(job, kept)
+
+
 def nothing_left(job: Job, drops: dict[str, int]) -> ExhaustedError:
     """The error of a pool without a row."""
     why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
@@ -107,11 +114,8 @@ def _rows(job: Job, journal: Journal, maker: RowMaker, counts: _Counts) -> Itera
 
 
 def _made(maker: RowMaker, job: Job, kept: Kept) -> Row | str:
-    """The row of an answer, or why there is none; InputError for an answer that nobody gave."""
-    answer = Generated(kept.row, kept.endings, kept.reason)
-    if fault := answer_fault(answer, len(job.contexts), job.options.n_negatives):
-        where, advice = job.options.out / JOURNAL, "Remove the line of that context, and run the same command again."
-        raise InputError(f"{where}: damaged ({fault}). {advice}")
+    """The row of an answer, or why there is none."""
+    _check(job, kept)
     if kept.reason:
         return kept.reason
     context = job.contexts[kept.row]
@@ -121,6 +125,14 @@ def _made(maker: RowMaker, job: Job, kept: Kept) -> Row | str:
         return DRAWN_OUT
     except RowError as fault:
         raise InputError(f"{job.options.contexts}: context {context.id or kept.row} {fault}. Mend it.") from None
+
+
+def _check(job: Job, kept: Kept) -> None:
+    """InputError for an answer that nobody gave."""
+    answer = Generated(kept.row, kept.endings, kept.reason)
+    if fault := answer_fault(answer, len(job.contexts), job.options.n_negatives):
+        where, advice = job.options.out / JOURNAL, "Remove the line of that context, and run the same command again."
+        raise InputError(f"{where}: damaged ({fault}). {advice}")
 
 
 def _notes(job: Job, counts: _Counts) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from swag_af.lm.contract import Generated, answer_fault
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.sieve import UNREADABLE
 from swag_af.lm.registry import GENERATORS
-from swag_af.lm.texts.joining import Texts, join, nothing_left
+from swag_af.lm.texts.joining import Texts, check, join, nothing_left
 from swag_af.lm.texts.journal import Journal, writing
 from swag_af.lm.texts.plan import JOURNAL, Job, begin, prepare
 
@@ -43,6 +43,7 @@ def make_texts(options: GenerateOptions) -> tuple[int, int]:
         Journal(folder).remove()
         return n, n
     rows = [row for row in share(range(n), options.part) if row not in job.unfit]
+    check(job, Journal(folder))
     with writing(folder, options.part) as writer:
         journal = Journal(folder)
         todo = [row for row in rows if row not in journal]
@@ -57,16 +58,17 @@ def make_texts(options: GenerateOptions) -> tuple[int, int]:
 def _joined(job: Job) -> int:
     """How many contexts are answered, by all runs; the pool is made where all are."""
     folder = job.options.out / JOURNAL
-    with alone(folder):
+    n = len(job.contexts)
+    with alone(folder / "joining"):
         journal = Journal(folder)
-        if begin(job):  # another run was faster
-            journal.remove()
-            return len(job.contexts)
-        n = sum(row in job.unfit or row in journal for row in range(len(job.contexts)))
-        if n == len(job.contexts):
-            join(job, journal)
-            journal.remove()
-        return n
+        is_made = begin(job)  # another run was faster
+        if not is_made:
+            n = sum(row in job.unfit or row in journal for row in range(n))
+            if n == len(job.contexts):
+                join(job, journal)
+    if n == len(job.contexts):
+        journal.remove()
+    return n
 
 
 def _answers(job: Job, todo: Sequence[int]) -> Iterator[Generated]:

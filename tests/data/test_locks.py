@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -29,6 +30,25 @@ def test_threads_take_turns_and_nothing_is_left(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert seen == [1] * 80
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_may_go_with_the_work_that_is_done_in_it(tmp_path: Path) -> None:
+    folder, done = tmp_path / "journal", []
+
+    def work() -> None:
+        for _ in range(50):
+            with alone(folder / "joining"):
+                done.append(1)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 200
+    shutil.rmtree(folder, ignore_errors=True)
     assert not list(tmp_path.iterdir())
 
 

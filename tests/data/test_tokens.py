@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from shared_data import shared
@@ -169,5 +169,6 @@ TOKENS = st.lists(
 
 @settings(max_examples=300, deadline=None)
 @given(TOKENS)
+@example(["got", "", "ta"])
 def test_texts_without_quotes_and_signs_are_joined_as_any_other(words: list[str]) -> None:
     assert detokenize(words) == tokens._detokenize_any(words)

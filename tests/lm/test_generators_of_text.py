@@ -232,10 +232,12 @@ def test_an_answer_that_nobody_gave_is_told(path: Path, tmp_path: Path) -> None:
     options = options_for(path, tmp_path / "pool", shard="1/2")
     make_shards(options)
     file = next((options.out / "journal").glob("*.jsonl"))
-    lines = file.read_text().splitlines()
+    lines, asked = file.read_text().splitlines(), len(ASKED)
     file.write_text("\n".join(['{"row": 0}', *(line for line in lines if '"row": 0,' not in line), '{"row": 99}', ""]))
     with pytest.raises(InputError, match=r"journal: damaged \(context 0 has endings and a reason for none, or neither"):
         generate(replace(options, shard=None))
+    assert len(ASKED) == asked, "told before more is asked for"
+    assert {entry.name for entry in options.out.iterdir()} == {"journal", "manifest.json"}
 
 
 OTHERS: dict[str, tuple[dict[str, Any], str]] = {
