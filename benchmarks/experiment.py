@@ -4,6 +4,7 @@
     python benchmarks/experiment.py --size paper --out runs/scale --encoder MINILM
     python benchmarks/experiment.py --size paper --out runs/scale --dry-run
     python benchmarks/experiment.py --size paper --out runs/scale --steps generate parts
+    python benchmarks/experiment.py --size paper --out runs/scale --steps filter audit --shard 1/2   # and 2/2 beside it
 
 Every step is a command of swag-af, or a measurement kept piece by piece; typed again, all goes on where it was. Logs
 are in OUT/logs, one a step; what ran, with its versions, in OUT/environment.jsonl. The last step writes

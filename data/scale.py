@@ -7,6 +7,7 @@ A cluster that starts its own runs (a job array, several machines on one file sy
 `part`, and the run that finds all parts done joins them.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,14 @@ Part = tuple[int, int]
 """`(i, n)`: this run is number `i`, counted from 0, of `n` that share the work."""
 
 Item = TypeVar("Item")
+
+
+def parse_part(text: str) -> Part | None:
+    """`2/8`, the second of eight, as (1, 8); None for what is not written so."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        return None
+    return int(found[1]) - 1, int(found[2])
 
 
 def share(items: Sequence[Item], part: Part | None) -> Sequence[Item]:

@@ -1,12 +1,12 @@
 """The options of `train-lm` and `generate`: Python signature, flags, TOML schema and saved record in one."""
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.scale import Part, parse_part
 from swag_af.data.urls import RECORDS_ONLY
 from swag_af.endpoints.options import EndpointOptions
 
@@ -239,12 +239,9 @@ class GenerateOptions:
         check_numbers(self)
 
     @property
-    def part(self) -> tuple[int, int] | None:
+    def part(self) -> Part | None:
         """`--shard 2/8` as (1, 8): the shards 1, 9, 17, ... counted from 0."""
-        found = re.fullmatch(r"(\d+)/(\d+)", self.shard or "")
-        if found is None or not 1 <= int(found[1]) <= int(found[2]):
-            return None
-        return int(found[1]) - 1, int(found[2])
+        return parse_part(self.shard or "")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from experimenting.pools import make_variant
 from experimenting.reading import HEADER, LETTERS, read_sheet
 from experimenting.results import RESULTS, as_lines, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
-from experimenting.steps import Setting, commands
+from experimenting.steps import PER_RUN, Setting, commands, shares
 from experimenting.tables import document, part_of, with_part
 from hypothesis import given
 from hypothesis import strategies as st
@@ -170,6 +170,33 @@ def sheet_of(setting: Setting, path: Path, **changes: str) -> Path:
         lines.append(",".join(row[name] for name in HEADER))
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return path
+
+
+@given(st.integers(1, 40))
+def test_shares_hold_every_run_once_and_take_about_as_long(n: int) -> None:
+    setting = Setting(PAPER, Path("out"), Path("data"), Path("encoder"))
+    found = shares(setting, n)
+    by_name = commands(setting)
+    of_runs = [one for step in PER_RUN for one in by_name[step]]
+    assert sorted(run for share in found for run in share) == sorted({"big", *(run for run, _, _ in setting.runs())})
+    takes = [sum(one.seconds for one in of_runs if one.run in share) for share in found]
+    longest = max(sum(one.seconds for one in of_runs if one.run == run) for run in found[takes.index(max(takes))])
+    assert max(takes) - min(takes) <= longest
+
+
+def test_processes_that_share_the_runs_type_every_command_once(tmp_path: Path) -> None:
+    setting = Setting(PAPER, tmp_path, Path("data"), Path("encoder"))
+    typed: list[tuple[str, ...]] = []
+
+    def start(words: Sequence[str], folder: Path, output: TextIO) -> int:
+        typed.append(tuple(words))
+        return 0
+
+    for i in range(3):
+        running.run_steps(setting, PER_RUN, {}, start, part=(i, 3))
+    assert sorted(typed) == sorted(one.words for step in PER_RUN for one in commands(setting)[step])
+    with pytest.raises(InputError, match="--shard: generate, growth cannot be shared"):
+        running.run_steps(setting, ("generate", "filter", "growth"), {}, start, part=(0, 3))
 
 
 def test_a_sheet_is_read_back_against_the_key(tiny: Setting, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import write_text
+from swag_af.data.scale import Part, parse_part
 
 DOCUMENT, KEPT = "RESULTS.md", "experiment"
 """In the folder of the documents: where tables go, and the folder of the record and the pictures."""
@@ -63,7 +64,7 @@ def main() -> None:
             read_sheet(setting, options.read)
             write_results(setting)
         else:
-            run_steps(setting, steps, MEASUREMENTS)
+            run_steps(setting, steps, MEASUREMENTS, part=options.shard)
     except SwagAfError as error:
         print(f"experiment: {error}", file=sys.stderr)
         sys.exit(2)
@@ -80,6 +81,14 @@ def write_docs(setting: Setting, docs: Path) -> None:
     write_text(docs / DOCUMENT, whole)
 
 
+def shard(text: str) -> Part:
+    """The value of --shard."""
+    part = parse_part(text)
+    if part is None:
+        raise argparse.ArgumentTypeError(f"{text}: write I/N, I from 1 to N")
+    return part
+
+
 def parsed() -> argparse.Namespace:
     """The command line, read."""
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
@@ -89,6 +98,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")
     parser.add_argument("--hidden", type=int, help="units of the language models, in place of the size's")
     parser.add_argument("--steps", nargs="+", choices=ORDER, default=list(ORDER), metavar="STEP", help=" ".join(ORDER))
+    parser.add_argument("--shard", type=shard, metavar="I/N", help="filter, audit, encoder: this process's runs of N")
     parser.add_argument("--dry-run", action="store_true", help="print commands and forecasts, and run nothing")
     parser.add_argument("--read", type=Path, metavar="SHEET", help="a reader's sheet, read back into the results")
     parser.add_argument("--write-docs", type=Path, metavar="DOCS", help="put the results into the documents there")

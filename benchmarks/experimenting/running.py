@@ -12,8 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
 
-from experimenting.steps import Command, Setting, commands, total_of
+from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
+from swag_af.data.scale import Part
 
 Work = Callable[[Setting], None]
 Start = Callable[[Sequence[str], Path, TextIO], int]
@@ -22,26 +23,35 @@ PACKAGES = ("swag-af", "torch", "numpy", "scikit-learn", "scipy", "fasttext", "t
 
 
 def run_steps(
-    setting: Setting, wanted: Sequence[str], measurements: Mapping[str, Work], start: Start | None = None
+    setting: Setting,
+    wanted: Sequence[str],
+    measurements: Mapping[str, Work],
+    start: Start | None = None,
+    part: Part | None = None,
 ) -> None:
     """Run the `wanted` steps in their order; raises InputError where a command fails.
 
+    With `part`, of the steps that go run by run, those of its share of the runs only; such steps alone may be shared.
     `start` runs the words of one command in a folder, its output to a file, and returns its exit code; a process of its
     own when not given.
     """
     start = start or in_a_process
+    if part and (others := [name for name in wanted if name not in PER_RUN]):
+        raise InputError(f"--shard: {', '.join(others)} cannot be shared. Give --steps, of {', '.join(PER_RUN)}.")
+    mine = shares(setting, part[1])[part[0]] if part else None
     setting.out.mkdir(parents=True, exist_ok=True)
     (setting.out / "logs").mkdir(exist_ok=True)
     _write_environment(setting, wanted)
     by_name = commands(setting)
     for name in wanted:
-        with _step(setting, name) as log:
+        with _step(setting, name, part) as log:
             if name in measurements:
                 measurements[name](setting)
             if name == "encoder" and not by_name[name]:
                 print("encoder: left out; --encoder PATH names a pretrained one", file=sys.stderr)
             for command in by_name.get(name, ()):
-                _run(setting, name, command, log, start)
+                if mine is None or command.run in mine:
+                    _run(setting, name, command, log, start)
 
 
 def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
@@ -78,10 +88,10 @@ def _run(setting: Setting, name: str, command: Command, log: Path, start: Start)
 
 
 @contextmanager
-def _step(setting: Setting, name: str) -> Iterator[Path]:
-    """The log of a step, and a line on its seconds."""
+def _step(setting: Setting, name: str, part: Part | None) -> Iterator[Path]:
+    """The log of a step, of each process its own, and a line on its seconds."""
     started = time.perf_counter()
-    yield setting.out / "logs" / f"{name}.log"
+    yield setting.out / "logs" / (f"{name}.{part[0] + 1}-of-{part[1]}.log" if part else f"{name}.log")
     print(f"{name}: done, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
 
 

@@ -8,6 +8,7 @@
 Forecasts rest on the measurements in docs/PERFORMANCE.md, one thread of the machine named there.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,6 +53,8 @@ class Command:
     """CPU seconds, forecast."""
     made: str = ""
     """Where this exists the command is done: for verbs that would refuse, not go on."""
+    run: str = ""
+    """The run that it makes or measures."""
 
 
 def commands(setting: Setting) -> dict[str, list[Command]]:
@@ -65,6 +68,24 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
         "encoder": list(_encoder_audits(setting)),
         "release": [_release(setting)],
     }
+
+
+PER_RUN = ("filter", "audit", "encoder")
+"""Steps whose commands are of single runs, so that several processes can share them by runs."""
+
+
+def shares(setting: Setting, n: int) -> list[set[str]]:
+    """The runs of each of `n` processes, about as long by the forecasts: the longest first, each to the least busy."""
+    by_name = commands(setting)
+    seconds = defaultdict[str, float](float)
+    for command in (command for step in PER_RUN for command in by_name[step]):
+        seconds[command.run] += command.seconds
+    runs, busy = [set[str]() for _ in range(n)], [0.0] * n
+    for run, takes in sorted(seconds.items(), key=lambda one: -one[1]):
+        least = busy.index(min(busy))
+        runs[least].add(run)
+        busy[least] += takes
+    return runs
 
 
 def _contexts(setting: Setting) -> Command:
@@ -111,7 +132,8 @@ def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Com
     words = ("filter", pool, "--out", out, "--schedule", size.schedule(arm), "--audit", "none", "--seed", str(seed))
     phases = parse_schedule(size.schedule(arm))
     share = 0.25 if "fixed" in arm.flags else 1.0  # of a fit from scratch, about
-    return Command((*words, *arm.flags), share * sum(count * seconds_of_fit(name, n) for name, count in phases))
+    seconds = share * sum(count * seconds_of_fit(name, n) for name, count in phases)
+    return Command((*words, *arm.flags), seconds, run=out)
 
 
 def seconds_of_fit(name: str, n: int) -> float:
@@ -144,12 +166,12 @@ def _audits(setting: Setting) -> Iterator[Command]:
         again = ("mlp", setting.size.joint)  # those that take part, by fresh fits
         deep = sum(5 * seconds_of_fit(name, n) for name in again)
         if setting.size.audit_seeds == 1:
-            yield Command((*words, "--filters", ",".join((*setting.size.unseen, *again))), deep + 5 * n / 500)
+            yield Command((*words, "--filters", ",".join((*setting.size.unseen, *again))), deep + 5 * n / 500, run=run)
             continue
         seeds = ("--seeds", str(setting.size.audit_seeds))
         cheap = 5 * setting.size.audit_seeds * n / 500
-        yield Command((*words, "--filters", ",".join(setting.size.unseen), *seeds), cheap)
-        yield Command((*words, "--filters", ",".join(again)), deep)
+        yield Command((*words, "--filters", ",".join(setting.size.unseen), *seeds), cheap, run=run)
+        yield Command((*words, "--filters", ",".join(again)), deep, run=run)
 
 
 def encoder_name(setting: Setting) -> str:
@@ -164,7 +186,7 @@ def _encoder_audits(setting: Setting) -> Iterator[Command]:
     for run, iteration, n in audited(setting):
         if (run == "big" or "/main-" in run) and iteration != setting.size.n_mlp:
             words = ("audit", run, "--iteration", str(iteration), "--seed", "0", "--filters", encoder_name(setting))
-            yield Command(words, 10 * n / 185)
+            yield Command(words, 10 * n / 185, run=run)
 
 
 def _release(setting: Setting) -> Command:
