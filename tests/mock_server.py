@@ -69,7 +69,7 @@ class MockServer:
         class Handler(_Handler):
             server_of = outer
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = _Server(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
         threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -90,7 +90,12 @@ class MockServer:
         return answer(asked, self.able) if said is None else said
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # of five, those who are not let in try again after a second
+
+
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # the body would wait 40 ms for the head to be acknowledged
     protocol_version = "HTTP/1.1"
     server_of: MockServer
 
