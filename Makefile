@@ -1,5 +1,5 @@
 # Two commands do all the set-up; each may be the first one typed, and each is quick the second time.
-#   make demo    an environment, then every verb on the bundled sample
+#   make demo    an environment, then captions to dataset on the bundled sample
 #   make test    an environment, then formatting, lint, types and all tests
 
 PYTHON ?= python3
