@@ -1,4 +1,4 @@
-"""Claims about README.md and docs/CLI.md: code and example run, commands parse, the help is today's."""
+"""Claims about the documents: code and example run, commands parse, links lead somewhere, the help is today's."""
 
 import json
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLI = (ROOT / "docs" / "CLI.md").read_text(encoding="utf-8")
 DOCUMENTS = [
-    "README.md",
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "CLI.md"),
 ]
 
@@ -44,6 +44,36 @@ def test_every_command_parses(name: str, command: str) -> None:
     words = shlex.split(command, comments=True)[1:]
     verb = next(verb for verb in VERBS if words[: len(verb.split())] == verb.split())
     assert isinstance(parse(words), VERBS[verb][0])
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_verb_and_flag_in_a_sentence_is_there(name: str) -> None:
+    for command in re.findall(r"`swag-af ([a-z][^`]*)`", (ROOT / name).read_text(encoding="utf-8")):
+        verb = next((verb for verb in VERBS if command.split()[: len(verb.split())] == verb.split()), None)
+        assert verb, command
+        assert flags_of(command) <= flags_of(CLI.split(f"\n## swag-af {verb}\n")[1].split("\n## ")[0]), command
+
+
+def flags_of(text: str) -> set[str]:
+    """The long flags that stand in a text."""
+    return set(re.findall(r"(?<!\S)--[a-z][a-z-]*[a-z]", text))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_leads_somewhere(name: str) -> None:
+    for found in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", (ROOT / name).read_text(encoding="utf-8")):
+        path, _, anchor = "".join(found).partition("#")
+        target = (ROOT / name).parent / path if path else ROOT / name
+        if path.startswith("http"):
+            continue
+        assert target.exists(), path
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), f"{path}#{anchor}"
+
+
+def anchors(text: str) -> set[str]:
+    """The names that GitHub gives the headings of a document."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_option_that_the_readme_names_is_in_the_help() -> None:
