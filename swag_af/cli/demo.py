@@ -1,4 +1,4 @@
-"""The verb `demo`: every other verb, small, on the bundled synthetic captions."""
+"""The verb `demo`: from captions to a dataset, on the bundled synthetic captions."""
 
 import sys
 import time

@@ -33,7 +33,7 @@ class ShowOptions:
 
 @dataclass(frozen=True)
 class DemoOptions:
-    """Run every verb on the bundled synthetic captions: contexts, models, pool, filtering, dataset.
+    """Go from captions to a dataset on a bundled synthetic sample: contexts, models, pool, filtering, release.
 
     Takes about three minutes on two cores, and 1.3 GB. Killed and run again, it goes on; run once more, it only
     prints.
