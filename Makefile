@@ -1,25 +1,34 @@
 # Two commands do all the set-up; each may be the first one typed, and each is quick the second time.
 #   make demo    an environment, then every verb on the bundled sample
-#   make test    an environment, then formatting, lint, types and all tests
+#   make test    an environment, then formatting and lint, then types beside all tests
 
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
 INSTALL := UV_FIND_LINKS="$${PIP_FIND_LINKS:-}" UV_COMPILE_BYTECODE=1 $(UV) pip install -q --python $(VENV)/bin/python -c constraints.txt
 
-.PHONY: demo test lint clean
+# Tests start hundreds of processes: each would compile our files anew where the environment says to keep no bytecode.
+export PYTHONDONTWRITEBYTECODE =
+
+.PHONY: demo test lint style types tests clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/swag-af demo --out demo
 
-test: lint
-	$(VENV)/bin/python -m pytest -n auto
+test: style
+	$(MAKE) --no-print-directory -j 2 types tests
 
-lint: $(VENV)/.dev
+lint: style types
+
+style: $(VENV)/.dev
 	$(VENV)/bin/ruff format --check -q .
 	$(VENV)/bin/ruff check -q .
+
+types: $(VENV)/.dev
 	$(VENV)/bin/mypy
-	$(VENV)/bin/mypy benchmarks docs examples
+
+tests: $(VENV)/.dev
+	$(VENV)/bin/python -m pytest -n auto
 
 $(UV):
 	$(PYTHON) -m venv $(VENV)
