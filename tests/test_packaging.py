@@ -22,7 +22,7 @@ import swag_af, swag_af.data, swag_af.verify
 from swag_af.cli import demo
 from swag_af.cli.main import main
 
-demo.N_VIDEOS, demo.N_CONTEXTS, demo.N_NEGATIVES, demo.SCHEDULE = 60, 30, 15, "mlp:3,cnn:1"
+demo.N_VIDEOS, demo.N_CONTEXTS, demo.N_NEGATIVES, demo.SCHEDULE = 60, 30, 15, "mlp:1,cnn:1"
 demo.AUDIT = "chars"
 demo.LM = swag_af.LMOptions(hidden=24, epochs=1, learning_rate=1e-2)
 main(["demo"])

@@ -104,7 +104,8 @@ def small_run(pool_folder: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-SETTINGS = ["--schedule", "hash:4", "--n-negatives", "4"]
+SETTINGS = ["--schedule", "hash:4", "--n-negatives", "4", "--audit", "none"]
+"""Without audits, which tests/auditing/test_audit.py has `filter` make: they take seconds."""
 
 
 # ------------------------------------------------------------------------------- sources and contexts
@@ -313,7 +314,7 @@ def test_a_disk_full_while_a_run_goes_on_keeps_what_was_finished(
 def test_a_disk_full_while_a_dataset_is_replaced_keeps_the_old_one(
     refused: Refused, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ("release", small_run, "--out", tmp_path / "dataset", "--n-distractors", 3)
+    command = ("release", small_run, "--out", tmp_path / "dataset", "--n-distractors", 3, "--audit", "none")
     main(list(map(str, command)))
     monkeypatch.setattr(os, "replace", full)
     assert "No space left" in refused(*command, "--force", "--seed", 1)
@@ -707,7 +708,7 @@ def test_a_run_that_has_just_begun_is_shown(capsys: pytest.CaptureFixture[str], 
 
 
 def test_a_dataset_is_shown(capsys: pytest.CaptureFixture[str], small_run: Path, tmp_path: Path) -> None:
-    main(["release", str(small_run), "--out", str(tmp_path / "dataset")])
+    main(["release", str(small_run), "--out", str(tmp_path / "dataset"), "--audit", "none"])
     out = shown(capsys, tmp_path / "dataset")
     assert "30 questions of 4 endings: train " in out
     assert "no human verdicts" in out

@@ -1,5 +1,7 @@
 """The demo from end to end, small."""
 
+import contextlib
+import io
 import re
 
 import pytest
@@ -9,29 +11,38 @@ from swag_af.cli.main import main
 from swag_af.lm.options import LMOptions
 
 
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(demo_module, "N_VIDEOS", 60)
-    monkeypatch.setattr(demo_module, "LM", LMOptions(hidden=24, epochs=1, learning_rate=1e-2))
-    monkeypatch.setattr(demo_module, "N_CONTEXTS", 30)
-    monkeypatch.setattr(demo_module, "N_NEGATIVES", 15)
-    monkeypatch.setattr(demo_module, "SCHEDULE", "mlp:3,ensemble:1")
+@pytest.fixture(scope="module")
+def small():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_module, "N_VIDEOS", 60)
+        patch.setattr(demo_module, "LM", LMOptions(hidden=24, epochs=1, learning_rate=1e-2))
+        patch.setattr(demo_module, "N_CONTEXTS", 30)
+        patch.setattr(demo_module, "N_NEGATIVES", 15)
+        patch.setattr(demo_module, "SCHEDULE", "mlp:3,ensemble:1")
+        yield
 
 
-def test_demo_ends_in_a_dataset_a_plot_and_three_questions(small, tmp_path, capsys):
-    main(["demo", "--out", str(tmp_path / "demo")])
-    printed = capsys.readouterr().out
+@pytest.fixture(scope="module")
+def made(small, tmp_path_factory):
+    """The folder of a demo, and what it printed."""
+    out, printed = tmp_path_factory.mktemp("demos") / "demo", io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        main(["demo", "--out", str(out)])
+    return out, printed.getvalue()
+
+
+def test_demo_ends_in_a_dataset_a_plot_and_three_questions(made):
+    out, printed = made
     assert "synthetic" in printed.lower()
     assert len(re.findall(r"^  \* [a-d]\) ", printed, re.MULTILINE)) == 3
     for name in ("train.csv", "val.csv", "test.csv", "README.md"):
-        assert (tmp_path / "demo" / "dataset" / name).stat().st_size
+        assert (out / "dataset" / name).stat().st_size
     for suffix in ("png", "svg"):
-        assert (tmp_path / "demo" / "run" / f"curve.{suffix}").stat().st_size
+        assert (out / "run" / f"curve.{suffix}").stat().st_size
 
 
-def test_demo_run_again_changes_nothing(small, tmp_path, capsys):
-    out = tmp_path / "demo"
-    main(["demo", "--out", str(out)])
+def test_demo_run_again_changes_nothing(made):
+    out, _ = made
     kept = (
         "contexts.jsonl",
         "lms/fold-0/weights.safetensors",

@@ -1,11 +1,11 @@
 """The verb prune: the same bytes straight and resumed, in whatever order rows are; kept lines; errors in a line."""
 
+import contextlib
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
+import multiprocessing
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from judged import make_run
 from killed import KilledError, break_after
 
 from swag_af.auditing.comparison import Change, Control, Side
+from swag_af.cli.main import main
 from swag_af.cli.pruning import is_luck, pruned_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import HOST, read_jsonl
@@ -366,22 +367,35 @@ def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("straight")  # so that what it imports is there, for all that are forked
 @pytest.mark.parametrize("by", ["aflite", "probes"])
 def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(by: str, data: Path, tmp_path: Path) -> None:
     """By the command line, as often as it takes; the moments cover a whole run."""
     settings = "--partitions 16 --slice-share 0.05 --threshold 0.3 --audit-models tfidf --draws 2 --points 2 --folds 2"
-    command = [sys.executable, "-m", "swag_af", "prune", str(data), "--by", by, *settings.split(), "--out"]
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ}
+    command = ["prune", str(data), "--by", by, *settings.split(), "--out"]
     begin = time.monotonic()
-    subprocess.run([*command, str(tmp_path / "straight")], check=True, **quiet)
+    silently([*command, str(tmp_path / "straight")])
     took, rng, n_killed = time.monotonic() - begin, np.random.default_rng(0), 0
     while not (tmp_path / "killed" / "prune.json").exists():
-        with subprocess.Popen([*command, str(tmp_path / "killed")], **quiet) as process:
-            try:
-                process.wait(rng.uniform(0.2, 0.7 + n_killed / 10) * took)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                n_killed += 1
+        moment = rng.uniform(0.05, 0.7 + n_killed / 10) * took
+        ended = exit_code([*command, str(tmp_path / "killed")], kill_after=moment)
+        assert ended in (0, -signal.SIGKILL)
+        n_killed += ended != 0
     assert n_killed
-    subprocess.run([*command, str(tmp_path / "killed")], check=True, **quiet)  # removes what it worked with
+    assert exit_code([*command, str(tmp_path / "killed")]) == 0  # removes what it worked with
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "straight")
+
+
+def exit_code(command: list[str], *, kill_after: float | None = None) -> int | None:
+    """That of the command in a process, killed after so many seconds; a fork, since imports take longer than work."""
+    process = multiprocessing.get_context("fork").Process(target=silently, args=(command,))
+    process.start()
+    process.join(kill_after)
+    process.kill()
+    process.join()
+    return process.exitcode
+
+
+def silently(command: list[str]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        main(command)

@@ -137,6 +137,8 @@ def export_and_release(page: "Page", run: Path, address: str, folder: Path) -> N
             str(folder / "verdicts.jsonl"),
             "--formats",
             "none",
+            "--audit",
+            "none",
         ]
     )
     assert (folder / "dataset" / "train.csv").exists()
