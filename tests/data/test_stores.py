@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.data.stores import opened
+from swag_af.data.stores.mirror import SMALL as SMALL_BYTES
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.remote import Store
 from swag_af.data.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
@@ -158,6 +160,24 @@ def test_the_store_wins_over_what_is_left_here(patch: pytest.MonkeyPatch) -> Non
     there.rm_file("/b/x/b")
     opened.refresh(folder)
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"a": "other"}
+
+
+@pytest.mark.parametrize("records_only", [True, False])
+def test_a_mirror_that_was_cleared_takes_nothing_from_the_store(records_only: bool, tmp_path: Path, patch: Any) -> None:
+    """By `rm -r mirrors/*`, which leaves what is hidden."""
+    mirror = Mirror("memory://b/x", tmp_path, records_only=records_only)
+    mirror.pull()
+    for name, size in {"shards/0/tokens.npy": SMALL_BYTES + 1, "shards/0/shard.json": 2}.items():
+        (mirror.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (mirror.path / name).write_bytes(b"x" * size)
+        mirror.changed(mirror.path / name)
+    shutil.rmtree(tmp_path / "memory")
+    again = Mirror("memory://b/x", tmp_path, records_only=records_only)
+    again.pull()
+    write_text(again.path / "shards/1/shard.json", "{}")
+    again.changed(again.path / "shards/1/shard.json")
+    again.finish()
+    assert content("memory://b/x").keys() == {"shards/0/tokens.npy", "shards/0/shard.json", "shards/1/shard.json"}
 
 
 SMALL: dict[str, Any] = {"n_negatives": 3, "min_tokens": 2, "max_tokens": 14, "limit": 4, "shard_rows": 2}
