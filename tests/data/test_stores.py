@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -22,6 +23,7 @@ from stores import BUCKET, content, files, in_fork, move_to, point_at, s3_server
 
 from swag_af.cli.main import main
 from swag_af.data import scale, urls
+from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.files import changed, read_array, read_json, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
@@ -31,6 +33,7 @@ from swag_af.data.stores import opened
 from swag_af.data.stores.mirror import SMALL as SMALL_BYTES
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.remote import Store
+from swag_af.data.stores.travelling import sent
 from swag_af.data.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import generate
@@ -292,6 +295,20 @@ def test_a_run_here_of_a_pool_there_is_found_again(patch: pytest.MonkeyPatch, tm
     assert read_json(tmp_path / "run" / "manifest.json")["pool"] == "memory://b/pool"
     move_to(tmp_path / "second", patch)
     assert len(open_run(tmp_path / "run").pool) == 30
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A job of several cores."""
+
+    cores: int = 3
+
+    def open(self) -> Callable[[int], int]:
+        return abs
+
+
+def test_a_job_asks_for_as_many_cores_when_it_travels() -> None:
+    assert cores_of(sent(Wide())) == cores_of(Wide()) == 3
 
 
 class BadServer(HTTPServer):
