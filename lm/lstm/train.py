@@ -305,7 +305,7 @@ def _fit(
 ) -> dict[str, Any]:
     """Let Lightning train `module` to the task's last epoch; returns the checkpoint of the best one."""
     checkpoints = task.folder / "checkpoints"
-    keeper = ModelCheckpoint(
+    keeper = _Checkpoints(
         checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
     )
     trainer = pl.Trainer(
@@ -412,6 +412,20 @@ def _batch(sequences: Sequences, index: np.ndarray) -> Batch:
 
 def _torch_seed(*parts: int) -> int:
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint32)[0])
+
+
+class _Checkpoints(ModelCheckpoint):
+    """Checkpoints whose folder may have been moved since: Lightning would forget which epoch was the best."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        here, there = str(self.dirpath), str(state_dict["dirpath"])
+
+        def moved(value: Any) -> Any:
+            return here + value.removeprefix(there) if isinstance(value, str) and value.startswith(there) else value
+
+        best = {moved(path): score for path, score in state_dict["best_k_models"].items()}
+        known = {name: moved(value) for name, value in state_dict.items()}
+        super().load_state_dict(known | {"best_k_models": best})
 
 
 class _EpochLines(Callback):
