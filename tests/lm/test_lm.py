@@ -145,6 +145,13 @@ def test_a_folder_of_unfinished_models_that_was_moved_keeps_the_best_epoch(conte
     assert (tmp_path / "moved" / name).read_bytes() == (tmp_path / "straight" / name).read_bytes()
 
 
+def test_training_that_diverges_is_told_in_one_line(contexts_path, tmp_path):
+    wild = replace(TINY, epochs=1, learning_rate=20.0)
+    with pytest.raises(InputError, match=r"fold 0 .*diverged.* lower --learning-rate"):
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=wild))
+    assert not (tmp_path / "lms" / "fold-0" / "manifest.json").exists()
+
+
 def test_training_leaves_the_global_generator_alone(contexts_path, tmp_path):
     torch.manual_seed(7)
     expected = torch.rand(1)
