@@ -90,7 +90,9 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
         executor.update_parameters(**asked | settings)
     except (AssertionError, NameError) as error:
         said = str(error).partition(". Valid arguments")[0]
-        raise InputError(f"--slurm {' '.join(engine.slurm)}: {said}. Say partition=gpu, time=120 (minutes), mem_gb=16.") from None
+        raise InputError(
+            f"--slurm {' '.join(engine.slurm)}: {said}. Say partition=gpu, time=120 (minutes), mem_gb=16."
+        ) from None
     return executor
 
 

@@ -80,7 +80,10 @@ def test_who_waits_says_so_and_goes_on_when_the_other_is_killed(
 
 def test_a_link_to_nothing_is_told_and_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "lms").symlink_to(tmp_path / "gone")
-    with pytest.raises(InputError, match="lms: a link to what is not there"), alone(tmp_path / "lms" / "new" / "fold-0"):
+    with (
+        pytest.raises(InputError, match="lms: a link to what is not there"),
+        alone(tmp_path / "lms" / "new" / "fold-0"),
+    ):
         pass
 
 
