@@ -12,6 +12,7 @@ from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from pathlib import Path
 from typing import BinaryIO
 
+from swag_af.data.errors import InputError
 from swag_af.data.progress import note
 
 
@@ -39,6 +40,7 @@ def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
                 place.parent.mkdir(parents=True, exist_ok=True)
             file = place.open("ab")
         except FileNotFoundError:  # its folder went in between, with the work that is done
+            _check_links(place)
             continue
         try:
             _lock(file, path, is_told=is_told)
@@ -48,6 +50,13 @@ def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
         if _is_there(file, place):
             return file
         file.close()
+
+
+def _check_links(place: Path) -> None:
+    """Raise InputError where a folder above `place` is a link to nothing: no folder can be made there."""
+    dangling = next((one for one in place.parents if one.is_symlink() and not one.exists()), None)
+    if dangling is not None:
+        raise InputError(f"{dangling}: a link to what is not there. Make the folder that it names, or remove the link.")
 
 
 def _lock(file: BinaryIO, path: Path, *, is_told: bool) -> None:

@@ -7,6 +7,7 @@ lost task costs little and the first results come early.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import format_exc
 from typing import Any
 
 from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT, cores_of
@@ -28,13 +29,22 @@ class _Chunk:
     job: Job[Any, Any]
     blocks: Sequence[Any]
 
-    def __call__(self) -> list[Any] | SwagAfError:
-        """The results, or what the user is to be told: submitit would pass on its text alone."""
+    def __call__(self) -> list[Any] | Exception:
+        """The results, or what the user is to be told, or a bug with its traceback.
+
+        Submitit would pass on texts alone, and as of tasks that were lost.
+        """
+        from submitit.core.utils import UncompletedJobError
+
         try:
             do = self.job.open()
             return [do(block) for block in self.blocks]
         except SwagAfError as error:
             return error
+        except UncompletedJobError:  # Slurm takes the task off its node
+            raise
+        except Exception:
+            return RuntimeError(f"in a task of Slurm:\n{format_exc()}")
 
 
 @contextmanager
@@ -55,7 +65,7 @@ def on_slurm(
                 task.cancel()
 
 
-def _called(chunk: _Chunk) -> list[Any] | SwagAfError:
+def _called(chunk: _Chunk) -> list[Any] | Exception:
     return chunk()
 
 
@@ -76,7 +86,13 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     asked = {"cpus_per_task": cores, "name": "swag-af", "timeout_min": 240, "slurm_array_parallelism": workers}
     if engine.gpus_per_task:
         asked["gpus_per_node"] = max(1, round(engine.gpus_per_task))
-    executor.update_parameters(**asked | settings)
+    try:
+        executor.update_parameters(**asked | settings)
+    except (AssertionError, NameError) as error:
+        said = str(error).partition(". Valid arguments")[0]
+        raise InputError(
+            f"--slurm {' '.join(engine.slurm)}: {said}. Say partition=gpu, time=120 (minutes), mem_gb=16."
+        ) from None
     return executor
 
 
@@ -92,6 +108,6 @@ def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk]) -> Itera
                 if not n_left:
                     raise InputError(ENDED) from None
                 tasks[number] = executor.submit(chunk)
-        if isinstance(made, SwagAfError):
+        if isinstance(made, Exception):
             raise made
         yield from made

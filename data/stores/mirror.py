@@ -79,7 +79,8 @@ class Mirror:
                 shutil.rmtree(self.folder, ignore_errors=True)  # made anew: nothing is left of what was here
             for name in [name for name in seen if name not in there and self._is_ours(name)]:
                 (self.folder / name).unlink(missing_ok=True)
-                del seen[name]
+            for name in [name for name in seen if not (self.folder / name).is_file()]:
+                del seen[name]  # a cache that was cleared: what is there is not to be removed for that
             wanted = [name for name, entry in there.items() if not (self.records_only and _is_bulky(name, entry))]
             todo = [name for name in wanted if not self._is_here(name, there[name], seen.get(name))]
             self._fetch({name: there[name] for name in sorted(todo, key=_is_commit)}, seen)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.engines.contract import Job, ResultT
+from swag_af.data.engines.contract import Job, ResultT, cores_of
 from swag_af.data.files import WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.opened import all_open, local, opened
@@ -25,6 +25,8 @@ class Travelling:
     """A job whose paths are addresses on the way; a result comes with the names of what was written."""
 
     packed: bytes
+    cores: int = 1
+    """That each worker is asked for, as of the job that travels."""
 
     def open(self) -> Callable[[Any], tuple[Any, Written]]:
         do = pickle.loads(self.packed).open()
@@ -44,7 +46,7 @@ def sent(job: Job[Any, Any]) -> Travelling:
     """`job` as it travels to workers elsewhere."""
     packed = io.BytesIO()
     _Pickler(packed).dump(job)
-    return Travelling(packed.getvalue())
+    return Travelling(packed.getvalue(), cores_of(job))
 
 
 def arrived(results: Iterable[tuple[ResultT, Written]]) -> Iterator[ResultT]:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -288,6 +288,7 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
+    _check_learned(task, report["held_out_perplexity"])
     report |= {"n_types": n_types}
     if task.start is not None:
         report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
@@ -305,7 +306,7 @@ def _fit(
 ) -> dict[str, Any]:
     """Let Lightning train `module` to the task's last epoch; returns the checkpoint of the best one."""
     checkpoints = task.folder / "checkpoints"
-    keeper = ModelCheckpoint(
+    keeper = _Checkpoints(
         checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
     )
     trainer = pl.Trainer(
@@ -336,6 +337,15 @@ def _perplexities(model: BidirectionalLM, task: _Task, batch_size: int, device: 
         found["fold_perplexity"] = perplexity(model, corpus.fold, batch_size, device)
         counts["n_fold_pairs"] = len(corpus.fold)
     return found | counts
+
+
+def _check_learned(task: _Task, held_out: Mapping[str, float]) -> None:
+    """Raise InputError where even the best epoch has no finite perplexity: such a model samples nothing."""
+    if any(map(math.isinf, held_out.values())):
+        raise InputError(
+            f"{task.folder}: {task.label}: the training diverged, and no epoch has a finite perplexity. Train into "
+            "another --out with a lower --learning-rate."
+        )
 
 
 class Training(pl.LightningModule):
@@ -392,7 +402,12 @@ def perplexity(model: BidirectionalLM, sequences: Sequences, batch_size: int, de
         batch = {name: (inputs.to(device), targets.to(device)) for name, (inputs, targets) in made.items()}
         for name, loss in model.losses(batch)[1].items():
             nats[name] += float(loss) * sum(len(sequences[i]) for i in index)
-    return {name: math.exp(total / n_tokens) if n_tokens else math.nan for name, total in nats.items()}
+    return {name: _exp(total / n_tokens) if n_tokens else math.nan for name, total in nats.items()}
+
+
+def _exp(nats: float) -> float:
+    """The perplexity; infinite where no float holds it, as after steps that were too large."""
+    return math.exp(nats) if nats < math.log(sys.float_info.max) else math.inf
 
 
 def _loader(sequences: Sequences, groups: list[np.ndarray]) -> DataLoader:
@@ -412,6 +427,20 @@ def _batch(sequences: Sequences, index: np.ndarray) -> Batch:
 
 def _torch_seed(*parts: int) -> int:
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint32)[0])
+
+
+class _Checkpoints(ModelCheckpoint):
+    """Checkpoints whose folder may have been moved since: Lightning would forget which epoch was the best."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        here, there = str(self.dirpath), str(state_dict["dirpath"])
+
+        def moved(value: Any) -> Any:
+            return here + value.removeprefix(there) if isinstance(value, str) and value.startswith(there) else value
+
+        best = {moved(path): score for path, score in state_dict["best_k_models"].items()}
+        known = {name: moved(value) for name, value in state_dict.items()}
+        super().load_state_dict(known | {"best_k_models": best})
 
 
 class _EpochLines(Callback):
@@ -437,7 +466,7 @@ class _EpochLines(Callback):
         self.tell(n, self.note)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        values = {name: math.exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
+        values = {name: _exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
         print(
             f"{self.note}: held-out perplexity {values['forward']:.1f} forward, {values['backward']:.1f} backward, "
             f"{time.perf_counter() - self.started:.0f} s, {self.n_tokens / self.seconds:,.0f} tokens/s",

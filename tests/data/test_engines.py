@@ -215,6 +215,38 @@ def test_slurm_where_there_is_none_says_so() -> None:
 
 
 @dataclass(frozen=True)
+class Mistaken:
+    """A job with a bug."""
+
+    def open(self) -> Callable[[int], float]:
+        return lambda block: 1 / block
+
+
+@pytest.mark.usefixtures("importable")
+def test_a_bug_in_a_task_of_slurm_has_its_traceback() -> None:
+    pytest.importorskip("submitit")
+    with (
+        pytest.raises(RuntimeError, match="ZeroDivisionError"),
+        run_blocks(Mistaken(), [0], workers=1, engine=EngineOptions("slurm[local]")) as results,
+    ):
+        list(results)
+
+
+@pytest.mark.usefixtures("importable")
+@pytest.mark.parametrize("setting", ["partitoin=gpu", "time=1:00", "mem_gb=16G"])
+def test_a_setting_that_slurm_does_not_take_is_told(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("submitit")
+    (Path.cwd() / "srun").write_text("#!/bin/sh\n")
+    (Path.cwd() / "srun").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{Path.cwd()}:{os.environ['PATH']}")  # a machine that may submit jobs
+    with (
+        pytest.raises(InputError, match=f"--slurm {setting}: .*{setting.partition('=')[0][:4]}"),
+        run_blocks(Squares(), range(3), workers=1, engine=EngineOptions("slurm", slurm=(setting,))) as results,
+    ):
+        list(results)
+
+
+@dataclass(frozen=True)
 class Elsewhere:
     """A job that no other process can open: it is not there to be read."""
 

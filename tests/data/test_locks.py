@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from swag_af.data.errors import InputError
 from swag_af.data.locks import alone
 
 
@@ -75,6 +76,15 @@ def test_who_waits_says_so_and_goes_on_when_the_other_is_killed(
             assert other.wait() != 0
     assert f"{path}: another process is at work on this. Waiting" in capsys.readouterr().err
     assert not list(path.parent.iterdir())
+
+
+def test_a_link_to_nothing_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "lms").symlink_to(tmp_path / "gone")
+    with (
+        pytest.raises(InputError, match="lms: a link to what is not there"),
+        alone(tmp_path / "lms" / "new" / "fold-0"),
+    ):
+        pass
 
 
 def test_an_error_lets_go(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import itertools
 import json
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,14 +23,17 @@ from stores import BUCKET, content, files, in_fork, move_to, point_at, s3_server
 
 from swag_af.cli.main import main
 from swag_af.data import scale, urls
+from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
 from swag_af.data.files import changed, read_array, read_json, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 from swag_af.data.stores import opened
+from swag_af.data.stores.mirror import SMALL as SMALL_BYTES
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.stores.remote import Store
+from swag_af.data.stores.travelling import sent
 from swag_af.data.urls import as_told, is_url, link, normal_url, place_of, url_of, urls_in
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.verb import generate
@@ -160,6 +165,24 @@ def test_the_store_wins_over_what_is_left_here(patch: pytest.MonkeyPatch) -> Non
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"a": "other"}
 
 
+@pytest.mark.parametrize("records_only", [True, False])
+def test_a_mirror_that_was_cleared_takes_nothing_from_the_store(records_only: bool, tmp_path: Path, patch: Any) -> None:
+    """By `rm -r mirrors/*`, which leaves what is hidden."""
+    mirror = Mirror("memory://b/x", tmp_path, records_only=records_only)
+    mirror.pull()
+    for name, size in {"shards/0/tokens.npy": SMALL_BYTES + 1, "shards/0/shard.json": 2}.items():
+        (mirror.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (mirror.path / name).write_bytes(b"x" * size)
+        mirror.changed(mirror.path / name)
+    shutil.rmtree(tmp_path / "memory")
+    again = Mirror("memory://b/x", tmp_path, records_only=records_only)
+    again.pull()
+    write_text(again.path / "shards/1/shard.json", "{}")
+    again.changed(again.path / "shards/1/shard.json")
+    again.finish()
+    assert content("memory://b/x").keys() == {"shards/0/tokens.npy", "shards/0/shard.json", "shards/1/shard.json"}
+
+
 SMALL: dict[str, Any] = {"n_negatives": 3, "min_tokens": 2, "max_tokens": 14, "limit": 4, "shard_rows": 2}
 SMALL |= {"tagger": "rules", "workers": 1}
 
@@ -272,6 +295,20 @@ def test_a_run_here_of_a_pool_there_is_found_again(patch: pytest.MonkeyPatch, tm
     assert read_json(tmp_path / "run" / "manifest.json")["pool"] == "memory://b/pool"
     move_to(tmp_path / "second", patch)
     assert len(open_run(tmp_path / "run").pool) == 30
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A job of several cores."""
+
+    cores: int = 3
+
+    def open(self) -> Callable[[int], int]:
+        return abs
+
+
+def test_a_job_asks_for_as_many_cores_when_it_travels() -> None:
+    assert cores_of(sent(Wide())) == cores_of(Wide()) == 3
 
 
 class BadServer(HTTPServer):

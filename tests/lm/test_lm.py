@@ -110,22 +110,46 @@ def test_training_lowers_perplexity_and_reports_it(lms):
 
 def test_training_killed_after_an_epoch_resumes_to_the_same_weights(contexts_path, lms, tmp_path, monkeypatch):
     killed = tmp_path / "lms"
-    whole_run = train_module._EpochLines.on_train_epoch_start
-
-    def stop_at_second_epoch(self, trainer, module):
-        if trainer.current_epoch == 1:
-            raise KeyboardInterrupt
-        whole_run(self, trainer, module)
-
-    monkeypatch.setattr(train_module._EpochLines, "on_train_epoch_start", stop_at_second_epoch)
-    with pytest.raises(KeyboardInterrupt):
-        train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
-    monkeypatch.setattr(train_module._EpochLines, "on_train_epoch_start", whole_run)
+    killed_after(1, TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY), monkeypatch)
     assert (killed / "fold-0" / "checkpoints" / "last.ckpt").exists()
     train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
     name = "fold-0/weights.safetensors"
     assert (killed / name).read_bytes() == (lms / name).read_bytes()
     assert not (killed / "fold-0" / "checkpoints").exists()
+
+
+def killed_after(n_epochs, options, monkeypatch):
+    """Training that ends when epoch `n_epochs` + 1 begins."""
+    whole_run = train_module._EpochLines.on_train_epoch_start
+
+    def stop(self, trainer, module):
+        if trainer.current_epoch == n_epochs:
+            raise KeyboardInterrupt
+        whole_run(self, trainer, module)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(train_module._EpochLines, "on_train_epoch_start", stop)
+        train_lm(options)
+
+
+def test_a_folder_of_unfinished_models_that_was_moved_keeps_the_best_epoch(contexts_path, tmp_path, monkeypatch):
+    """Steps that spoil the model: its first epoch is the best."""
+    spoilt = replace(TINY, epochs=2, learning_rate=0.1, recurrent_dropout=0.0, embedding_dropout=0.0)
+    options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=spoilt)
+    (straight,) = train_lm(replace(options, out=tmp_path / "straight")).values()
+    assert straight["best_epoch"] == 1
+    killed_after(1, options, monkeypatch)
+    (tmp_path / "lms").rename(tmp_path / "moved")
+    train_lm(replace(options, out=tmp_path / "moved"))
+    name = "fold-0/weights.safetensors"
+    assert (tmp_path / "moved" / name).read_bytes() == (tmp_path / "straight" / name).read_bytes()
+
+
+def test_training_that_diverges_is_told_in_one_line(contexts_path, tmp_path):
+    wild = replace(TINY, epochs=1, learning_rate=20.0)
+    with pytest.raises(InputError, match=r"fold 0 .*diverged.* lower --learning-rate"):
+        train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=wild))
+    assert not (tmp_path / "lms" / "fold-0" / "manifest.json").exists()
 
 
 def test_training_leaves_the_global_generator_alone(contexts_path, tmp_path):
