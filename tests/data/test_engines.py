@@ -148,7 +148,8 @@ class Squares:
     """Processes that must have come before any goes on; they leave their names in the working folder."""
 
     def open(self) -> Callable[[int], tuple[int, int]]:
-        Path(f"{os.getpid()}.here").touch()
+        if self.together > 1:
+            Path(f"{os.getpid()}.here").touch()
 
         def do(block: int) -> tuple[int, int]:
             until = time.monotonic() + 60
