@@ -144,11 +144,11 @@ class Squares:
     """A job that takes its time, begun by all who are to do it; block 13 is refused."""
 
     seconds: float = 0.0
-    together: int = 1
+    together: int = 0
     """Processes that must have come before any goes on; they leave their names in the working folder."""
 
     def open(self) -> Callable[[int], tuple[int, int]]:
-        if self.together > 1:
+        if self.together:
             Path(f"{os.getpid()}.here").touch()
 
         def do(block: int) -> tuple[int, int]:
