@@ -7,18 +7,21 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import pytest
 from experimenting import command, running
-from experimenting.curves import jump_of, slope_of
-from experimenting.findings import Hits, difference, joined
+from experimenting.curves import jump_of, over_parts, slope_of
+from experimenting.findings import Hits, difference, found, joined
 from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
-from experimenting.reading import HEADER, LETTERS, read_sheet
-from experimenting.results import RESULTS, as_lines, read_results, shown
+from experimenting.predicted import PREDICTED, Prediction, came
+from experimenting.reading import HEADER, LETTERS, one_a_group, read_sheet, write_questions
+from experimenting.released import measure_released, released_found
+from experimenting.results import RESULTS, as_lines, collect, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
 from experimenting.steps import PER_RUN, Setting, commands, shares
 from experimenting.tables import document, part_of, with_part
@@ -205,6 +208,160 @@ def test_a_sheet_is_read_back_against_the_key(tiny: Setting, tmp_path: Path) -> 
     assert found["n"] == TINY.n_read
     assert found["gold best"]["value"] == found["gold likely"]["value"] == 1
     assert found["generated gibberish"]["value"] == found["gold second"]["value"] == 0
+
+
+def test_shares_of_generated_endings_are_of_five_a_context(tiny: Setting, tmp_path: Path) -> None:
+    """As in Table 2 of Zellers et al. 2018, where 53.5 and five times 9.3 are 100."""
+    found = read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv", A="g"))
+    (tiny.out / "reading/found.json").unlink()
+    assert found["generated second"]["value"] == pytest.approx(1 / 5)
+    for rating in ("best", "second", "in the best two", "likely", "unlikely", "gibberish"):
+        gold, generated = (found[f"{kind} {rating}"]["value"] for kind in ("gold", "generated"))
+        made = {"best": 1, "second": 1, "in the best two": 2, "gibberish": 1}.get(rating)
+        assert made is None or gold + 5 * generated == pytest.approx(made)
+    for kind in ("gold", "generated"):
+        assert sum(found[f"{kind} {rating}"]["value"] for rating in ("likely", "unlikely", "gibberish")) == (
+            pytest.approx(1)
+        )
+
+
+@given(seed=st.integers(0, 50), n=st.integers(1, 30), n_groups=st.integers(1, 20))
+def test_a_reader_sees_one_context_of_a_group(seed: int, n: int, n_groups: int) -> None:
+    groups = np.random.default_rng(seed).integers(0, n_groups, 40)
+    rows = one_a_group(groups, n, rng=np.random.default_rng(seed))
+    assert len(rows) == len({groups[row] for row in rows}) == min(n, len(np.unique(groups)))
+
+
+def unfinished(setting: Setting, folder: Path) -> Setting:
+    """The tiny experiment with a big run whose last iteration is not done, nothing released, no sheet."""
+    shutil.copytree(setting.out, folder / "out")
+    manifest = folder / "out/big/manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps(told | {"n_planned": told["n_planned"] + 1}), encoding="utf-8")
+    for name in ("released", "reading", "fourway"):
+        shutil.rmtree(folder / "out" / name)
+    return Setting(TINY, folder / "out", setting.data)
+
+
+def test_nothing_is_released_of_a_run_that_goes_on(tiny: Setting, tmp_path: Path) -> None:
+    setting = unfinished(tiny, tmp_path)
+    for step in (lambda: running.run_steps(setting, ["release"], {}, here), lambda: write_questions(setting)):
+        with pytest.raises(InputError, match="big: not all of its iterations are there"):
+            step()
+    with pytest.raises(InputError, match="released: not there"):
+        measure_released(setting)
+    made = collect(setting)
+    assert "big" not in made["curves"]
+    assert made["done"]["runs"] == [TINY.n_parts, 1 + TINY.n_parts]
+    assert f"**Measured in part**: {TINY.n_parts} of {1 + TINY.n_parts} runs" in document(made)
+
+
+def test_a_run_of_another_size_is_no_jump(tiny: Setting) -> None:
+    other = Setting(replace(TINY, n_mlp=2, n_ensemble=3), tiny.out, tiny.data)
+    with pytest.raises(InputError, match=r"big: 3 of its 5 iterations are of its first filter, not 2 of 5"):
+        collect(other)
+
+
+def test_of_two_encoders_the_one_that_was_named_is_told(tiny: Setting, tmp_path: Path) -> None:
+    shutil.copytree(tiny.out / "big", tmp_path / "big")
+    shutil.copytree(tiny.out / "pool", tmp_path / "pool")
+    audits = tmp_path / "big/audits.jsonl"
+    lines = [json.loads(line) for line in audits.read_text(encoding="utf-8").splitlines()]
+    one = next(line for line in lines if line["filter"] == "ngrams" and line["iteration"] == 0)
+    named = {
+        name: one | {"filter": f"encoder[{name},inputs=second]", "hits": [of] * len(one["hits"])}
+        for name, of in (("a", 0), ("b", 1))
+    }
+    audits.write_text("".join(json.dumps(line) + "\n" for line in named.values()), encoding="utf-8")
+    for name, of in (("a", 0), ("b", 1)):
+        hits = found(Setting(TINY, tmp_path, tmp_path, encoder=Path(name)), "big", "encoder", 0)
+        assert hits is not None
+        assert hits.values.mean() == of
+
+
+def test_probes_of_another_number_of_questions_are_not_mixed_in(tmp_path: Path) -> None:
+    setting = Setting(TINY, tmp_path, tmp_path)
+    (tmp_path / "fourway").mkdir()
+    for n, draw, hit in ((90, 0, 0), (100, 0, 1), (100, 1, 1)):
+        made = {"ids": [str(i) for i in range(n)], "groups": list(range(n)), "hits": [hit] * n}
+        path = tmp_path / f"fourway/ours-{n}-second-sentence-tfidf-{draw}.json"
+        path.write_text(json.dumps(made), encoding="utf-8")
+    (one,) = released_found(setting)
+    assert (one["input"], one["n"], one["draws"], one["value"]) == ("second-sentence", 100, 2, 1)
+
+
+def test_a_prediction_has_come_where_the_whole_interval_says_so() -> None:
+    near = Prediction("level", "near 10", 0.05, 0.15)
+    said = [came(near, {"low": low, "high": high}) for low, high in ((0.06, 0.14), (0.16, 0.2), (0.1, 0.2), (0, 0.04))]
+    assert said == ["yes", "no", "cannot be told", "no"]
+    assert came(near, {"value": 0.1, "n": 1}) == ""
+    assert [one.figure for one in PREDICTED][-2:] == ["jump", "slope"]
+
+
+def with_changes(results: dict[str, Any], **changes: tuple[float, float, float]) -> str:
+    """The document of a record with other figures in the big run's audits."""
+    told = json.loads(json.dumps(results))
+    big = told["audits"]["big"]
+    for name, (mean, low, high) in changes.items():
+        of = big if name.startswith("fresh") else big[TINY.joint]
+        of[name.replace("_", " ").replace("mlp", "MLP")] = {"mean": mean, "low": low, "high": high, "n": 48}
+    return document(told, "figures")
+
+
+@pytest.mark.parametrize(
+    ("figure", "jump", "change"),
+    [
+        ((0.2, 0.1, 0.3), "it finds more", "a rise"),
+        ((-0.2, -0.3, -0.1), "it finds less", "a fall"),
+        ((0.0, -0.1, 0.1), "which finds more cannot be told", "no change can be told"),
+    ],
+)
+def test_every_outcome_has_a_sentence_of_its_own(
+    tiny: Setting, figure: tuple[float, float, float], jump: str, change: str
+) -> None:
+    results = read_results(tiny.out / RESULTS)
+    made = with_changes(results, **{"fresh_jump": figure, "change_by_the_mlp": figure, "own_change": figure})
+    lines = [line for line in made.splitlines() if line.startswith("* In the big run")]
+    assert len(lines) == 3
+    assert f"paired by context: {jump}." in lines[0]
+    assert all(f"points: {change}. The paper" in line for line in lines[1:])
+
+
+def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_path: Path) -> None:
+    shutil.copytree(tiny.out, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out/runs/main-0")
+    made = collect(Setting(TINY, tmp_path / "out", tiny.data))
+    assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
+    seeds = document(made).partition("Seed by seed:")[2].partition("###")[0]
+    assert "| 1 |" in seeds
+    assert "| 0 |" not in seeds
+
+
+def arms_of(results: dict[str, Any], **arms: dict[str, Any]) -> str:
+    """The part of the document on arms, of made-up comparisons with the main one."""
+    told = results | {"compared": {name: {"against": "main", **arm} for name, arm in arms.items()}}
+    told["arms"] = results["arms"] | {name: {"about": "made up"} for name in arms}
+    return document(told).partition("### One thing")[2].partition("###")[0]
+
+
+def between(low: float, high: float) -> dict[str, float]:
+    """A difference."""
+    return {"mean": (low + high) / 2, "low": low, "high": high}
+
+
+def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny: Setting) -> None:
+    level = {"value": 0.2, "low": 0.1, "high": 0.3}
+    asked = {"mine": level, "its": level, "difference": between(-0.01, 0.02)}
+    made = arms_of(
+        read_results(tiny.out / RESULTS),
+        single={"parts": 1, "mlp": asked, "fresh jump, its": between(0.1, 0.2)},
+        fixed={"parts": 3, "ngrams": asked | {"over parts": over_parts([0.01, 0.02, 0.03])}},
+    )
+    assert "none / +15.0 (+10.0 to +20.0) |" in made
+    assert "`single`: one run each" in made
+    assert "| `fixed` | 3 | +2.0 (-0.5 to +4.5) |" in made
+    assert "one finds up to +2.0 points more" in made
+    assert "+4.5 (over the parts)" in made
 
 
 @pytest.mark.parametrize(

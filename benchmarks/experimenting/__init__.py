@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     growth     what each filter finds by number of contexts
     released   the released questions beside those of SWAG and HellaSwag
     reading    a hundred questions for one reader, and what the reader said
+    predicted  what Figure 2 of the paper led us to expect, and when that has come out
     results    all of it in one record
     tables     the record as tables and sentences
     figures    the record as pictures

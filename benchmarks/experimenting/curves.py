@@ -10,22 +10,29 @@ from swag_af.data.run import Run
 
 
 def curve_of(run: Run, window: int, finding: Hits | None) -> dict[str, Any]:
-    """Held-out accuracy of the filter that re-assigns in every iteration, and means of `window` iterations.
-
-    The intervals are Wilson's for the contexts that these iterations held out at least once, with the design effect of
-    an audit's hits by group where there is one.
-    """
-    accuracy = np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)])
-    share = run.log[0].n_test / len(run.pool)
+    """Held-out accuracy of the filter that re-assigns in every iteration, and means of `window` iterations."""
     effect = 1.0 if finding is None else design_effect(finding)
-    seen = len(run.pool) * (1 - (1 - share) ** window)
-    points = []
-    for begin in range(0, len(accuracy) - window + 1, window):
-        mean = float(accuracy[begin : begin + window].mean())
-        low, high = wilson(mean, seen / effect, int(run.pool.groups.max()) + 1)
-        points.append({"first": begin + 1, "last": begin + window, "value": mean, "low": low, "high": high})
+    points = [window_mean(run, first, window, effect) for first in range(1, run.n_finished - window + 2, window)]
     filters = [record.filter for record in run.log]
-    return {"accuracy": accuracy.round(6).tolist(), "filters": filters, "means": points, "design_effect": effect}
+    accuracy = accuracy_of(run).round(6).tolist()
+    return {"accuracy": accuracy, "filters": filters, "means": points, "design_effect": effect}
+
+
+def accuracy_of(run: Run) -> np.ndarray:
+    """(iterations,) the held-out accuracy of the filter that re-assigns."""
+    return np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)])
+
+
+def window_mean(run: Run, first: int, window: int, effect: float) -> dict[str, Any]:
+    """The mean accuracy of `window` iterations from `first` on.
+
+    The interval is Wilson's for the contexts that these iterations held out at least once, with the design `effect` of
+    an audit's hits by group.
+    """
+    mean = float(accuracy_of(run)[first - 1 : first - 1 + window].mean())
+    seen = len(run.pool) * (1 - (1 - run.log[0].n_test / len(run.pool)) ** window)
+    low, high = wilson(mean, seen / effect, int(run.pool.groups.max()) + 1)
+    return {"first": first, "last": first + window - 1, "value": mean, "low": low, "high": high}
 
 
 def design_effect(hits: Hits) -> float:

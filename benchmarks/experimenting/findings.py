@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.sizes import BIG, Arm
-from experimenting.steps import Setting
+from experimenting.steps import Setting, encoder_name
 from swag_af.af.options import parse_schedule
 from swag_af.data.findings import over_seeds, read_audits
 from swag_af.data.interval import interval, paired_difference
@@ -58,11 +58,16 @@ def found(setting: Setting, run: str, filter: str, iteration: int) -> Hits | Non
     path = setting.out / run
     if not (path / "manifest.json").exists():
         return None
-    for finding, _ in over_seeds(read_audits(path).findings):
-        if (finding.filter.partition("[")[0], finding.iteration) == (filter, iteration):
-            pool = open_run(path).pool
-            return Hits(tuple(context.id for context in pool.contexts), pool.groups, np.array(finding.hits))
-    return None
+    asked = [
+        one
+        for one, _ in over_seeds(read_audits(path).findings)
+        if (one.filter.partition("[")[0], one.iteration) == (filter, iteration)
+    ]
+    if not asked:
+        return None
+    pool, ours = open_run(path).pool, encoder_name(setting)
+    finding = next((one for one in asked if one.filter == ours), asked[0])  # of two encoders, the one that was named
+    return Hits(tuple(context.id for context in pool.contexts), pool.groups, np.array(finding.hits))
 
 
 def last_of(setting: Setting, arm: Arm) -> int:
@@ -70,16 +75,22 @@ def last_of(setting: Setting, arm: Arm) -> int:
     return sum(n for _, n in parse_schedule(setting.size.schedule(arm)))
 
 
-def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: int | None = None) -> Hits | None:
-    """What a fresh filter finds after an iteration of an arm, in all of its parts together, or the first `n_parts`.
+def of_parts(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: int | None = None) -> list[Hits] | None:
+    """What a fresh filter finds after an iteration of an arm, in each of its parts, or the first `n_parts`; None where
+    one of them is not there.
 
     Before the first iteration all arms on one pool have the assignment of the main one.
     """
-    if arm.name == BIG.name:
-        return found(setting, BIG.name, filter, iteration)
     runs = [out for out, one, _ in setting.runs() if one.name == arm.name][:n_parts]
     if iteration == 0 and not arm.pool:
         runs = [run.replace(f"runs/{arm.name}-", "runs/main-") for run in runs]
-    parts = [found(setting, run, filter, iteration) for run in runs]
-    known = [part for part in parts if part is not None]
-    return joined(known) if known and len(known) == len(parts) else None
+    known = [part for run in runs if (part := found(setting, run, filter, iteration)) is not None]
+    return known if known and len(known) == len(runs) else None
+
+
+def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: int | None = None) -> Hits | None:
+    """The same in all parts together; of the big run, which has one pool, in that."""
+    if arm.name == BIG.name:
+        return found(setting, BIG.name, filter, iteration)
+    parts = of_parts(setting, arm, filter, iteration, n_parts)
+    return None if parts is None else joined(parts)

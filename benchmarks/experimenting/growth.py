@@ -18,9 +18,9 @@ N_NEGATIVES = 9
 
 def measure_growth(setting: Setting) -> None:
     """Fit and score every filter on every number of contexts of every draw; those that are kept are not made again."""
-    size, folder = setting.size, setting.out / "growth"
+    folder = setting.out / "growth"
     pool = CandidatePool.open(setting.out / "pool")
-    cells = [(n, d, f) for n in size.growth for d in range(size.growth_draws) for f in size.finders]
+    cells = growth_cells(setting)
     todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
     with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for n, draw, filter in todo:
@@ -32,6 +32,12 @@ def measure_growth(setting: Setting) -> None:
             kept = {"rows": rows.tolist(), "groups": pool.groups[rows].tolist(), "hits": list(one.hits)}
             write_json(folder / _name(n, draw, filter), kept)
             advance(1, note=f"{filter}, {n} contexts: {one.accuracy:.3f}")
+
+
+def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
+    """Number of contexts, draw and filter of all that is measured."""
+    size = setting.size
+    return [(n, d, f) for n in size.growth for d in range(size.growth_draws) for f in size.finders]
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:

@@ -4,7 +4,7 @@
     OUT/reading/reading.jsonl   the same as records
     OUT/reading/sheet.csv       to be filled in: the best and the second best, and l, u or g for each ending
     OUT/reading/key.json        which ending is gold: not to be opened before the sheet is full
-    OUT/reading/found.json      after --read: shares, with intervals
+    OUT/reading/found.json      after --read: shares of gold and of generated endings, with intervals
 
 Three of the distractors are those of the released question; two more of the same assignment make six, so that the
 figures stand beside the paper's.
@@ -16,34 +16,46 @@ from typing import Any
 
 import numpy as np
 
+from experimenting.running import whole_run
+from experimenting.sizes import BIG
 from experimenting.steps import Setting
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.interval import interval
-from swag_af.data.run import open_run
 from swag_af.releasing.dataset import assemble
 from swag_af.releasing.options import ReleaseOptions
 
 LETTERS = "ABCDEF"
 RATINGS = {"l": "likely", "u": "unlikely", "g": "gibberish"}
 HEADER = ("number", "best", "second", *LETTERS)
-HOW = """For each context choose the ending that goes on best and the second best, by their letters, and rate every
-ending: l likely, u unlikely, g gibberish (no English, or no sense). Write them into sheet.csv. Do not look into
-key.json, nor at the captions, before the sheet is full.
+HOW = """Each context is the caption of a video clip that breaks off, with six ways to end it. Choose the
+ending that goes on best and the second best, by their letters, and rate all six:
+
+    l  likely     a sensible way for this caption to go on
+    u  unlikely   can be read as English, but what it says is absurd here, or could hardly happen
+    g  gibberish  errors so serious that it does not read as an English sentence
+
+Several endings of a context may have the same rating, and the best need not be likely. Take the contexts in order, and
+do not go back. Write letters into sheet.csv. Do not look into key.json, nor at the captions, before the sheet is full.
 """
 
 
 def write_questions(setting: Setting) -> None:
-    """Draw the contexts by seed and write them, unless they are there: a reader may be at work."""
+    """Draw the contexts by seed and write them, unless they are there: a reader may be at work.
+
+    Of a group of contexts one is drawn at most: the next context of a video begins with the gold of the one before.
+    Raises InputError for a run that has not all of its iterations.
+    """
     folder = setting.out / "reading"
     if (folder / "key.json").exists():
         return
-    run = open_run(setting.out / "big")
-    questions = assemble(run, ReleaseOptions(setting.out / "big", n_distractors=3, audit="none")).questions
+    run = whole_run(setting.out, BIG.name)
+    questions = assemble(run, ReleaseOptions(setting.out / BIG.name, n_distractors=3, audit="none")).questions
     rng = np.random.default_rng((0, *b"reading"))
     assignment = run.assignment()
     records, key = [], []
-    for number, at in enumerate(rng.permutation(len(questions))[: setting.size.n_read].tolist(), start=1):
+    groups = run.pool.groups[[question.example.row for question in questions]]
+    for number, at in enumerate(one_a_group(groups, setting.size.n_read, rng=rng), start=1):
         question = questions[at]
         row = question.example.row
         shown = list(question.columns)
@@ -59,6 +71,13 @@ def write_questions(setting: Setting) -> None:
     write_json(folder / "key.json", key)
 
 
+def one_a_group(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> list[int]:
+    """`n` rows in random order, or fewer, no two of one of `groups` (N,)."""
+    order = rng.permutation(len(groups))
+    firsts = np.sort(np.unique(groups[order], return_index=True)[1])
+    return [int(row) for row in order[firsts][:n]]
+
+
 def _shown(record: dict[str, Any]) -> str:
     """A context as the reader sees it."""
     endings = [f"   {letter} {ending}" for letter, ending in zip(LETTERS, record["endings"], strict=True)]
@@ -66,27 +85,28 @@ def _shown(record: dict[str, Any]) -> str:
 
 
 def read_sheet(setting: Setting, sheet: Path) -> dict[str, Any]:
-    """The shares of what one reader said, with Wilson's intervals over contexts; kept as found.json."""
+    """The shares of what one reader said, kept as found.json: of gold endings and of generated ones, five a context, as
+    in Table 2 of Zellers et al. 2018; with intervals, contexts drawn again."""
     key = {one["number"]: one["gold"] for one in read_json(setting.out / "reading/key.json")}
     said = _said(sheet, set(key))
-    gold = np.array([key[number] for number in said])
-    best, second = (np.array([one[name] for one in said.values()]) for name in ("best", "second"))
+    letters = np.array(list(LETTERS))
+    is_gold = letters == np.array([key[number] for number in said])[:, None]  # (n, 6)
+    best, second = (letters == np.array([one[name] for one in said.values()])[:, None] for name in ("best", "second"))
     ratings = np.array([[one[letter] for letter in LETTERS] for one in said.values()])  # (n, 6)
-    is_gold = np.array(list(LETTERS)) == gold[:, None]
-    made: dict[str, Any] = {"n": len(said), "gold best": _share(best == gold), "gold second": _share(second == gold)}
-    made["gold in the best two"] = _share((best == gold) | (second == gold))
-    made["generated best"] = _share(best != gold)
-    for letter, name in RATINGS.items():
-        of_negatives = ((ratings == letter) & ~is_gold).sum(axis=1) / (len(LETTERS) - 1)
-        made[f"generated {name}"] = _share(of_negatives)
-        made[f"gold {name}"] = _share(((ratings == letter) & is_gold).any(axis=1))
+    told = {"best": best, "second": second, "in the best two": best | second}
+    told |= {name: ratings == letter for letter, name in RATINGS.items()}
+    made: dict[str, Any] = {"n": len(said)}
+    for kind, of_kind in (("gold", is_gold), ("generated", ~is_gold)):
+        made |= {f"{kind} {name}": _share(values, of_kind) for name, values in told.items()}
     write_json(setting.out / "reading/found.json", made)
     return made
 
 
-def _share(values: np.ndarray) -> dict[str, float]:
-    low, high = interval(values.astype(float), np.arange(len(values)))
-    return {"value": float(values.mean()), "low": low, "high": high}
+def _share(values: np.ndarray, counted: np.ndarray) -> dict[str, float]:
+    """The share of the endings `counted` (n, 6) for which `values` (n, 6) hold; the six of a context are not parted."""
+    contexts = np.nonzero(counted)[0]
+    low, high = interval(values[counted].astype(float), contexts)
+    return {"value": float(values[counted].mean()), "low": low, "high": high}
 
 
 def _said(sheet: Path, numbers: set[int]) -> dict[int, dict[str, str]]:

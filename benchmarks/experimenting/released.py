@@ -7,6 +7,7 @@ import numpy as np
 from experimenting.findings import Hits
 from experimenting.steps import Setting
 from swag_af.auditing.probes.probe import probe
+from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
@@ -29,8 +30,13 @@ def sets_of(setting: Setting) -> dict[str, Instances]:
 
 
 def measure_released(setting: Setting) -> None:
-    """Probe every set on as many questions as the smallest has; probes that are kept are not made again."""
+    """Probe every set on as many questions as the smallest has; probes that are kept are not made again.
+
+    Raises InputError where nothing is released yet.
+    """
     sets, folder = sets_of(setting), setting.out / "fourway"
+    if "ours" not in sets:
+        raise InputError(f"{setting.out / 'released'}: not there. Run the step `release` first.")
     n = min(map(len, sets.values()))
     models = ["tfidf", "fasttext", *([f"encoder[{setting.encoder}]"] if setting.encoder else [])]
     cells = [(name, i, m, d) for name in sets for i in INPUTS for m in models for d in range(N_DRAWS)]
@@ -54,7 +60,10 @@ def drawn(instances: Instances, n: int, *, seed: int) -> Instances:
 
 
 def released_found(setting: Setting) -> list[dict[str, Any]]:
-    """Accuracy by set, input and model: the mean over draws, with the mean of their intervals; measured so far."""
+    """Accuracy by set, input and model: the mean over draws, with the mean of their intervals; measured so far.
+
+    Where sets of several sizes were probed, the largest.
+    """
     kept: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for path in sorted((setting.out / "fourway").glob("*.json")):
         name, n, rest = path.stem.split("-", 2)
@@ -62,8 +71,10 @@ def released_found(setting: Setting) -> list[dict[str, Any]]:
         one = read_json(path)
         hits = Hits(tuple(one["ids"]), np.array(one["groups"]), np.array(one["hits"]))
         kept.setdefault((name, input, model, n), []).append(hits.figure())
+    largest = max((int(n) for *_, n in kept), default=0)
     return [
-        {"set": name, "input": input, "model": model, "n": int(n)}
+        {"set": name, "input": input, "model": model, "n": int(n), "draws": len(figures)}
         | {key: float(np.mean([one[key] for one in figures])) for key in ("value", "low", "high")}
         for (name, input, model, n), figures in sorted(kept.items())
+        if int(n) == largest
     ]

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.curves import curve_of, jump_of, over_parts, slope_of
-from experimenting.findings import Hits, difference, finders, found, last_of, of_arm
-from experimenting.growth import growth_found
+from experimenting.curves import accuracy_of, curve_of, design_effect, jump_of, over_parts, slope_of, window_mean
+from experimenting.findings import Hits, difference, finders, found, last_of, of_arm, of_parts
+from experimenting.growth import growth_cells, growth_found
 from experimenting.released import released_found
+from experimenting.running import finished_run
 from experimenting.sizes import BIG, Arm
-from experimenting.steps import Setting, commands
+from experimenting.steps import Setting, audited, commands, encoder_audited
 from swag_af.data.captions.context_set import read_contexts_manifest
+from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, read_manifest, write_json
-from swag_af.data.run import Run, open_run
+from swag_af.data.findings import read_audits
+from swag_af.data.run import Run
 
 RESULTS = "results.json"
 DIGITS = 5
@@ -36,6 +39,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
         "growth": growth_found(setting),
         "fourway": released_found(setting),
+        "done": _done(setting),
     }
     if (setting.out / "reading/found.json").exists():
         made["reading"] = read_json(setting.out / "reading/found.json")
@@ -67,48 +71,59 @@ def _inputs(setting: Setting) -> dict[str, Any]:
     return made
 
 
-def _run(setting: Setting, name: str) -> Run | None:
-    """A run that has all of its iterations."""
-    path = setting.out / name
-    if not (path / "log.jsonl").exists():
-        return None
-    run = open_run(path)
-    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
-
-
 def _curves(setting: Setting) -> dict[str, Any]:
     size, made = setting.size, {}
     for name in ("big", *(run for run, _, _ in setting.runs())):
-        run = _run(setting, name)
+        run = finished_run(setting.out, name)
         if run is not None:
             made[name] = curve_of(run, size.window, found(setting, name, "mlp", 0))
     return made
 
 
 def _ensemble(setting: Setting) -> dict[str, Any]:
-    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts."""
-    size, made = setting.size, {}
+    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts that are finished."""
+    made = {}
     for name, runs in {"big": ["big"], **_runs_by_arm(setting)}.items():
-        finished = [run for one in runs if (run := _run(setting, one)) is not None]
-        if not finished or len({record.filter for record in finished[0].log}) < 2:
-            continue
-        logs = [np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)]) for run in finished]
-        jumps = [jump_of(log, size.n_mlp, size.window) for log in logs]
-        slopes = [slope_of(log[size.n_mlp :]) for log in logs]
-        levels = {
-            "mlp begins": [float(log[: size.window].mean()) for log in logs],
-            "mlp ends": [float(log[size.n_mlp - size.window : size.n_mlp].mean()) for log in logs],
-            "ensemble begins": [float(log[size.n_mlp : size.n_mlp + size.window].mean()) for log in logs],
-            "ensemble ends": [float(log[-size.window :].mean()) for log in logs],
-        }
-        made[name] = {
-            "jumps": jumps,
-            "slopes": slopes,
-            "jump": over_parts([one["value"] for one in jumps]),
-            "slope": over_parts([one["value"] for one in slopes]),
-            "levels": {level: over_parts(values) for level, values in levels.items()},
-        }
+        finished = {one: run for one in runs if (run := finished_run(setting.out, one)) is not None}
+        if finished and len({record.filter for run in finished.values() for record in run.log}) > 1:
+            made[name] = _phases(setting, finished)
     return made
+
+
+def _phases(setting: Setting, runs: Mapping[str, Run]) -> dict[str, Any]:
+    """Jump, slope and levels of an arm's `runs`; InputError for one whose filters change at another iteration."""
+    size = setting.size
+    for name, run in runs.items():
+        first = sum(record.filter == run.log[0].filter for record in run.log)
+        if (first, run.n_finished) != (size.n_mlp, size.n_mlp + size.n_ensemble):
+            raise InputError(
+                f"{setting.out / name}: {first} of its {run.n_finished} iterations are of its first filter, not "
+                f"{size.n_mlp} of {size.n_mlp + size.n_ensemble} as in size {size.name}. Give its --size."
+            )
+    logs = [accuracy_of(run) for run in runs.values()]
+    jumps = [jump_of(log, size.n_mlp, size.window) for log in logs]
+    slopes = [slope_of(log[size.n_mlp :]) for log in logs]
+    last = size.n_mlp + size.n_ensemble
+    firsts = {"mlp begins": 1, "mlp ends": size.n_mlp - size.window + 1}
+    firsts |= {"ensemble begins": size.n_mlp + 1, "ensemble ends": last - size.window + 1}
+    return {
+        "runs": list(runs),
+        "jumps": jumps,
+        "slopes": slopes,
+        "jump": over_parts([one["value"] for one in jumps]),
+        "slope": over_parts([one["value"] for one in slopes]),
+        "levels": {level: _level(setting, runs, first) for level, first in firsts.items()},
+    }
+
+
+def _level(setting: Setting, runs: Mapping[str, Run], first: int) -> dict[str, Any]:
+    """The mean of a window over several runs, with their interval; of a single run with its own."""
+    window, means = setting.size.window, []
+    for name, run in runs.items():
+        hits = found(setting, name, "mlp", 0)
+        means.append(window_mean(run, first, window, 1.0 if hits is None else design_effect(hits)))
+    together = over_parts([one["value"] for one in means])
+    return together if len(runs) > 1 else means[0] | together
 
 
 def _runs_by_arm(setting: Setting) -> dict[str, list[str]]:
@@ -151,6 +166,7 @@ def _row(setting: Setting, arm: Arm, filter: str, when: dict[str, int]) -> dict[
     if {"random", "at the end"} <= set(known):
         row["change"] = difference(known["random"], known["at the end"])
     if len(known) == len(when):
+        row["change by the MLP"] = difference(known["random"], known["after the MLP"])
         row["own change"] = difference(known["after the MLP"], known["at the end"])
     return row
 
@@ -184,6 +200,8 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
         its = of_arm(setting, other, filter, last_of(setting, other), n_parts)
         if mine is not None and its is not None:
             made[filter] = {"mine": mine.figure(), "its": its.figure(), "difference": difference(its, mine)}
+            if (over := _over_parts(setting, (arm, other), filter, n_parts)) is not None:
+                made[filter]["over parts"] = over
     for which, one in (("mine", arm), ("its", other)):
         if (jump := _gap(setting, one, size.n_mlp, n_parts)) is not None:
             made[f"fresh jump, {which}"] = jump.difference
@@ -191,6 +209,36 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
         if at_start is not None:
             made[f"mlp at random, {which}"] = at_start.figure()
     return made
+
+
+def _over_parts(setting: Setting, arms: tuple[Arm, Arm], filter: str, n_parts: int) -> dict[str, Any] | None:
+    """How much more a fresh filter finds at the end of the first arm than at the end of the second, a figure a part."""
+    mine, its = (of_parts(setting, arm, filter, last_of(setting, arm), n_parts) for arm in arms)
+    if not mine or not its or len(mine) < 2 or arms[0].name == BIG.name:
+        return None
+    return over_parts([difference(before, after)["mean"] for before, after in zip(its, mine, strict=True)])
+
+
+def _done(setting: Setting) -> dict[str, list[int]]:
+    """How much is there of all that was planned: two numbers."""
+    size = setting.size
+    runs = ["big", *(run for run, _, _ in setting.runs())]
+    asked = {run: _asked(setting.out / run) for run in runs}
+    fresh = [(run, f, at) for run, at, _ in audited(setting) for f in (*size.unseen, "mlp", size.joint)]
+    pretrained = [(run, "encoder", at) for run, at, _ in encoder_audited(setting)]
+    cells = growth_cells(setting)
+    kept = sum(len(one["draws"]) for one in growth_found(setting))
+    return {
+        "runs": [sum(finished_run(setting.out, run) is not None for run in runs), len(runs)],
+        "audits": [sum((f, at) in asked[run] for run, f, at in fresh), len(fresh)],
+        "audits by a pretrained encoder": [sum((f, at) in asked[run] for run, f, at in pretrained), len(pretrained)],
+        "fits of growth": [kept, len(cells)],
+    }
+
+
+def _asked(run: Path) -> set[tuple[str, int | None]]:
+    """The audits of a run: filter, its brackets aside, and iteration."""
+    return {(one.filter.partition("[")[0], one.iteration) for one in read_audits(run).findings}
 
 
 def shown(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from typing import TextIO
 
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_manifest
+from swag_af.data.run import Run, open_run
 from swag_af.data.scale import Part
 
 Work = Callable[[Setting], None]
@@ -76,6 +78,8 @@ def _run(setting: Setting, name: str, command: Command, log: Path, start: Start)
     """One command, its output at the end of the log; nothing where what it makes is there."""
     if command.made and (setting.out / command.made).exists():
         return
+    if command.needs:
+        whole_run(setting.out, command.needs)
     said = f"swag-af {' '.join(command.words)}"
     print(f"{name}: {said}", file=sys.stderr, flush=True)
     with log.open("a", encoding="utf-8") as file:
@@ -120,6 +124,23 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "absent"
+
+
+def finished_run(out: Path, name: str) -> Run | None:
+    """A run in the experiment's folder `out`, once it has all of its iterations."""
+    path = out / name
+    if not (path / "log.jsonl").exists():
+        return None
+    run = open_run(path)
+    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
+
+
+def whole_run(out: Path, name: str) -> Run:
+    """The same; InputError for one that has not."""
+    run = finished_run(out, name)
+    if run is None:
+        raise InputError(f"{out / name}: not all of its iterations are there. Run the step `filter` first.")
+    return run
 
 
 def print_plan(setting: Setting, wanted: Sequence[str], forecasts: Mapping[str, float]) -> None:

@@ -55,6 +55,8 @@ class Command:
     """Where this exists the command is done: for verbs that would refuse, not go on."""
     run: str = ""
     """The run that it makes or measures."""
+    needs: str = ""
+    """A run that must have all of its iterations: for verbs that would take an unfinished one as it is."""
 
 
 def commands(setting: Setting) -> dict[str, list[Command]]:
@@ -179,19 +181,23 @@ def encoder_name(setting: Setting) -> str:
     return f"encoder[{setting.encoder},inputs=second]"
 
 
-def _encoder_audits(setting: Setting) -> Iterator[Command]:
-    """An adversary with pretrained weights that took no part, at the first and the last assignment of the main runs."""
-    if setting.encoder is None:
-        return
+def encoder_audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
+    """The main runs before their first iteration and after their last."""
     for run, iteration, n in audited(setting):
         if (run == "big" or "/main-" in run) and iteration != setting.size.n_mlp:
-            words = ("audit", run, "--iteration", str(iteration), "--seed", "0", "--filters", encoder_name(setting))
-            yield Command(words, 10 * n / 185, run=run)
+            yield run, iteration, n
+
+
+def _encoder_audits(setting: Setting) -> Iterator[Command]:
+    """An adversary with pretrained weights that took no part."""
+    for run, iteration, n in encoder_audited(setting) if setting.encoder else ():
+        words = ("audit", run, "--iteration", str(iteration), "--seed", "0", "--filters", encoder_name(setting))
+        yield Command(words, 10 * n / 185, run=run)
 
 
 def _release(setting: Setting) -> Command:
     words = ("release", "big", "--out", "released", "--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
-    return Command(words, 20 + setting.size.n_contexts / 200, made="released")
+    return Command(words, 20 + setting.size.n_contexts / 200, made="released", needs="big")
 
 
 def total_of(made: Sequence[Command]) -> float:

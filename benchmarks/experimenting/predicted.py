@@ -1,0 +1,43 @@
+"""What Figure 2 of Zellers et al. 2018 led us to expect, and the rule by which it has come out or not.
+
+Written before the run at the paper's size. The paper tells the figure in words: accuracy falls from around 60 % to
+close to chance; filtering against the MLP does not lower the ensemble's; the ensemble's own iterations do. What counts
+as around and as close are bounds of ours.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A figure that should lie between two bounds."""
+
+    figure: str
+    """As the record calls it."""
+    told: str
+    low: float
+    high: float
+
+
+NEAR_CHANCE = (0.05, 0.15)
+
+PREDICTED = (
+    Prediction("mlp begins", "around 60: 50 to 70", 0.5, 0.7),
+    Prediction("mlp ends", "near 10: 5 to 15", *NEAR_CHANCE),
+    Prediction("ensemble begins", "high again: over 15", NEAR_CHANCE[1], 1.0),
+    Prediction("ensemble ends", "near 10: 5 to 15", *NEAR_CHANCE),
+    Prediction("jump", "up", 0.0, 1.0),
+    Prediction("slope", "down", -float("inf"), 0.0),
+)
+
+
+def came(prediction: Prediction, figure: Mapping[str, Any]) -> str:
+    """Whether a figure came as predicted: yes or no where its whole interval says so; empty where it has none."""
+    low, high = figure.get("low"), figure.get("high")
+    if low is None or high is None:
+        return ""
+    if prediction.low <= low and high <= prediction.high:
+        return "yes"
+    return "no" if high < prediction.low or low > prediction.high else "cannot be told"
