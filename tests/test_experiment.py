@@ -18,7 +18,7 @@ from experimenting.curves import jump_of, over_parts, slope_of
 from experimenting.findings import Hits, difference, found, joined
 from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
-from experimenting.predicted import PREDICTED, Prediction, came
+from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import HEADER, LETTERS, one_a_group, read_sheet, write_questions
 from experimenting.released import measure_released, released_found
 from experimenting.results import RESULTS, as_lines, collect, read_results, shown
@@ -74,7 +74,7 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
         *("fresh jump", "fresh jump, at random", "fresh jump, beyond random"),
     }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
-    assert {one["set"] for one in results["fourway"]} == {"ours"}
+    assert {one["set"] for one in results["fourway"]} == {"ours", "ours, unfiltered"}
     assert len(results["models"]) == TINY.n_folds
     assert results["environment"][0]["commit"]
 
@@ -362,6 +362,25 @@ def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny:
     assert "| `fixed` | 3 | +2.0 (-0.5 to +4.5) |" in made
     assert "one finds up to +2.0 points more" in made
     assert "+4.5 (over the parts)" in made
+    assert "no more than +2.0 for all of them, and no interval above zero. It does not hold." in made
+
+
+def test_questions_are_as_hard_where_no_interval_leaves_room_for_more() -> None:
+    narrow, wide = between(-0.01, 0.02), between(-0.01, 0.021)
+    assert is_as_hard([{"difference": narrow, "over parts": narrow}, {"difference": between(-0.03, -0.02)}])
+    assert not is_as_hard([{"difference": narrow}, {"difference": narrow, "over parts": wide}])
+    assert not is_as_hard([{"difference": between(0.001, 0.01)}])
+
+
+def test_an_arm_of_another_seed_begins_elsewhere_and_changes_nothing_else() -> None:
+    filters = {one.run: one.words for one in commands(Setting(PAPER, Path("out"), Path("data")))["filter"]}
+    main, again = filters["runs/main-1"], filters["runs/again-1"]
+    changed = [(a, b) for a, b in zip(main, again, strict=True) if a != b]
+    assert changed == [("runs/main-1", "runs/again-1"), ("1", "101")]
+    audits = [one.words for one in commands(Setting(PAPER, Path("out"), Path("data")))["audit"]]
+    starts = {words[1] for words in audits if words[2:4] == ("--iteration", "0")}
+    assert {"runs/main-1", "runs/again-1", "runs/half-0"} <= starts
+    assert "runs/fixed-1" not in starts
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def of_parts(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: i
     Before the first iteration all arms on one pool have the assignment of the main one.
     """
     runs = [out for out, one, _ in setting.runs() if one.name == arm.name][:n_parts]
-    if iteration == 0 and not arm.pool:
+    if iteration == 0 and not arm.begins_anew:
         runs = [run.replace(f"runs/{arm.name}-", "runs/main-") for run in runs]
     known = [part for run in runs if (part := found(setting, run, filter, iteration)) is not None]
     return known if known and len(known) == len(runs) else None

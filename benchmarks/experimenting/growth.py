@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
+from experimenting.sizes import Size
 from experimenting.steps import Setting, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
@@ -37,7 +38,11 @@ def measure_growth(setting: Setting) -> None:
 def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
-    return [(n, d, f) for n in size.growth for d in range(size.growth_draws) for f in size.finders]
+    return [(n, d, f) for n in size.growth for d in range(_draws(size, n)) for f in size.finders]
+
+
+def _draws(size: Size, n: int) -> int:
+    return size.growth_draws if n < size.n_contexts else 1
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:
@@ -69,8 +74,8 @@ def growth_found(setting: Setting) -> list[dict[str, Any]]:
 
 def growth_seconds(setting: Setting) -> float:
     """CPU seconds, forecast: five fits a cell; all filters together take about twice the ensemble."""
-    fits = 2 * 5 * sum(seconds_of_fit("ensemble", n) for n in setting.size.growth)
-    return math.ceil(setting.size.growth_draws * fits)
+    size = setting.size
+    return math.ceil(2 * 5 * sum(_draws(size, n) * seconds_of_fit("ensemble", n) for n in size.growth))
 
 
 def _name(n: int, draw: int, filter: str) -> str:

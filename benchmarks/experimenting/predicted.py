@@ -5,7 +5,7 @@ close to chance; filtering against the MLP does not lower the ensemble's; the en
 as around and as close are bounds of ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,3 +41,13 @@ def came(prediction: Prediction, figure: Mapping[str, Any]) -> str:
     if prediction.low <= low and high <= prediction.high:
         return "yes"
     return "no" if high < prediction.low or low > prediction.high else "cannot be told"
+
+
+AS_HARD = 0.02
+"""How much more filters that took no part may find in the questions of a cheaper loop that shall be the default."""
+
+
+def is_as_hard(found: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether differences from the exact loop, one a filter, leave no room for more, over contexts and over parts."""
+    intervals = [one[which] for one in found for which in ("difference", "over parts") if which in one]
+    return all(one["low"] <= 0 and one["high"] <= AS_HARD for one in intervals)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
-from experimenting.steps import Setting
+from experimenting.steps import UNFILTERED, Setting
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
@@ -23,6 +23,7 @@ def sets_of(setting: Setting) -> dict[str, Instances]:
     """Ours, and the real ones that are there, by name."""
     paths = {
         "ours": setting.out / "released",
+        "ours, unfiltered": setting.out / UNFILTERED,
         "SWAG": setting.data / "swag/swag_questions.jsonl",
         "HellaSwag": setting.data / "hellaswag/hellaswag_val_rows_0-4999.jsonl",
     }

@@ -22,15 +22,24 @@ class Arm:
     gold, `half` and `quarter` of the contexts."""
     against: str = "main"
     """The arm that differs in one thing."""
+    seed: int = 0
+    """Added to the seed of a run, which is the number of its part."""
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether its runs begin with another random assignment than the main ones on the same parts."""
+        return bool(self.pool or self.seed)
 
 
 MAIN = "mlp:{mlp},{joint}:{ensemble}"
 
 ARMS = (
     Arm("main", "MLP first, then the ensemble (the paper's schedule)", MAIN, 5),
+    Arm("again", "the same with another seed: what chance does", MAIN, 2, seed=100),
     Arm("mlp-only", "the MLP alone", "mlp:{all}", 5),
-    Arm("ensemble-only", "the ensemble from the start", "{joint}:{ensemble}", 3),
-    Arm("released", "newcomers score above gold (released code)", MAIN, 3, flags=("--policy", "released")),
+    Arm("ensemble-only", "the ensemble from the start", "{joint}:{ensemble}", 2),
+    Arm("released", "newcomers score above gold (released code)", MAIN, 2, flags=("--policy", "released")),
+    Arm("by-context", "single contexts held out, not videos (the paper)", MAIN, 1, flags=("--split-by", "context")),
     Arm("fixed", "folds that stay, filters that learn on", MAIN, 5, flags=("--splits", "fixed")),
     Arm("quick-mlp", "the MLP fitted for one epoch", "mlp[max_epochs=1]:{mlp},{joint}:{ensemble}", 1),
     Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
@@ -69,6 +78,7 @@ class Size:
     growth: tuple[int, ...]
     """Numbers of contexts, ascending."""
     growth_draws: int
+    """With all contexts there is one, since others would have the same rows."""
     n_read: int = 100
     joint: str = "ensemble"
     """The filter of the second phase."""

@@ -3,7 +3,7 @@
     OUT/contexts.jsonl  lms/  pool/            what all is made of
     OUT/parts/0 ... 4   parts/0-few ...        pools of whole groups, one a seed; variants of them for single arms
     OUT/big             runs/ARM-PART          runs: the whole pool, and the arms on its parts
-    OUT/released                               a dataset of the big run
+    OUT/released  released-random              datasets of the big run, at its end and at its start
 
 Forecasts rest on the measurements in docs/PERFORMANCE.md, one thread of the machine named there.
 """
@@ -68,7 +68,7 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
         "encoder": list(_encoder_audits(setting)),
-        "release": [_release(setting)],
+        "release": [_release(setting, "released"), _release(setting, UNFILTERED, "--iteration", "0")],
     }
 
 
@@ -122,7 +122,7 @@ def _filters(setting: Setting) -> Iterator[Command]:
     main = size.arms[0]
     yield _filter("pool", "big", size, main, 0, size.n_contexts)
     for out, arm, part in setting.runs():
-        yield _filter(setting.pool_of(arm, part), out, size, arm, part, rows_of(size, arm))
+        yield _filter(setting.pool_of(arm, part), out, size, arm, part + arm.seed, rows_of(size, arm))
 
 
 def rows_of(size: Size, arm: Arm) -> int:
@@ -157,7 +157,7 @@ def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     for iteration in (0, size.n_mlp, ends["main"]):
         yield "big", iteration, size.n_contexts
     for out, arm, _ in setting.runs():
-        begins = (0,) if arm.name == "main" or arm.pool else ()
+        begins = (0,) if arm.name == "main" or arm.begins_anew else ()
         for iteration in (*begins, *((size.n_mlp,) if "," in arm.schedule else ()), ends[arm.name]):
             yield out, iteration, rows_of(size, arm)
 
@@ -195,9 +195,14 @@ def _encoder_audits(setting: Setting) -> Iterator[Command]:
         yield Command(words, 10 * n / 185, run=run)
 
 
-def _release(setting: Setting) -> Command:
-    words = ("release", "big", "--out", "released", "--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
-    return Command(words, 20 + setting.size.n_contexts / 200, made="released", needs="big")
+UNFILTERED = "released-random"
+"""The same questions with the random endings of the start."""
+
+
+def _release(setting: Setting, out: str, *which: str) -> Command:
+    how = ("--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
+    words = ("release", "big", "--out", out, *which, *how)
+    return Command(words, 20 + setting.size.n_contexts / 200, made=out, needs="big")
 
 
 def total_of(made: Sequence[Command]) -> float:

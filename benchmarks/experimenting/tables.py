@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from experimenting.predicted import PREDICTED, came
+from experimenting.predicted import AS_HARD, PREDICTED, came, is_as_hard
 from swag_af.filters.registry import LABELS
 from swag_af.reporting.markdown import bullets, markdown_table
 
@@ -266,7 +266,8 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
         "",
         f"`--splits fixed`: of {len(asked)} filters that took no part, the intervals allow that one finds up to "
         f"{_points(most)} points more than in the questions of the exact loop (over contexts), {_points(max(over))} "
-        "(over the parts).",
+        f"(over the parts). Asked before the runs: no more than {_points(AS_HARD)} for all of them, and no interval "
+        f"above zero. {'It holds' if is_as_hard(asked) else 'It does not hold'}.",
     ]
 
 
@@ -321,7 +322,8 @@ def _growth(results: Mapping[str, Any], picture: str) -> list[str]:
 def _fourway(results: Mapping[str, Any]) -> list[str]:
     if not results["fourway"]:
         return []
-    sets = [name for name in ("ours", "SWAG", "HellaSwag") if any(one["set"] == name for one in results["fourway"])]
+    named = ("ours, unfiltered", "ours", "SWAG", "HellaSwag")
+    sets = [name for name in named if any(one["set"] == name for one in results["fourway"])]
     found = {(one["input"], one["model"], one["set"]): one for one in results["fourway"]}
     rows: Rows = [("input, reader", *sets)]
     for input, model in dict.fromkeys((i, m) for i, m, _ in found):
