@@ -11,7 +11,6 @@ where they stand.
 import fcntl
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from swag_af.data.errors import InputError, SwagAfError, told
-from swag_af.data.files import parse_json
+from swag_af.data.files import parse_json, remove
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
 from swag_af.lm.contract import Generated
@@ -80,7 +79,7 @@ class Journal:
 
     def remove(self) -> None:
         """Delete it, once the pool is there."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
 
 
 class Writer:

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_arrays, remove_leftovers, replacing
+from swag_af.data.files import read_arrays, remove, remove_leftovers, replacing
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
 from swag_af.filters.contract import Filter, LastingFilter
@@ -89,7 +89,7 @@ class FixedFitting:
             remove_leftovers(self.path / WARM)
             for path in (self.path / WARM).glob("*.npz"):
                 if int(path.stem) > n_finished:
-                    path.unlink()
+                    remove(path)
             self.tidy(n_finished)
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ class FixedFitting:
         latest = {self._key(done): self._path(done) for done in range(1, iteration + 1)}
         for path in (self.path / WARM).glob("*.npz"):
             if path not in latest.values() and int(path.stem) <= iteration:
-                path.unlink()
+                remove(path)
 
     def _state(self, iteration: int) -> dict[str, np.ndarray] | None:
         """What the filter of this fold had learnt when its turn came last; None where it never did."""
