@@ -54,7 +54,7 @@ class Journal:
         for number, path in enumerate(self._files):
             for at, line in _whole_lines(path):
                 found = _ROW.match(line)
-                row = int(found[1]) if found else _kept(line, path).row
+                row = int(found[1]) if found else _kept(line, path, at).row
                 self._places.setdefault(row, (number, at))
 
     def __contains__(self, row: int) -> bool:
@@ -72,7 +72,7 @@ class Journal:
                 if number not in files:
                     files[number] = self._files[number].open("rb")
                 files[number].seek(at)
-                yield _kept(files[number].readline(), self._files[number])
+                yield _kept(files[number].readline(), self._files[number], at)
         finally:
             for file in files.values():
                 file.close()
@@ -123,13 +123,14 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             at += len(line)
 
 
-def _kept(line: bytes, path: Path) -> Kept:
-    """The answer in a line of `path`; InputError for one that is damaged."""
+def _kept(line: bytes, path: Path, at: int) -> Kept:
+    """The answer in the line of `path` that begins at byte `at`; InputError for one that is damaged."""
     try:
         text = line.decode("utf-8").rstrip("\n")
         return parse_record(parse_json(text, path), Kept, path)
     except (UnicodeDecodeError, SwagAfError):
         shown = line[:40].decode("utf-8", "replace")
+        number = path.read_bytes()[:at].count(b"\n") + 1
         raise InputError(
-            f"{path}: a line is damaged, {told(shown)}. Remove it, and run the same command again."
+            f"{path}: line {number} is damaged, {told(shown)}. Remove it, and run the same command again."
         ) from None
