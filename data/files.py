@@ -6,7 +6,8 @@ deep, with numbers that no computer holds. What records must contain is in `reco
 Every writer here writes under a temporary name (`.NAME.HOST.PID.tmp`) in the same folder and renames, so a run killed
 at any moment leaves either the old file or the new one. Files that belong together are renamed one after the other, the
 one that makes them count last (`replacing_all`). What a killed run left is cleared away by the next one with the same
-target (`check_output`). Nothing in the project writes a file in another way.
+target (`check_output`). Nothing in the project writes a file in another way, or removes one (`remove`): a store is told
+of both, and so keeps what somebody else deletes here.
 """
 
 import hashlib
@@ -37,12 +38,29 @@ HOST = re.sub(r"\W", "-", platform.node()) or "local"
 
 WATCHERS: list[Callable[[Path], None]] = []
 """Told of every file or folder that has become whole, at once: who keeps a copy elsewhere (`stores`) is one."""
+REMOVAL_WATCHERS: list[Callable[[Path], None]] = []
+"""Told of every file or folder that was removed on purpose; of what somebody else deletes nobody is told."""
 
 
 def changed(path: Path) -> None:
     """Tell whoever watches that the file or folder at `path` is whole, or was changed in place."""
     for watcher in WATCHERS:
         watcher(path)
+
+
+def remove(path: Path) -> None:
+    """Delete the file or folder at `path`, if there is one, and have copies of it elsewhere deleted too."""
+    path = Path(os.path.abspath(path))
+    _remove(path)
+    for watcher in REMOVAL_WATCHERS:
+        watcher(path)
+
+
+def move(path: Path, to: Path) -> None:
+    """Rename the file at `path`, in place of the one at `to`."""
+    os.replace(path, to)
+    changed(to)
+    remove(path)
 
 
 @contextmanager
@@ -88,7 +106,7 @@ def replacing_all(*paths: Path) -> Iterator[list[Path]]:
         raise
     for path in paths:  # not earlier: they show that the set is unfinished, and ours do so from now on
         remove_leftovers_of(path)
-    paths[-1].unlink(missing_ok=True)
+    remove(paths[-1])
     for temporary, path in zip(temporaries, paths, strict=True):
         os.replace(temporary, path)
         changed(path)

@@ -1,4 +1,5 @@
-"""Work that only one process may do at a time, on whatever machine: others wait until it is done, or its process gone.
+"""Work that only one process may do at a time, on whatever machine: others wait until it is done, or its process gone,
+or are told to come again.
 
 A lock is that of the operating system (`flock`), which file systems shared by machines pass on (NFS, Lustre with
 `flock`). It goes with its process, however that ends, so nobody has to guess whether a lock is stale.
@@ -17,14 +18,15 @@ from swag_af.data.progress import note
 
 
 @contextmanager
-def alone(path: Path, *, is_told: bool = True) -> Iterator[None]:
+def alone(path: Path, *, is_told: bool = True, waits: bool = True) -> Iterator[None]:
     """In such a block for `path`, a file or folder that need not be there yet, is one process or thread at a time.
 
-    Whoever has to wait says so on standard error, unless what is waited for is short and `is_told` is not set. Who
-    cannot lock, for want of locks in the file system, says so and goes on without. Nothing is left beside `path`.
+    Whoever has to wait says so on standard error, unless what is waited for is short and `is_told` is not set; or
+    InputError is raised, where nobody `waits`. Who cannot lock, for want of locks in the file system, says so and goes
+    on without. Nothing is left beside `path`.
     """
     place = path.with_name(f".{path.name}.lock")
-    file = _held(path, place, is_told=is_told)
+    file = _held(path, place, is_told=is_told, waits=waits)
     try:
         yield
     finally:
@@ -32,7 +34,7 @@ def alone(path: Path, *, is_told: bool = True) -> Iterator[None]:
         file.close()
 
 
-def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
+def _held(path: Path, place: Path, *, is_told: bool, waits: bool) -> BinaryIO:
     """The lock's file, open and locked."""
     while True:
         try:
@@ -43,7 +45,7 @@ def _held(path: Path, place: Path, *, is_told: bool) -> BinaryIO:
             _check_links(place)
             continue
         try:
-            _lock(file, path, is_told=is_told)
+            _lock(file, path, is_told=is_told, waits=waits)
         except BaseException:
             file.close()
             raise
@@ -59,11 +61,15 @@ def _check_links(place: Path) -> None:
         raise InputError(f"{dangling}: a link to what is not there. Make the folder that it names, or remove the link.")
 
 
-def _lock(file: BinaryIO, path: Path, *, is_told: bool) -> None:
-    """Lock it; waits until whoever holds it lets it go."""
+def _lock(file: BinaryIO, path: Path, *, is_told: bool, waits: bool) -> None:
+    """Lock it; waits until whoever holds it lets it go, or raises InputError."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        if not waits:
+            raise InputError(
+                f"{path}: another process is at work on this. Wait until it is done, or choose another --out."
+            ) from None
         if is_told:
             note(f"{path}: another process is at work on this. Waiting until it is done.")
         fcntl.flock(file, fcntl.LOCK_EX)

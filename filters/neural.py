@@ -104,9 +104,20 @@ class NeuralFilter(FitSettings, ABC):
         with seeded(int(rng.integers(2**63 - 1)), device), team(self.threads_alike):
             network = self.make_network(view, sequences).to(device)
             if state is not None:
-                network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
+                self._load(network, state)
             self._train(network, sequences, view.shape[1], parts, rng, is_warm=state is not None)
         self._network, self._seen = network, {_TRAIN: parts[0], _STOP: parts[1], _COLUMNS: columns}
+
+    def _load(self, network: Network, state: dict[str, np.ndarray]) -> None:
+        """Give the network the weights of `state`; FormatError where they are of another one."""
+        for name, value in network.state_dict().items():
+            weights, own = self._known(state, name), value.cpu().numpy()
+            if (weights.shape, weights.dtype) != (own.shape, own.dtype):
+                raise FormatError(
+                    f"filter {self.name}: {name} of its state is {weights.dtype} {weights.shape}, and here {own.dtype} "
+                    f"{own.shape}: other code made it, or another pool. Begin another run."
+                )
+        network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
 
     def _known(self, state: dict[str, np.ndarray], name: str) -> np.ndarray:
         if name not in state:
@@ -125,7 +136,7 @@ class NeuralFilter(FitSettings, ABC):
         device = pick_device(self.device)
         with seeded(0, device), team(self.threads_alike):
             network = self.make_network(view, self._read(view)).to(device)
-        network.load_state_dict({name: torch.from_numpy(state[name]) for name in network.state_dict()})
+        self._load(network, state)
         network.eval()
         self._network, self._seen = network, {name: self._known(state, name) for name in (_TRAIN, _STOP, _COLUMNS)}
 

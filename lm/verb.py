@@ -5,7 +5,6 @@ seed, the context's own words and the models alone: not on shards, limits, batch
 processes share the work. Memory does not grow with the number of contexts.
 """
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from swag_af.data.captions.context_set import read_contexts, read_contexts_manif
 from swag_af.data.context import Context
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_same, read_manifest, remove_leftovers, sha256_file, write_manifest
+from swag_af.data.files import check_same, read_manifest, remove, remove_leftovers, sha256_file, write_manifest
 from swag_af.data.folds import FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
@@ -220,7 +219,7 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
     n_done = 0
     for number, group in groups.items():
         if read_shard_entry(options.out, number) is not None:
-            shutil.rmtree(draft_path(options.out, number), ignore_errors=True)
+            remove(draft_path(options.out, number))
             n_done += len(group)
         else:
             drafts[number] = ShardDraft(options.out, number, row_tables(options, vocabulary))

@@ -171,6 +171,24 @@ def test_nothing_is_imported_that_only_developers_have() -> None:
                 assert not having or having & users, f"{path} imports {top}, which only `dev` brings"
 
 
+def removals_in(path: Path) -> list[str]:
+    """Every place in a file that deletes or renames files by another way than `swag_af.data.files`."""
+    names = {"unlink", "rmdir", "rmtree", "removedirs", "rename", "renames"}
+    own = {("os", "remove"), ("os", "replace"), ("shutil", "move")}
+    return [
+        f"{path}:{node.lineno}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and (node.attr in names or (getattr(node.value, "id", ""), node.attr) in own)
+    ]
+
+
+def test_files_are_removed_in_one_place_which_tells_stores() -> None:
+    """Elsewhere a store would not hear of it, and would give the file back (docs/STORES.md)."""
+    ours = ("swag_af.data.files", "swag_af.data.locks", "swag_af.data.stores.")
+    assert not [at for name, path in MODULES.items() if not name.startswith(ours) for at in removals_in(path)]
+    assert removals_in(MODULES["swag_af.data.files"])
+
+
 def test_every_folder_is_installed() -> None:
     listed = re.search(r"packages = \[(.+?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL)
     assert listed is not None

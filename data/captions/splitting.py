@@ -7,7 +7,6 @@ A parser takes hours for a million sentences: killed and run again, `contexts` g
 gone when the contexts are written.
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ from typing import Any
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, remove_leftovers, sha256_json, write_json
+from swag_af.data.files import read_json, remove, remove_leftovers, sha256_json, write_json
 from swag_af.data.records import parse_record
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter
@@ -53,7 +52,7 @@ class Splitting:
 
     def clear(self) -> None:
         """Remove what is kept."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
 
     def _begin(self) -> None:
         """What another splitter left is removed."""

@@ -1,6 +1,5 @@
 """The verb `contexts`: sources of captions in, a context set out."""
 
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from swag_af.data.captions.readers import TABLES, describe, format_of, merge_vid
 from swag_af.data.captions.repair import mend_videos
 from swag_af.data.captions.splitting import Splitting
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_outputs, sha256_file
+from swag_af.data.files import check_outputs, remove, sha256_file
 from swag_af.data.progress import note, progress
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.data.video import Video
@@ -26,7 +25,7 @@ def contexts(options: ContextsOptions) -> dict[str, int]:
     """Read, repair, split, drop, assign folds and write; returns the drop table."""
     folder = options.out.with_name(f".{options.out.name}.splits")
     if not options.force and manifest_path_of(options.out).exists():  # killed when all was written but this
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
     _check(options)
     splitter = load_splitter(options.splitter)
     splitting = Splitting(options.splitter, splitter, folder, options.workers, options.where)

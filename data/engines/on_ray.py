@@ -29,19 +29,28 @@ def ray_crew(
     Where Ray runs already in this process, that cluster is used and left as it is.
     """
     ray = _imported()
-    is_ours = not ray.is_initialized()
-    if is_ours:
-        _connect(ray, engine.place)
-    cores = min(cores_of(job), _largest_node(ray))
-    fleet = _Actors(ray, job, cores, engine.gpus_per_task)
+    with _connected(ray, engine.place):
+        cores = min(cores_of(job), _largest_node(ray))
+        fleet = _Actors(ray, job, cores, engine.gpus_per_task)
+        try:
+            n = _room(ray, engine, cores, workers)
+            yield FleetCrew(fleet, n, ahead=BLOCKS_AHEAD * n)
+        finally:
+            for actor in fleet.hired:
+                ray.kill(actor)
+
+
+@contextmanager
+def _connected(ray: Any, address: str) -> Iterator[None]:
+    """In such a block Ray runs in this process; what was not running before ends with the block, however that ends."""
+    if ray.is_initialized():
+        yield
+        return
     try:
-        n = _room(ray, engine, cores, workers)
-        yield FleetCrew(fleet, n, ahead=BLOCKS_AHEAD * n)
+        _connect(ray, address)
+        yield
     finally:
-        for actor in fleet.hired:
-            ray.kill(actor)
-        if is_ours:
-            ray.shutdown()
+        ray.shutdown()
 
 
 class _Actors:

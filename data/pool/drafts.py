@@ -7,7 +7,6 @@ Rows may be added in any order. After the last one, the shard is written as a wh
 """
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, SwagAfError
-from swag_af.data.files import read_arrays, read_text, remove_leftovers, replacing, write_text
+from swag_af.data.files import read_arrays, read_text, remove, remove_leftovers, replacing, write_text
 from swag_af.data.pool.folder import SHARDS, write_shard
 
 _REJECTED = "rejected_"
@@ -83,7 +82,7 @@ class ShardDraft:
             timing=timing,
         )
         del tables
-        shutil.rmtree(self.path)
+        remove(self.path)
         return entry
 
     def _fill(self, tables: Mapping[str, np.ndarray], kept: Sequence[int]) -> tuple[int, Counter[str]]:
@@ -98,7 +97,7 @@ class ShardDraft:
                     table[i] = made[name]
         except SwagAfError:
             for name in tables:
-                (self.path / f"{name}.npy").unlink(missing_ok=True)
+                remove(self.path / f"{name}.npy")
             raise
         return n_draws, rejected
 

@@ -14,7 +14,6 @@ with these tables and without, so that a run made before can be read, though not
 """
 
 import hashlib
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
     MANIFEST,
+    move,
     parse_json,
     read_array,
     read_json,
@@ -465,7 +465,7 @@ def replace_vocabulary(folder: Path, vocabulary: Vocabulary, changes: Mapping[st
     manifest = read_manifest(folder, "pool")
     standing = vocabulary_path(folder, manifest["vocabulary_sha256"])
     if standing.name == NEXT_VOCABULARY:  # an earlier change was killed before its last step
-        os.replace(standing, folder / VOCABULARY)
+        move(standing, folder / VOCABULARY)
     vocabulary.save(folder / NEXT_VOCABULARY)
     write_json(folder / MANIFEST, manifest | {"vocabulary_sha256": vocabulary.sha256} | dict(changes))
-    os.replace(folder / NEXT_VOCABULARY, folder / VOCABULARY)
+    move(folder / NEXT_VOCABULARY, folder / VOCABULARY)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -44,13 +44,13 @@ def tag_in_context(
     plan = {"context_tagger": tagger.name, "context_tagger_sha256": tagger.sha256}
     if "tags" in pool.tables:
         if all(pool.manifest.get(key) == value for key, value in plan.items()):
-            (folder / PLAN).unlink(missing_ok=True)  # of a run that was killed after its last step but this
+            remove(folder / PLAN)  # of a run that was killed after its last step but this
             return pool
         pool = pool.with_tables([t for t in pool.tables if t not in CONTEXT_TAGS], dict.fromkeys(plan))
     _begin(folder, plan)
     _tag_shards(pool, _Job(folder, tagger_name, tagger), workers, engine)
     made = pool.with_tables([*pool.tables, *CONTEXT_TAGS], plan)
-    (folder / PLAN).unlink()
+    remove(folder / PLAN)
     return made
 
 
@@ -60,7 +60,7 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
         return
     for path in (folder / SHARDS).glob("[0-9]*"):
         for table in CONTEXT_TAGS:
-            (path / f"{table}.npy").unlink(missing_ok=True)
+            remove(path / f"{table}.npy")
     write_json(folder / PLAN, plan)
 
 

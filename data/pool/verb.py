@@ -7,7 +7,6 @@ whole or not at all.
 
 import importlib
 import importlib.util
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError
-from swag_af.data.files import check_output, read_manifest, replacing, sha256_file
+from swag_af.data.files import check_output, read_manifest, remove, replacing, sha256_file
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
@@ -57,7 +56,7 @@ def pool(options: PoolOptions) -> CandidatePool:
         known = _read(reading, inputs, spool)
         dealt = deal(known.shared.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
         entries = write_shards(folder, spool, known, lambda c, rows: reading.with_folds(c, dealt[rows].tolist()))
-        shutil.rmtree(spool.folder)
+        remove(spool.folder)
         finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
     return CandidatePool.open(options.out)
 

@@ -2,8 +2,9 @@
 
 The store wins: what differs there is fetched anew, and what is gone there is removed here. Files that are new or
 changed here are sent in the order in which they were written, those that make others count last (`COMMITS`), and what
-was removed before is removed there first. So the store is at every moment as the folder was at some moment, and whoever
-fetches it goes on from there. Of another machine's files that are made under the same name, the first stays.
+we remove is removed there at once. So the store is at every moment as the folder was at some moment, and whoever
+fetches it goes on from there. Of another machine's files that are made under the same name, the first stays. What
+somebody else deletes here, say a cleaner of caches, stays there.
 
 What stays here: names with a leading point (temporary files, rows of unfinished shards) and `LOCAL`.
 
@@ -97,18 +98,22 @@ class Mirror:
     def changed(self, path: Path) -> None:
         """Send the file or folder that was written at `path`, and first whatever an earlier run has not sent."""
         with self._locked() as seen:
-            self._delete([name for name in seen if not (self.folder / name).exists()], seen)
-            if path.is_dir() and self._is_begun:
-                self._delete([n for n in seen if _is_commit(n) and self._is_within(n, path)], seen)
+            if path.is_dir():  # put in place of another one: what it has no more is gone, and what it has counts last
+                within = [name for name in seen if self._is_within(name, path)]
+                self._delete([name for name in within if not self._is_there(name) or _is_commit(name)], seen)
             names = [name for name in self._names(path if self._is_begun else self.folder) if self._is_new(name, seen)]
             self._is_begun = True
             self._send(names, seen)
+
+    def removed(self, path: Path) -> None:
+        """Remove there the file or folder that was removed at `path`, on purpose."""
+        with self._locked() as seen:
+            self._delete([name for name in seen if self._is_within(name, path) and not self._is_there(name)], seen)
 
     def finish(self) -> None:
         """Send whatever is left, where anything was written."""
         if self._is_begun:
             with self._locked() as seen:
-                self._delete([name for name in seen if not (self.folder / name).exists()], seen)
                 self._send([name for name in self._names(self.folder) if self._is_new(name, seen)], seen)
 
     def send_hidden(self, paths: Sequence[Path]) -> list[str]:
@@ -123,6 +128,9 @@ class Mirror:
         parts = name.split("/")
         hidden = any(part.startswith(".") for part in parts if part != ".")
         return not hidden and not set(LOCAL) & set(parts) and (not self.is_file or _stem(name) == _stem(self.path.name))
+
+    def _is_there(self, name: str) -> bool:
+        return (self.folder / name).exists()
 
     def _is_within(self, name: str, path: Path) -> bool:
         return (self.folder / name).is_relative_to(path)
@@ -170,9 +178,11 @@ class Mirror:
         seen[name] = Seen(entry.size, entry.tag, about.st_mtime_ns)
 
     def _delete(self, names: Sequence[str], seen: dict[str, Seen]) -> None:
-        self.store.delete(names)
-        for name in names:
-            seen.pop(name, None)
+        """Remove the files there, those that make others count first."""
+        for some in ([n for n in names if _is_commit(n)], [n for n in names if not _is_commit(n)]):
+            self.store.delete(some)
+            for name in some:
+                seen.pop(name, None)
 
     def _send(self, names: Sequence[str], seen: dict[str, Seen]) -> None:
         """Put the files, in this order as far as it matters: commits one by one, after all others."""

@@ -1,4 +1,4 @@
-"""The mirrors of this process: opened when an address is met, and told of every file that is written below them."""
+"""The mirrors of this process: opened when an address is met, told of every file that is written or removed there."""
 
 import atexit
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from swag_af.data.cache import cache_folder
-from swag_af.data.files import WATCHERS
+from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.urls import RECORDS_ONLY, ROOTS, is_url, normal_url, url_of, urls_in
 
@@ -41,8 +41,9 @@ def local(url: str | Path, *, records_only: bool = False) -> Path:
         mirror = Mirror(url, _root(), records_only=records_only)
         mirror.pull()
         _OPEN[url] = mirror
-        if _tell not in WATCHERS:
-            WATCHERS.append(_tell)
+        if _tell_changed not in WATCHERS:
+            WATCHERS.append(_tell_changed)
+            REMOVAL_WATCHERS.append(_tell_removed)
     return _OPEN[url].path
 
 
@@ -81,14 +82,21 @@ def close() -> None:
     """Forget the mirrors: the next one to be opened looks at the store again. What is not sent stays here, and is sent
     by the next one to write there."""
     _OPEN.clear()
-    if _tell in WATCHERS:
-        WATCHERS.remove(_tell)
+    if _tell_changed in WATCHERS:
+        WATCHERS.remove(_tell_changed)
+        REMOVAL_WATCHERS.remove(_tell_removed)
 
 
-def _tell(path: Path) -> None:
+def _tell_changed(path: Path) -> None:
     mirror = mirror_of(path)
     if mirror is not None:
         mirror.changed(path)
+
+
+def _tell_removed(path: Path) -> None:
+    mirror = mirror_of(path)
+    if mirror is not None:
+        mirror.removed(path)
 
 
 def _root() -> Path:

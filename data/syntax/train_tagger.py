@@ -28,6 +28,7 @@ from swag_af.data.files import (
     read_arrays,
     read_json,
     read_manifest,
+    remove,
     remove_leftovers_of,
     replacing,
     sha256_file,
@@ -62,7 +63,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     out = Path(os.path.abspath(options.out))
     epochs = out.with_name(f".{out.name}.epochs")
     if epochs.exists() and not options.force and (made := _made(options)) is not None:
-        shutil.rmtree(epochs)
+        remove(epochs)
         return {**made, "cpu_seconds": time.process_time() - seconds}
     check_output(out, force=options.force, folder=True)
     if out.exists():
@@ -83,7 +84,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     with replacing(out) as folder:
         shutil.copytree(state.folder / "best", folder)
         write_manifest(folder, "tagger", {**plan, **figures, "epochs_held_out": state.reports})
-    shutil.rmtree(state.folder)
+    remove(state.folder)
     return {**figures, "cpu_seconds": time.process_time() - seconds}
 
 

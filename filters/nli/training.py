@@ -5,7 +5,6 @@ and of the pairs that choose the epoch; no held-out pair takes part in anything 
 from the seed and its number, and leaves a checkpoint: a run that is killed goes on from it to the same bytes.
 """
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import (
     check_output,
     read_json,
+    remove,
     remove_leftovers,
     sha256_file,
     sha256_json,
@@ -75,7 +75,7 @@ def train_nli(options: TrainNLIOptions) -> NLIModel:
     else:
         _begin(work, identity)
         _write(options, data, _trained(options, data, filter, work), identity)
-    shutil.rmtree(work, ignore_errors=True)
+    remove(work)
     return open_nli(options.out, device=options.device)
 
 

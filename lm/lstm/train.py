@@ -8,7 +8,6 @@ trains one holds its lock, so a driver that was killed and typed again waits for
 
 import logging
 import math
-import shutil
 import signal
 import sys
 import threading
@@ -32,7 +31,7 @@ from torch.utils.data import DataLoader
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, read_manifest, remove_leftovers
+from swag_af.data.files import MANIFEST, read_manifest, remove, remove_leftovers
 from swag_af.data.locks import alone
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
@@ -88,7 +87,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
         if is_finished(folder):
             with alone(folder):  # killed between its manifest and this; its lock goes too
-                shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+                remove(folder / "checkpoints")
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     if not missing:
         return {}
@@ -297,7 +296,7 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
     else:
         report = {"fold": task.fold} | report
         save_model(task.folder, "lm-fold", model, report)
-    shutil.rmtree(task.folder / "checkpoints", ignore_errors=True)
+    remove(task.folder / "checkpoints")
     return report | {"seconds": time.perf_counter() - started}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -93,7 +93,7 @@ def add_table(
 
 def end(folder: Path) -> None:
     """Nothing is in progress any more; a run that is killed after its last step but this leaves its plan."""
-    (folder / PLAN).unlink(missing_ok=True)
+    remove(folder / PLAN)
 
 
 def _begin(folder: Path, plan: Plan) -> None:
@@ -102,7 +102,7 @@ def _begin(folder: Path, plan: Plan) -> None:
     if (folder / PLAN).exists() and read_json(folder / PLAN) == content:
         return
     for path in (folder / SHARDS).glob("[0-9]*/features.npy"):
-        path.unlink()
+        remove(path)
     write_json(folder / PLAN, content)
 
 

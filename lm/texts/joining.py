@@ -4,7 +4,6 @@ Contexts without endings are left out and counted, and so are those whose ending
 form: rows stay of one width. Memory grows as for `swag-af pool`.
 """
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -12,7 +11,7 @@ from typing import Any
 
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import ExhaustedError, InputError, RowError
-from swag_af.data.files import write_jsonl
+from swag_af.data.files import remove, write_jsonl
 from swag_af.data.pool.folder import NO_TAGGER, finish_pool
 from swag_af.data.pool.rows import EmptyRowError, Row, RowMaker, ShortRowError
 from swag_af.data.pool.spool import Spool, write_shards
@@ -58,7 +57,7 @@ class _Counts(Texts):
 def join(job: Job, journal: Journal) -> None:
     """Write the pool; every context is answered. Killed, it is done again from the answers."""
     out = job.options.out
-    shutil.rmtree(out / _BLOCKS, ignore_errors=True)
+    remove(out / _BLOCKS)
     spool, counts = Spool(out / _BLOCKS), _Counts()
     maker = RowMaker(normalise=job.options.text.normalise, min_negatives=job.options.n_negatives)
     spool.read(_rows(job, journal, maker, counts))
@@ -66,7 +65,7 @@ def join(job: Job, journal: Journal) -> None:
         raise nothing_left(job, counts.drops)
     known = spool.known(job.tagger)
     entries = write_shards(out, spool, known, lambda contexts, _: contexts)
-    shutil.rmtree(spool.folder)
+    remove(spool.folder)
     write_jsonl(out / DROPPED, counts.dropped)
     found = {
         "dropped_negatives": maker.dropped_negatives(),

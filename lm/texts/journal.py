@@ -11,7 +11,6 @@ where they stand.
 import fcntl
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from swag_af.data.errors import InputError, SwagAfError, told
-from swag_af.data.files import parse_json
+from swag_af.data.files import parse_json, remove
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
 from swag_af.lm.contract import Generated
@@ -55,7 +54,7 @@ class Journal:
         for number, path in enumerate(self._files):
             for at, line in _whole_lines(path):
                 found = _ROW.match(line)
-                row = int(found[1]) if found else _kept(line, path).row
+                row = int(found[1]) if found else _kept(line, path, at).row
                 self._places.setdefault(row, (number, at))
 
     def __contains__(self, row: int) -> bool:
@@ -73,14 +72,14 @@ class Journal:
                 if number not in files:
                     files[number] = self._files[number].open("rb")
                 files[number].seek(at)
-                yield _kept(files[number].readline(), self._files[number])
+                yield _kept(files[number].readline(), self._files[number], at)
         finally:
             for file in files.values():
                 file.close()
 
     def remove(self) -> None:
         """Delete it, once the pool is there."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
 
 
 class Writer:
@@ -124,13 +123,14 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             at += len(line)
 
 
-def _kept(line: bytes, path: Path) -> Kept:
-    """The answer in a line of `path`; InputError for one that is damaged."""
+def _kept(line: bytes, path: Path, at: int) -> Kept:
+    """The answer in the line of `path` that begins at byte `at`; InputError for one that is damaged."""
     try:
         text = line.decode("utf-8").rstrip("\n")
         return parse_record(parse_json(text, path), Kept, path)
     except (UnicodeDecodeError, SwagAfError):
         shown = line[:40].decode("utf-8", "replace")
+        number = path.read_bytes()[:at].count(b"\n") + 1
         raise InputError(
-            f"{path}: a line is damaged, {told(shown)}. Remove it, and run the same command again."
+            f"{path}: line {number} is damaged, {told(shown)}. Remove it, and run the same command again."
         ) from None

@@ -5,6 +5,7 @@ Algorithm 1). With fixed ones the groups are dealt into folds once. A fold has a
 where it was when the fold's turn comes again: it has never been fitted on its fold's rows, under any assignment.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_arrays, remove_leftovers, replacing
+from swag_af.data.files import read_arrays, remove, remove_leftovers, replacing
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal, hold_out
 from swag_af.filters.contract import Filter, LastingFilter
@@ -87,9 +88,9 @@ class FixedFitting:
         """Remove what a run that was killed after so many iterations has left of later ones."""
         if self.path is not None and (self.path / WARM).exists():
             remove_leftovers(self.path / WARM)
-            for path in (self.path / WARM).glob("*.npz"):
-                if int(path.stem) > n_finished:
-                    path.unlink()
+            for done, path in self._states():
+                if done > n_finished:
+                    remove(path)
             self.tidy(n_finished)
 
     def split(self, iteration: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -120,9 +121,15 @@ class FixedFitting:
         if self.path is None or not (self.path / WARM).exists():
             return
         latest = {self._key(done): self._path(done) for done in range(1, iteration + 1)}
-        for path in (self.path / WARM).glob("*.npz"):
-            if path not in latest.values() and int(path.stem) <= iteration:
-                path.unlink()
+        for done, path in self._states():
+            if path not in latest.values() and done <= iteration:
+                remove(path)
+
+    def _states(self) -> list[tuple[int, Path]]:
+        """The iterations whose states are on disk; files of other names are not ours."""
+        assert self.path is not None
+        found = [path for path in (self.path / WARM).glob("*.npz") if re.fullmatch(r"[0-9]{4,}", path.stem)]
+        return [(int(path.stem), path) for path in found if path.is_file()]
 
     def _state(self, iteration: int) -> dict[str, np.ndarray] | None:
         """What the filter of this fold had learnt when its turn came last; None where it never did."""

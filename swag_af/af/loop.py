@@ -7,6 +7,7 @@ where it stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ import numpy as np
 from swag_af.af.fitting import check_lasting, fixed_folds
 from swag_af.af.options import AFOptions, FilterWorkers
 from swag_af.data.errors import InputError
+from swag_af.data.files import MANIFEST
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -52,17 +54,35 @@ def filter_pool(
     and goes on from what is there; a pool in memory is saved in it too. `is_enough`, asked before each iteration but
     the first, ends the run. `made_by` is recorded. Audits, curve and report are left to others: `run_filter`, which is
     the verb, makes them too. `workers` say who does it, and change nothing that is made. Raises InputError and
-    ExhaustedError before any work when pool, filter and options do not fit, or fewer iterations are asked for than are
-    done.
+    ExhaustedError before any work when pool, filter and options do not fit, fewer iterations are asked for than are
+    done, or another process is filtering into `out`.
     """
-    from swag_af.af.workers import check_workers, doing
+    from swag_af.af.workers import check_workers
+    from swag_af.data.locks import alone
 
     options, workers, path = options or AFOptions(), workers or FilterWorkers(), Path(out) if out else None
     phases = _phases(filter, options)
     rules = _rules(pool, phases, options)
     check_workers(pool, rules, workers, path)
     total = options.iterations or len(rules.schedule)
-    run = _begun(pool, phases, rules, path, total, made_by)
+    with alone(path / MANIFEST, waits=False) if path else nullcontext():
+        run = _begun(pool, phases, rules, path, total, made_by)
+        _go_on(run, phases, rules, workers, total, after_iteration, is_enough)
+    return run
+
+
+def _go_on(
+    run: Run,
+    phases: list[tuple[str, Filter, int]],
+    rules: "Rules",
+    workers: FilterWorkers,
+    total: int,
+    after_iteration: Callable[[Run], None],
+    is_enough: Callable[[Run], bool],
+) -> None:
+    """Do what is left of `total` iterations, or of those until it is enough."""
+    from swag_af.af.workers import doing
+
     fitting = rules.fitting(run.pool, run.path)
     fitting.begin(run.n_finished)
     with (
@@ -70,7 +90,7 @@ def filter_pool(
         doing(run, rules, fitting, workers, total) as outcomes,
     ):
         for iteration in range(1 + run.n_finished, 1 + total):
-            if _has_converged(run, phases, options) or (run.n_finished and is_enough(run)):
+            if _has_converged(run, phases, rules.options) or (run.n_finished and is_enough(run)):
                 run.plan(run.n_finished)
                 break
             outcome = next(outcomes)
@@ -78,7 +98,6 @@ def filter_pool(
             fitting.tidy(iteration)
             after_iteration(run)
             advance(1, note=f"{outcome.record.filter} accuracy {run.accuracy(iteration):.3f}, chance {run.chance:.3f}")
-    return run
 
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:

@@ -40,6 +40,7 @@ from swag_af.data.files import (
     FORMAT,
     MANIFEST,
     check_output,
+    remove,
     remove_leftovers,
     remove_leftovers_of,
     write_json,
@@ -187,9 +188,9 @@ def _write_questions(grid: Grid) -> None:
 def _leave(out: Path) -> None:
     """Remove what `_begin` wrote, since nothing came of it."""
     for name in (QUESTIONS, MANIFEST):  # whose folder it is goes last
-        (out / name).unlink(missing_ok=True)
+        remove(out / name)
     if not any(out.iterdir()):
-        out.rmdir()
+        remove(out)
 
 
 def _no_model(name: str, blanks: Sequence[Blank], left_out: Sequence[str] = ()) -> InputError:

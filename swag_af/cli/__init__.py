@@ -5,6 +5,7 @@ Reading order (each file imports only those named before it):
     options    the options of `show` and `demo`
     layout     help, folded between words
     storing    which verbs take addresses in object stores
+    commands   a command, written so that it can be pasted
     following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset

@@ -1,6 +1,5 @@
 """The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import check_out, save_audit, saved_form
+from swag_af.cli.commands import command
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output
 from swag_af.data.instances.grouping import group
@@ -161,4 +161,4 @@ def _model(name: str, device: str) -> AnyModel:
 def _page(options: AuditOptions, made: Audit, comparison: Comparison | None) -> str:
     from swag_af.reporting.audit_page import audit_page
 
-    return audit_page(made, comparison, command=f"swag-af audit {shlex.join(map(str, options.data))}")
+    return audit_page(made, comparison, command=command("audit", *options.data))

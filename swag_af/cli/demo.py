@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swag_af.af.options import AFOptions, FilterOptions
+from swag_af.cli.commands import command
 from swag_af.cli.options import DemoOptions
 from swag_af.data.captions.context_set import manifest_path_of
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -119,6 +120,6 @@ def _summary(folder: Path, seconds: float, seed: int) -> str:
         lines += [*question_lines(question.startphrase, question.endings, question.label), ""]
     lines += [
         f"{seconds:.0f} seconds. The curve: {folder / 'run' / 'curve.png'}; the dataset: {folder / 'dataset'}",
-        f"Next: swag-af show {folder / 'dataset'}, or your own captions: swag-af contexts --help",
+        f"Next: {command('show', folder / 'dataset')}, or your own captions: swag-af contexts --help",
     ]
     return "\n".join(lines)

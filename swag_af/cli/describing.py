@@ -2,11 +2,11 @@
 
 import csv
 import io
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from swag_af.cli.commands import command
 from swag_af.data.errors import InputError
 from swag_af.data.files import FORMAT, check_output, replacing, write_json, write_text
 from swag_af.data.instances.instances import Instances
@@ -86,13 +86,13 @@ def _latex(one: Table) -> str:
 
 def _command(options: DescribeOptions) -> str:
     """What was run, by the names of the files: paths of the machine decide nothing."""
-    words = ["swag-af", "describe", *(path.name for path in options.data)]
+    words = ["describe", *(path.name for path in options.data)]
     words += ["--beside", *(path.name for path in options.beside)] if options.beside else []
     for name in ("of", "tagger", "verbs", "topics", "seed"):
         value = getattr(options, name)
         if value != DescribeOptions.__dataclass_fields__[name].default:
             words += [f"--{name}", str(value)]
-    return shlex.join(words)
+    return command(*words)
 
 
 def described_lines(made: Description, options: DescribeOptions) -> list[str]:

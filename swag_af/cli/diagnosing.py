@@ -1,12 +1,20 @@
 """The verb `diagnose`: a run diagnosed, its record, page and rows written, and what is printed."""
 
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_manifest, check_output, check_same, read_json, write_json, write_jsonl, write_text
+from swag_af.data.files import (
+    check_manifest,
+    check_output,
+    check_same,
+    read_json,
+    remove,
+    write_json,
+    write_jsonl,
+    write_text,
+)
 from swag_af.data.records import parse_record
 from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -46,7 +54,7 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
         write_jsonl(folder / ROWS, map(asdict, rows))
         write_text(folder / PAGE, diagnosis_page(made, command=_command(options)))
         write_json(folder / ABOUT, {**made.as_record(), "identity": identity})
-    shutil.rmtree(folder / WORK, ignore_errors=True)
+    remove(folder / WORK)
     if options.json is not None:
         write_json(options.json, read_json(folder / ABOUT))
     return open_diagnosis(folder)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from swag_af.af.options import AFOptions
+from swag_af.cli.commands import command
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.data.run import Run
 from swag_af.releasing.options import ReleaseOptions
 
 
@@ -12,13 +12,12 @@ def filter_command(path: Path, pool: CandidatePool) -> str:
     """A `swag-af filter` that this pool has enough negatives and tables for."""
     fewest = int(pool.n_eligible.min()) - 1
     assigned = min(AFOptions.n_negatives, max(1, fewest // 2))  # others must remain that can enter
-    schedule = "" if "features" in pool.tables else " --schedule bow:40"
-    negatives = "" if assigned == AFOptions.n_negatives else f" --n-negatives {assigned}"
-    return f"swag-af filter {path}{schedule}{negatives} --out run"
+    schedule = [] if "features" in pool.tables else ["--schedule", "bow:40"]
+    negatives = [] if assigned == AFOptions.n_negatives else ["--n-negatives", assigned]
+    return command("filter", path, *schedule, *negatives, "--out", "run")
 
 
-def release_command(path: Path, run: Run) -> str:
-    """A `swag-af release` of as many distractors as the run assigns."""
-    assigned = run.start.shape[1] - 1
-    distractors = "" if assigned >= ReleaseOptions.n_distractors else f" --n-distractors {assigned}"
-    return f"swag-af release {path}{distractors} --out dataset"
+def release_command(path: Path, n_assigned: int) -> str:
+    """A `swag-af release` of as many distractors as the run at `path` assigns."""
+    distractors = [] if n_assigned >= ReleaseOptions.n_distractors else ["--n-distractors", n_assigned]
+    return command("release", path, *distractors, "--out", "dataset")

@@ -7,6 +7,7 @@ from swag_af.auditing.diagnostics import Example
 from swag_af.auditing.storing import ABOUT as AUDIT
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
+from swag_af.cli.commands import command
 from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
 from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
@@ -40,11 +41,11 @@ def kind_of_found(path: Path) -> str | None:
 def show_audit(path: Path, options: ShowOptions) -> list[str]:
     """The verdict, what was found, before against after, the worst examples of what the verdict is about."""
     saved = open_audit(path)
-    best, files = headline(saved), " ".join(saved.about.files) or "DATA"
+    best, files = headline(saved), saved.about.files or ("DATA",)
     shown = [_example(one) for one in (best.examples if best else ())[: options.n]]
     code = best.code if best else "AF101"
     page = [f"Page: {path / PAGE}, for a browser", ""] if (path / PAGE).is_file() else []
-    following = f"Next: swag-af explain {code}; or swag-af prune {files} --out pruned"
+    following = f"Next: {command('explain', code)}; or {command('prune', *files, '--out', 'pruned')}"
     return [*audited_lines(saved, read_comparison(path)), "", *_parted(shown), *page, following]
 
 
@@ -57,7 +58,7 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
     shown = [_row(row) for row in gone[: options.n]]
     after = path / AFTER / PAGE
     page = [f"Page: {after}, for a browser", ""] if after.is_file() else []
-    following = f"swag-af show {path / AFTER}, the audit of what is kept" if page else "keep the data as it is"
+    following = f"{command('show', path / AFTER)}, the audit of what is kept" if page else "keep the data as it is"
     first = ["The first that went:", *shown, ""] if shown else []
     kept = f"The ids that are kept: {path / KEPT}"
     return [*summary_lines(pruned), "", *first, kept, "", *page, f"Next: {following}"]
@@ -78,7 +79,7 @@ def show_refined(path: Path, options: ShowOptions) -> list[str]:
     refined = open_refined(path)
     first = [line for one in [one for one in refined.versions if one.round][: options.n] for line in _version(one)]
     written = ["The first that were rewritten:", *first, ""] if first else []
-    return [*refined_summary(refined), "", *written, f"Next: swag-af audit {path / QUESTIONS}"]
+    return [*refined_summary(refined), "", *written, f"Next: {command('audit', path / QUESTIONS)}"]
 
 
 def _version(one: Version) -> list[str]:

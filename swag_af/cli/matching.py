@@ -5,6 +5,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from swag_af.cli.commands import command
+from swag_af.cli.following import release_command
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.progress import duration
 from swag_af.matching.estimate import Estimate
@@ -14,7 +16,6 @@ from swag_af.matching.questions import Figures
 from swag_af.matching.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, recommended
 from swag_af.matching.verb import QUESTIONS, Matched
-from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.text import question_lines, table
 
 N_EXAMPLES = 3
@@ -36,7 +37,7 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
         *(line for record in examples(matched.path / QUESTIONS) for line in (*_question_lines(record), "")),
         f"Written to {matched.path}: {QUESTIONS}, a pool and a run. A release draws the order of options anew: "
         f"score predictions on what they were made of. Next: {_release(matched.path / 'run', options)}; "
-        f"or swag-af verify serve {matched.path / 'run'}, to ask people",
+        f"or {command('verify', 'serve', matched.path / 'run')}, to ask people",
     ]
 
 
@@ -74,9 +75,7 @@ def _question_lines(record: Mapping[str, Any]) -> list[str]:
 
 
 def _release(run: Path, options: MatchOptions) -> str:
-    n = options.matching.n_distractors
-    distractors = "" if n >= ReleaseOptions.n_distractors else f" --n-distractors {n}"
-    return f"swag-af release {run}{distractors} --out dataset"
+    return release_command(run, options.matching.n_distractors)
 
 
 def sweep_lines(points: Sequence[Point], options: MatchOptions) -> list[str]:
@@ -117,9 +116,10 @@ def _advice(points: Sequence[Point], options: MatchOptions) -> list[str]:
     """Which lambda is recommended, or how to ask people."""
     asked, out = options.sweeping.human_accuracy, options.out
     if not any(point.people for point in points):
+        serve = command("verify", "serve", out / "people" / "run", "--min-gold-share", "0")
         return [
-            f"Written to {out}: sweep.png. Next: swag-af verify serve {out / 'people' / 'run'} --min-gold-share 0, to "
-            "ask people and keep those who are often wrong; then the same command again with --verdicts."
+            f"Written to {out}: sweep.png. Next: {serve}, to ask people and keep those who are often wrong; then "
+            "the same command again with --verdicts."
         ]
     best = recommended(points, asked)
     if best is None:

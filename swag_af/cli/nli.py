@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from swag_af.cli.commands import command
 from swag_af.data.interval import interval
 from swag_af.filters.nli.folder import NLIModel
 from swag_af.reporting.text import table
@@ -14,7 +15,7 @@ def trained_lines(model: NLIModel) -> list[str]:
 
 def following(model: NLIModel) -> str:
     """What to run next."""
-    return f"Next: swag-af audit questions.jsonl --filters 'nli[{model.path}]'"
+    return f"Next: {command('audit', 'questions.jsonl', '--filters', f'nli[{model.path}]')}"
 
 
 def model_lines(model: NLIModel) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 
+from swag_af.cli.commands import command
 from swag_af.endpoints.contract import MANY, Abilities
 from swag_af.endpoints.options import ProbeEndpointOptions
 from swag_af.reporting.text import table
@@ -28,6 +29,7 @@ def probed_lines(abilities: Abilities, options: ProbeEndpointOptions) -> list[st
         return [json.dumps(asdict(abilities), ensure_ascii=False)]
     rows = [("tried", "works")]
     rows += [(words, "yes" if getattr(abilities, name) else "no") for name, words in WORDS.items()]
+    generation = ("generate", "contexts.jsonl", "--generator", f"endpoint[{options.url}]")
     reads = "works" if abilities.reads_prompts else "does not: no likelihoods of texts"
     return [
         f"{options.url}: model {abilities.model or 'without a name'}, answers limited by {abilities.limit}",
@@ -35,5 +37,5 @@ def probed_lines(abilities: Abilities, options: ProbeEndpointOptions) -> list[st
         *table(rows),
         "",
         f"generate works; features --scorer {reads}.",
-        f'Next: swag-af generate contexts.jsonl --generator "endpoint[{options.url}]" --out pool --dry-run',
+        f"Next: {command(*generation, '--out', 'pool', '--dry-run')}",
     ]

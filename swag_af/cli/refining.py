@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from swag_af.cli.commands import command
 from swag_af.data.interval import Difference
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.estimate import Cost
@@ -18,7 +19,7 @@ def refined_lines(options: RefineOptions) -> list[str]:
         return cost_lines(costs(options))
     refined = refine(options)
     where = f"questions.jsonl has what is kept, versions.jsonl every version, {ANSWERS} what servers said"
-    following = f"Next: swag-af audit {refined.path}/questions.jsonl"
+    following = f"Next: {command('audit', refined.path / 'questions.jsonl')}"
     return [*summary_lines(refined), "", f"Written to {refined.path}: {where}. {following}"]
 
 

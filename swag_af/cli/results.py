@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
+from swag_af.cli.commands import command
 from swag_af.cli.describing import ABOUT, PAGE
 from swag_af.cli.found import UNFINISHED
 from swag_af.cli.options import ShowOptions
@@ -78,7 +79,11 @@ def show_baselines(path: Path, options: ShowOptions) -> list[str]:
     lines = baseline_lines(found)[:1]
     for trained_on in found.trained_on:
         lines += ["", f"accuracy in %, trained on {trained_on}", *table(accuracy_rows(found, trained_on))]
-    return [*lines, "", f"Next: swag-af audit DATA, with the files of {found.name}: what gives its answers away"]
+    return [
+        *lines,
+        "",
+        f"Next: {command('audit', 'DATA')}, with the files of {found.name}: what gives its answers away",
+    ]
 
 
 def show_description(path: Path, options: ShowOptions) -> list[str]:
@@ -92,7 +97,7 @@ def show_description(path: Path, options: ShowOptions) -> list[str]:
             lines += ["", one.caption, *table([header, *rows[:_MOST]]), *more]
     page = path / PAGE
     lines += ["", f"Page: {page}, for a browser"] if page.is_file() else []
-    return [*lines, "", f"Next: swag-af audit {_first(made.files)}, to see what gives its answers away"]
+    return [*lines, "", f"Next: {command('audit', _first(made.files))}, to see what gives its answers away"]
 
 
 def show_score(path: Path, options: ShowOptions) -> list[str]:
@@ -104,7 +109,7 @@ def show_score(path: Path, options: ShowOptions) -> list[str]:
     return [
         *lines,
         "",
-        f"Next: swag-af audit {_first(scores.files)} --out audit; then --audit audit scores each tier apart",
+        f"Next: {command('audit', _first(scores.files), '--out', 'audit')}; then --audit audit scores each tier apart",
     ]
 
 

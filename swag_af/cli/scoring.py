@@ -1,7 +1,6 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
-import shlex
-
+from swag_af.cli.commands import command
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, write_json, write_text
 from swag_af.reporting.text import table
@@ -79,7 +78,7 @@ def _page(options: ScoreOptions, scores: Scores) -> str:
     }
     for flag, values in flags.items():
         words += [flag, *map(str, values)] if values else []
-    return score_page(scores, command=f"swag-af score {shlex.join(words)}")
+    return score_page(scores, command=command("score", *words))
 
 
 def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.cli.commands import command
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
 from swag_af.cli.matching import caution_lines, points_table
@@ -107,7 +108,7 @@ def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
     lines += ["", *_examples([(phrase(c), [c.gold], 0) for c in _some(contexts, options)])]
     if manifest is None:
         lines += ["", f"No {manifest_path_of(path).name} beside it: written by somebody else."]
-    return [*lines, "", f"Next: swag-af generate {path} --lms lms --out pool"]
+    return [*lines, "", f"Next: {command('generate', path, '--lms', 'lms', '--out', 'pool')}"]
 
 
 def _show_lm(path: Path, options: ShowOptions) -> list[str]:
@@ -125,7 +126,7 @@ def _show_lm(path: Path, options: ShowOptions) -> list[str]:
         "",
         "(token perplexity)",
         "",
-        f"Next: swag-af generate CONTEXTS --lms {path} --out pool",
+        f"Next: {command('generate', 'CONTEXTS', '--lms', path, '--out', 'pool')}",
     ]
 
 
@@ -138,12 +139,12 @@ def _show_lm_fold(path: Path, options: ShowOptions) -> list[str]:
         "",
         "(token perplexity)",
         "",
-        f"Next: swag-af show {path.parent}, the folder of all folds",
+        f"Next: {command('show', path.parent)}, the folder of all folds",
     ]
 
 
 def _show_verdicts(path: Path, options: ShowOptions) -> list[str]:
-    return [*_verdict_lines(read_verdicts(path)), "", f"Next: swag-af verify agreement {path}"]
+    return [*_verdict_lines(read_verdicts(path)), "", f"Next: {command('verify', 'agreement', path)}"]
 
 
 def _show_verification(path: Path, options: ShowOptions) -> list[str]:
@@ -157,11 +158,8 @@ def _show_verification(path: Path, options: ShowOptions) -> list[str]:
         lines = _verdict_lines(store.verdicts())
     finally:
         store.close()
-    return [
-        *lines,
-        "",
-        f"Next: swag-af verify export {run} --to verdicts --out verdicts.jsonl; or swag-af verify serve {run}",
-    ]
+    export = command("verify", "export", run, "--to", "verdicts", "--out", "verdicts.jsonl")
+    return [*lines, "", f"Next: {export}; or {command('verify', 'serve', run)}"]
 
 
 def _verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
@@ -217,9 +215,9 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
         (phrase(run.pool.contexts[row]), [run.pool.text(row, int(c)) for c in assignment[row, :4]], 0)
         for row in rows_shown
     ]
-    following = release_command(path, run)
+    following = release_command(path, run.start.shape[1] - 1)
     if not read_audits(path).findings:
-        following += f"; or swag-af audit {path}, to see what fresh filters find"
+        following += f"; or {command('audit', path)}, to see what fresh filters find"
     if run.n_finished < manifest.get("n_planned", 0):
         following = f"the command that began it goes on from here; or {following}"
     return [*lines, *_examples(examples), "", f"Next: {following}"]

@@ -9,6 +9,7 @@ from typing import Any
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.commands import command
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
@@ -54,7 +55,7 @@ def contexts(options: ContextsOptions) -> None:
     _say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}")
     _say(_sharing_line(made_by["shared_sentences"]), "")
     _say(drop_report_path_of(written).read_text(encoding="utf-8"))
-    _say(f"Written to {options.out}. Next: swag-af generate {options.out} --lms lms --out pool")
+    _say(f"Written to {options.out}. Next: {command('generate', options.out, '--lms', 'lms', '--out', 'pool')}")
 
 
 def _sharing_line(shared: Mapping[str, int]) -> str:
@@ -75,7 +76,8 @@ def train_lm(options: TrainLMOptions) -> None:
     if options.pretrain:
         _say(*_pretraining_lines(options.out))
     _say("Token perplexity", "", *table(perplexity_rows(reports)), "", f"{seconds:.0f} seconds")
-    _say(f"Written to {options.out}. Next: swag-af generate {options.contexts} --lms {options.out} --out pool")
+    following = command("generate", options.contexts, "--lms", options.out, "--out", "pool")
+    _say(f"Written to {options.out}. Next: {following}")
 
 
 def _pretraining_lines(lms: Path) -> list[str]:
@@ -230,6 +232,7 @@ def train_tagger(options: TrainTaggerOptions) -> None:
     from swag_af.data.syntax.train_tagger import train_tagger as train
 
     figures = train(options)
+    following = command("tag", "pool", "--tagger", f"spacy[{options.out}]", "--in-context")
     _say(
         f"{figures['n_sentences']:,} sentences learnt, {figures['n_held_out']:,} held out; epoch "
         f"{figures['best_epoch']} of {options.epochs} was best; {figures['cpu_seconds']:.0f} seconds of CPU",
@@ -241,7 +244,7 @@ def train_tagger(options: TrainTaggerOptions) -> None:
             ]
         ),
         "",
-        f'Written to {options.out}. Next: swag-af tag pool --tagger "spacy[{options.out}]" --in-context',
+        f"Written to {options.out}. Next: {following}",
     )
 
 
@@ -252,7 +255,8 @@ def filter(options: FilterOptions) -> None:
 
     run = run_filter(options)
     _say(*run_lines(run))
-    _say(f"Written to {options.out}, with curve.png and report.html. Next: {release_command(options.out, run)}")
+    following = release_command(options.out, run.start.shape[1] - 1)
+    _say(f"Written to {options.out}, with curve.png and report.html. Next: {following}")
 
 
 def audit(options: AuditOptions) -> None:
@@ -270,7 +274,7 @@ def audit(options: AuditOptions) -> None:
         return
     run, found = audit_of_run(options)
     _say(*audit_lines(run, found))
-    _say("", f"Kept in {options.data[0]}. Next: swag-af report {options.data[0]}")
+    _say("", f"Kept in {options.data[0]}. Next: {command('report', options.data[0])}")
 
 
 def _where_the_audit_is(options: AuditOptions) -> list[str]:
@@ -416,7 +420,7 @@ def release(options: ReleaseOptions) -> None:
         _say("", f"Note: {line}")
     if options.formats == "auto" and not has_pyarrow():
         _say("", "Note: no Parquet, for want of pyarrow. Install it with: pip install 'swag-af[publish]'")
-    _say("", f"Written to {options.out}, with README.md, the dataset card. Next: swag-af show {options.out}")
+    _say("", f"Written to {options.out}, with README.md, the dataset card. Next: {command('show', options.out)}")
 
 
 def show(options: ShowOptions) -> None:
@@ -442,7 +446,7 @@ def verify_invite(options: InviteOptions) -> None:
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
     n = invite(options)
-    _say(f"{n:,} links. Written to {options.out}. Next: swag-af verify serve {options.run} --invited-only")
+    _say(f"{n:,} links. Written to {options.out}. Next: {command('verify', 'serve', options.run, '--invited-only')}")
 
 
 def verify_backup(options: BackupOptions) -> None:
@@ -459,11 +463,11 @@ def verify_export(options: ExportOptions) -> None:
 
     done = export(options)
     if done.key is None:
-        _say(f"{done.n:,} verdicts. Written to {options.out}. Next: swag-af verify agreement {options.out}")
+        _say(f"{done.n:,} verdicts. Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
         return
     _say(f"{done.n:,} tasks for people elsewhere: {' and '.join(map(str, done.files))}")
     _say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
-    _say(f"When answers are back: swag-af verify import {options.run} FILE --key {done.key}")
+    _say(f"When answers are back: {command('verify', 'import', options.run, 'FILE', '--key', done.key)}")
 
 
 def verify_import(options: ImportOptions) -> None:
@@ -475,7 +479,7 @@ def verify_import(options: ImportOptions) -> None:
     items = len({verdict.item for verdict in done.verdicts})
     _say(f"{len(done.verdicts):,} verdicts of {annotators:,} people on {items:,} items")
     _say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
-    _say("", f"Written to {options.out}. Next: swag-af verify agreement {options.out}")
+    _say("", f"Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
 
 
 def verify_agreement(options: AgreementOptions) -> None:

@@ -44,8 +44,9 @@ class Answer:
 
     @property
     def choices(self) -> list["Choice"]:
-        """All choices, of either kind of answer."""
-        return [_choice(one) for one in self.body.get("choices") or [] if isinstance(one, Mapping)]
+        """All choices, of either kind of answer; none where there is no list of them."""
+        found = self.body.get("choices")
+        return [_choice(one) for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
 
     @property
     def texts(self) -> list[str]:

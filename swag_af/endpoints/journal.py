@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
-from typing import Any, BinaryIO, NotRequired, TypedDict
+from typing import Any, BinaryIO, TypedDict
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import FORMAT, parse_json
@@ -169,15 +169,33 @@ class Journal:
                 self._answers.setdefault((record["key"], model), place)
 
 
-class _Line(TypedDict):
-    """A line about requests to a model."""
+class _Used(TypedDict):
+    """A line about tries that came to nothing."""
 
     model: str
     usage: Usage
-    key: NotRequired[str]
-    answer: dict[str, None] | None
-    error: NotRequired[str]
-    said: NotRequired[str]
+
+
+class _Answered(_Used):
+    """A line with an answer."""
+
+    key: str
+    answer: dict[str, None]
+
+
+class _Refused(_Used):
+    """A line with a refusal for good."""
+
+    key: str
+    error: str
+    said: str
+
+
+class _Noted(TypedDict):
+    """A line with something else that is worth not asking again."""
+
+    about: str
+    value: Any
 
 
 def _top(answer: Any) -> Any:
@@ -202,8 +220,21 @@ def _is_json(line: bytes) -> bool:
 def _record_of(line: bytes, path: Path, number: int) -> dict[str, Any]:
     """A line as a record of a journal; FormatError for one of something else."""
     record = parse_json(line.decode("utf-8", "replace"), path, number)
-    where, advice = f"{path}: line {number}", "It is no journal of answers, or damaged. Choose another file."
-    if record != _HEADER and not (isinstance(record, dict) and "about" in record):
-        told = {name: value for name, value in record.items() if name != "request"} if isinstance(record, dict) else {}
-        parse_record(told | {"answer": _top(told.get("answer"))}, _Line, where, advice)
-    return dict(record)
+    if record == _HEADER:
+        return dict(record)
+    advice = "It is no journal of answers, or damaged. Choose another file" + (
+        "." if number == 1 else ", or remove that line: what it kept is asked again."
+    )
+    told = {name: value for name, value in record.items() if name != "request"} if isinstance(record, dict) else {}
+    known = told | ({"answer": _top(told["answer"])} if "answer" in told else {})
+    found = parse_record(known, _kind_of(known), f"{path}: line {number}", advice)
+    return record | ({"usage": asdict(found["usage"])} if "usage" in found else {})
+
+
+def _kind_of(record: Mapping[str, Any]) -> Any:
+    """What a line with these names must be."""
+    if "about" in record:
+        return _Noted
+    if "error" in record:
+        return _Refused
+    return _Answered if "key" in record or "answer" in record else _Used

@@ -4,7 +4,6 @@ Scores wait in a folder of blocks, beside the shards or beside `--out`, until al
 tables; where it had others, a kill between the last steps may leave it with none, and the same command completes it.
 """
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, read_manifest
+from swag_af.data.files import check_output, read_manifest, remove
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
@@ -46,7 +45,7 @@ def guard(options: GuardOptions) -> CandidatePool:
         return _unguarded(pool)
     work = options.pool / WORK if options.out is None else options.out.with_name(f"{options.out.name}.{WORK}")
     if options.out is not None and options.out.exists() and not options.force:
-        shutil.rmtree(work, ignore_errors=True)  # of a run that was killed when the copy stood
+        remove(work)  # of a run that was killed when the copy stood
     chosen, asked = _checked(pool, options)
     score_all(asked, chosen, work, workers=options.workers)
     for line in (line for one in chosen for line in getattr(one.guard, "said", list)()):
@@ -54,7 +53,7 @@ def guard(options: GuardOptions) -> CandidatePool:
     arrays = _tables(asked, chosen, work)
     records = {"guards": [one.record() for one in chosen]}
     guarded = _in_place(pool, arrays, records) if options.out is None else _kept(pool, arrays, records, options)
-    shutil.rmtree(work)
+    remove(work)
     return guarded
 
 
@@ -103,8 +102,8 @@ def _unguarded(pool: CandidatePool) -> CandidatePool:
     assert pool.path is not None
     for shard in (pool.path / SHARDS).glob("[0-9]*"):
         for table in GUARD_TABLES:
-            (shard / f"{table}.npy").unlink(missing_ok=True)
-    shutil.rmtree(pool.path / WORK, ignore_errors=True)
+            remove(shard / f"{table}.npy")
+    remove(pool.path / WORK)
     return pool
 
 

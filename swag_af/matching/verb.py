@@ -9,7 +9,6 @@
 The same data, options and seed give the same bytes.
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -26,6 +25,7 @@ from swag_af.data.files import (
     check_output,
     check_same,
     read_json,
+    remove,
     sha256_json,
     shortened,
     write_json,
@@ -80,7 +80,7 @@ def match(options: MatchOptions) -> Matched:
     begin_work(options.out, identity)
     stages = _stages(parts, plans, options)
     _write(options, stages, identity)
-    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    remove(options.out / WORK)
     return open_matched(options.out)
 
 

@@ -4,7 +4,6 @@ Nothing is taken from the data's own files. A killed run goes on: rounds, vector
 folder (`swag_af.pruning.folder`) as soon as they are measured.
 """
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -26,6 +25,7 @@ from swag_af.data.files import (
     check_same,
     read_array,
     read_json,
+    remove,
     remove_leftovers,
     sha256_file,
     sha256_json,
@@ -78,7 +78,7 @@ def prune(options: PruneOptions) -> Pruned:
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
     else:
         _make(options, instances, identity, agreement)
-    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    remove(options.out / WORK)
     pruned = open_pruned(options.out)
     if options.write:
         kept = [row for row, one in enumerate(pruned.rows) if one.kept]

@@ -4,7 +4,6 @@ Nothing is taken from the data's own files. A killed run goes on: every answer o
 it is used, and fits of filters as soon as they are done.
 """
 
-import shutil
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from importlib.metadata import version
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, check_same, read_json, remove_leftovers, sha256_json
+from swag_af.data.files import check_output, check_same, read_json, remove, remove_leftovers, sha256_json
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
@@ -48,7 +47,7 @@ def refine(options: RefineOptions) -> Refined:
         check_same(read_json(options.out / ABOUT).get("identity") or {}, plan.identity, options.out / ABOUT, "--out")
     else:
         plan.make()
-    shutil.rmtree(options.out / WORK, ignore_errors=True)
+    remove(options.out / WORK)
     return open_refined(options.out)
 
 

@@ -1,5 +1,6 @@
 """Folds that stay, with a filter each: never fitted on what it scores, resumable to the same bytes, and cheaper."""
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,74 @@ def test_a_run_whose_states_are_gone_cannot_go_on(pool: CandidatePool, tmp_path:
     (out / WARM / "0002.npz").unlink()
     with pytest.raises(FormatError, match=r"0002.npz: missing"):
         filter_pool(pool, "mlp", AFOptions(iterations=7, n_negatives=3, splits="fixed"), out=out)
+
+
+def test_what_is_not_ours_among_the_states_is_left_alone(pool: CandidatePool, straight: Path, tmp_path: Path) -> None:
+    with pytest.raises(KilledError):
+        filter_pool(pool, PHASES, OPTIONS, out=tmp_path / "run", after_iteration=stop_after(7))
+    strays = [
+        tmp_path / "run" / WARM / name for name in ("foo.npz", "0001.npz.bak", "00001 copy.npz", "-3.npz", "²³.npz")
+    ]
+    for path in strays:
+        path.write_bytes(b"mine")
+    (tmp_path / "run" / WARM / "0099.npz").mkdir()
+    filter_pool(pool, PHASES, OPTIONS, out=tmp_path / "run")
+    assert [path.read_bytes() for path in strays] == [b"mine"] * len(strays)
+    ours = {name: held for name, held in files_of(tmp_path / "run").items() if tmp_path / "run" / name not in strays}
+    assert ours == files_of(straight)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda path: path.write_bytes(b"mine"), "0002.npz: not an .npz archive"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-60]), "0002.npz: damaged"),
+        (lambda path: np.savez(path, other=np.zeros(2)), "its state has no "),
+        (
+            lambda path: rewrite(path, lambda weights: weights[..., None]),
+            "of its state is",
+        ),
+        (
+            lambda path: rewrite(path, lambda weights: weights.astype(str)),
+            "of its state is",
+        ),
+    ],
+)
+def test_a_damaged_state_is_told_in_one_line(
+    damage: Callable[[Path], None], said: str, pool: CandidatePool, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    filter_pool(pool, "mlp", AFOptions(iterations=6, n_negatives=3, splits="fixed"), out=out)
+    damage(out / WARM / "0002.npz")
+    with pytest.raises(FormatError, match=said) as told:
+        filter_pool(pool, "mlp", AFOptions(iterations=7, n_negatives=3, splits="fixed"), out=out)
+    assert "\n" not in str(told.value)
+
+
+def rewrite(path: Path, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Its weights changed, and its rows as they are."""
+    with np.load(path) as kept:
+        changed = {name: change(kept[name]) if kept[name].dtype.kind == "f" else kept[name] for name in kept.files}
+    np.savez(path, allow_pickle=False, **changed)
+
+
+@pytest.mark.parametrize("splits", ["fresh", "fixed"])
+def test_a_second_run_into_the_same_folder_is_refused(splits: Any, pool: CandidatePool, tmp_path: Path) -> None:
+    out, options = tmp_path / "run", replace(OPTIONS, splits=splits, iterations=2)
+    said = []
+
+    def begin_another(run: Run) -> None:
+        before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        with pytest.raises(InputError, match=r"another process is at work on this\. Wait") as told:
+            filter_pool(pool, "mlp", options, out=out)
+        said.append(str(told.value))
+        assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+    filter_pool(pool, "mlp", options, out=out, after_iteration=begin_another)
+    assert len(said) == 2
+    assert not [line for line in said if "\n" in line]
+    assert not list(out.rglob(".*"))
+    filter_pool(pool, "mlp", options, out=out)
 
 
 def test_filters_that_cannot_go_on_and_odd_shares_are_refused(pool: CandidatePool) -> None:

@@ -1,5 +1,6 @@
 """Claims about the command line: one line for what the user can mend, nothing half done, one schema in three forms."""
 
+import ast
 import contextlib
 import errno
 import json
@@ -17,11 +18,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import HashFilter, make_contexts_of, make_pool
+from hypothesis import given
+from hypothesis import strategies as st
 from judged import say
 
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.commands import command
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -771,6 +775,73 @@ def pool_of_negatives(path: Path, *n_negatives: int) -> Path:
 def next_command(out: str) -> list[str]:
     """The arguments of the command that `out` ends with, up to a semicolon."""
     return shlex.split(out.rpartition("Next: swag-af ")[2].partition(";")[0])
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=4))
+def test_a_command_is_read_by_a_shell_as_it_was_meant(words: list[str]) -> None:
+    assert shlex.split(command(*words)) == ["swag-af", *words]
+
+
+def test_what_verbs_say_to_run_next_can_be_pasted_where_a_name_has_a_blank(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None
+) -> None:
+    here = tmp_path / "my 'own' data; here"
+    pool, run, dataset = here / "a pool", here / "a run", here / "a data set"
+    pool_of_negatives(pool, *[3] * 12)
+    assert pasted(capsys)[:2] == ["filter", str(pool)]
+    main(["tag", str(pool), "--tagger", "rules"])
+    assert pasted(capsys)[:2] == ["filter", str(pool)]
+    main(["filter", str(pool), "--out", str(run), "--n-negatives", "2", "--schedule", "hash:1", "--audit", "none"])
+    assert pasted(capsys) == ["release", str(run), "--n-distractors", "2", "--out", "dataset"]
+    main(["show", str(run)])
+    release, audit = pasted_all(capsys)
+    assert release == ["release", str(run), "--n-distractors", "2", "--out", "dataset"]
+    assert audit == ["audit", f"{run},", "to", "see", "what", "fresh", "filters", "find"]
+    main([*release[:-1], str(dataset), "--audit", "none", "--formats", "jsonl"])
+    assert pasted(capsys) == ["show", str(dataset)]
+    main(["show", str(pool)])
+    assert pasted(capsys)[:2] == ["filter", str(pool)]
+    write_contexts(here / "my contexts.jsonl", make_contexts_of(6, n_videos=3), [], {})
+    main(["show", str(here / "my contexts.jsonl")])
+    assert pasted(capsys) == ["generate", str(here / "my contexts.jsonl"), "--lms", "lms", "--out", "pool"]
+
+
+def pasted(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What a shell takes from the last line that tells what to run next."""
+    return pasted_all(capsys)[0]
+
+
+def pasted_all(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    """The same of each command of that line; those who paste the line cut it there."""
+    line = capsys.readouterr().out.strip().splitlines()[-1]
+    following = line.partition("Next: ")[2]
+    return [shlex.split(one)[1:] for one in re.split(r";(?: or)? (?=swag-af )", following)]
+
+
+SOURCES = Path(__file__).resolve().parents[2] / "swag_af" / "cli"
+
+
+def commands_by_hand(path: Path) -> list[str]:
+    """Every place in a file where a command of ours is put together from words that nobody quotes."""
+    return [
+        f"{path}:{node.lineno}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr) and re.search(r"swag-af [a-z][^`]*\{\}", said_by(node))
+    ]
+
+
+def said_by(node: ast.JoinedStr) -> str:
+    """The text of an f-string, with {} for each value."""
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+
+
+def test_commands_that_are_printed_are_made_by_one_function() -> None:
+    assert not [at for path in SOURCES.glob("*.py") for at in commands_by_hand(path)]
+
+
+def test_a_command_that_is_made_by_hand_is_found(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("x = f'Next: swag-af show {path}'\ny = f'{path}: see `swag-af show`, {n}'\n")
+    assert commands_by_hand(tmp_path / "odd.py") == [f"{tmp_path / 'odd.py'}:1"]
 
 
 @pytest.mark.parametrize("n_negatives", [3, 2, 1])

@@ -1,12 +1,15 @@
 """Clusters: results are those of this process, in order, whoever does the work and whoever is lost on the way."""
 
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
 from swag_af.data.errors import InputError
@@ -256,6 +260,77 @@ class Elsewhere:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return open, ("not-on-this-machine",)
+
+
+@dataclass(frozen=True)
+class Unpicklable:
+    """A job that cannot be sent."""
+
+    held: Any = field(default_factory=threading.Lock)
+
+    def open(self) -> Callable[[int], int]:
+        return abs
+
+
+@pytest.mark.slow
+def test_a_job_that_cannot_be_sent_leaves_no_ray_behind() -> None:
+    ray = pytest.importorskip("ray")
+    with pytest.raises(TypeError), run_blocks(Unpicklable(), [1], workers=1, engine=EngineOptions("ray")):
+        pass
+    assert not ray.is_initialized()
+
+
+class FakeRay:
+    """Ray as far as a crew sees it, which fails in one place."""
+
+    def __init__(self, fails_at: str, *, runs: bool):
+        self.fails_at, self.runs, self.killed = fails_at, runs, 0
+        self.remote = lambda **_: lambda kind: SimpleNamespace(remote=self.hire)
+
+    def is_initialized(self) -> bool:
+        return self.runs
+
+    def init(self, **_: Any) -> None:
+        self.runs = True
+        self.reach("init")
+
+    def shutdown(self) -> None:
+        self.runs = False
+
+    def nodes(self) -> list[Any]:
+        return []
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2}
+
+    def put(self, job: Any) -> Any:
+        return self.reach("put")
+
+    def hire(self, *_: Any) -> Any:
+        self.reach("hire")
+        return SimpleNamespace(is_ready=SimpleNamespace(remote=lambda: object()))
+
+    def kill(self, actor: Any) -> None:
+        self.killed += 1
+
+    def reach(self, place: str) -> None:
+        if place == self.fails_at:
+            raise TypeError(place)
+
+
+@pytest.mark.parametrize("ran_before", [True, False])
+@pytest.mark.parametrize("fails_at", ["init", "put", "hire", "block", "never"])
+def test_ray_runs_after_a_crew_only_where_it_ran_before(
+    fails_at: str, ran_before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = FakeRay(fails_at, runs=ran_before)
+    monkeypatch.setattr(on_ray, "_imported", lambda: ray)
+    fails = fails_at != "never" and not (fails_at == "init" and ran_before)
+    told = pytest.raises(TypeError, match=fails_at) if fails else nullcontext()
+    with told, on_ray.ray_crew(Squares(), workers=2, engine=EngineOptions("ray")):
+        ray.reach("block")
+    assert ray.runs == ran_before
+    assert ray.killed == (0 if fails and fails_at != "block" else 2)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from swag_af.cli.main import main
 from swag_af.data import scale, urls
 from swag_af.data.engines.contract import cores_of
 from swag_af.data.errors import InputError
-from swag_af.data.files import changed, read_array, read_json, write_json, write_text
+from swag_af.data.files import changed, read_array, read_json, remove, replacing, write_json, write_text
 from swag_af.data.pool.folder import shard_hashes, shard_path
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
@@ -71,12 +71,13 @@ def test_addresses_are_known_as_typed_and_as_paths(patch: pytest.MonkeyPatch, tm
 
 
 NAMES = st.sampled_from(["manifest.json", "a.npy", "shards/0/shard.json", "shards/0/t.npy", ".rows/x", "n.jsonl"])
-STEPS = st.lists(st.tuples(NAMES, st.one_of(st.none(), st.integers(0, 9))), max_size=12)
+STEPS = st.lists(st.tuples(NAMES, st.one_of(st.sampled_from(["removed", "cleaned"]), st.integers(0, 9))), max_size=12)
+"""Names, each written with a length, removed by a verb, or deleted by somebody else, who cleans a cache."""
 
 
 @given(STEPS)
 @settings(max_examples=20, deadline=None)
-def test_the_store_is_as_the_folder_after_every_write(steps: list[tuple[str, int | None]]) -> None:
+def test_the_store_has_what_was_written_and_not_removed_by_us(steps: list[tuple[str, int | str]]) -> None:
     """Against the obvious twin: a dictionary. A second machine that fetches at any time has the same files."""
     import tempfile
 
@@ -88,32 +89,38 @@ def test_the_store_is_as_the_folder_after_every_write(steps: list[tuple[str, int
         mirror.pull()
         for name, value in steps:
             path = mirror.path / name
-            if value is None:
+            if isinstance(value, str):
                 path.unlink(missing_ok=True)
-                twin.pop(name, None)
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("x" * value + name)
-            if name[0] != ".":
-                twin[name] = path.read_bytes()
-                mirror.changed(path)
-                assert content("memory://b/x") == twin
+                if value == "removed":
+                    twin.pop(name, None)
+                    mirror.removed(path)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("x" * value + name)
+                if name[0] != ".":
+                    twin[name] = path.read_bytes()
+                    mirror.changed(path)
+            assert content("memory://b/x") == twin
         other = Mirror("memory://b/x", Path(folder) / "two")
         other.pull()
         mirror.finish()
-        assert content("memory://b/x") == (twin if mirror._is_begun else {})
+        assert content("memory://b/x") == twin
         other.pull()
         found = {p.relative_to(other.path).as_posix(): p.read_bytes() for p in other.path.rglob("*") if p.is_file()}
         assert found == content("memory://b/x")
 
 
+@pytest.mark.parametrize("by_another_process", [False, True])
 @pytest.mark.parametrize("n_calls", range(5))
 def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
-    n_calls: int, patch: pytest.MonkeyPatch, tmp_path: Path
+    n_calls: int, by_another_process: bool, patch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A pool in place of another one, its sending killed after some calls of the store."""
     folder = opened.local("memory://b/pool")
     make_pool(n=4).save(folder)
+    if by_another_process:
+        opened.close()
+        opened.local("memory://b/pool")
     calls = itertools.count()
     with pytest.MonkeyPatch.context() as killed:
         for name in ("put", "put_new", "delete"):
@@ -126,7 +133,7 @@ def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
         pool = CandidatePool.open(other)
         tables = {name: read_array(shard_path(other, 0) / f"{name}.npy") for name in pool.tables}
         assert shard_hashes(pool.contexts, tables)["sha256"] == pool.manifest["shards"][0]["sha256"]
-    assert (other / "manifest.json").exists() == (n_calls < 2)  # calls 0 and 1 remove what is gone
+    assert (other / "manifest.json").exists() == (n_calls < 1)  # call 0 removes what makes others count
     move_to(tmp_path / "cache", patch)
     again = opened.local("memory://b/pool")
     changed(again / "vocabulary.tsv")
@@ -181,6 +188,51 @@ def test_a_mirror_that_was_cleared_takes_nothing_from_the_store(records_only: bo
     again.changed(again.path / "shards/1/shard.json")
     again.finish()
     assert content("memory://b/x").keys() == {"shards/0/tokens.npy", "shards/0/shard.json", "shards/1/shard.json"}
+
+
+def test_what_a_cache_cleaner_deletes_during_a_run_stays_in_the_store(patch: pytest.MonkeyPatch) -> None:
+    folder = opened.local("memory://b/x")
+    for name in ("manifest.json", "shards/0/tokens.npy", "shards/1/tokens.npy"):
+        write_text(folder / name, "here")
+    (folder / "shards/0/tokens.npy").unlink()
+    (folder / "manifest.json").unlink()
+    shutil.rmtree(folder / "shards/1")
+    write_text(folder / "new", "here")
+    opened.opened("memory://b/x").finish()
+    kept = {"manifest.json", "shards/0/tokens.npy", "shards/1/tokens.npy", "new"}
+    assert content("memory://b/x").keys() == kept
+    opened.refresh(folder)
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == kept
+
+
+def test_what_we_remove_or_replace_is_removed_in_the_store(patch: pytest.MonkeyPatch) -> None:
+    """Files, a folder, and what a replaced folder has no more, whether or not it was deleted here before."""
+    folder = opened.local("memory://b/x")
+    for name in ("a", "b", "work/0", "work/1/2", "shard/old", "shard/older", "shard/kept"):
+        write_text(folder / name, "here")
+    (folder / "b").unlink()
+    for name in ("a", "b", "work", "never"):
+        remove(folder / name)
+    assert content("memory://b/x").keys() == {"shard/old", "shard/older", "shard/kept"}
+    (folder / "shard/older").unlink()
+    with replacing(folder / "shard") as made:
+        made.mkdir()
+        (made / "kept").write_text("anew")
+    assert content("memory://b/x") == {"shard/kept": b"anew"}
+
+
+def test_a_pool_that_is_tagged_anew_is_the_same_there(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its vocabulary is moved into place, and tables of tags are removed."""
+    make_pool(n=4).save(opened.local("memory://b/pool"))
+    opened.close()
+    for tagged in (["--tagger", "rules", "--in-context"], ["--tagger", "none"]):
+        main(["tag", "memory://b/pool", *tagged])
+        here = {
+            p.relative_to(tmp_path / "cache/mirrors/memory/b/pool").as_posix(): p.read_bytes()
+            for p in (tmp_path / "cache/mirrors/memory/b/pool").rglob("*")
+            if p.is_file()
+        }
+        assert content("memory://b/pool") == here
 
 
 SMALL: dict[str, Any] = {"n_negatives": 3, "min_tokens": 2, "max_tokens": 14, "limit": 4, "shard_rows": 2}

@@ -91,6 +91,61 @@ def test_another_file_is_no_journal_and_is_left_as_it_is(tmp_path: Path, line: s
         filled(tmp_path, 1)
 
 
+ANSWER: dict[str, Any] = {"key": ask_about(0).key, "model": "m", "usage": {"n_requests": 1}}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"about": "what a server can do"},
+        {"about": ["what"], "value": 1},
+        {"about": None, "value": 1},
+        ANSWER,
+        ANSWER | {"answer": None},
+        ANSWER | {"answer": []},
+        ANSWER | {"error": "refused_400"},
+        ANSWER | {"error": 400, "said": "no"},
+        ANSWER | {"key": 5, "answer": {}},
+        {"model": "m", "usage": {}, "answer": {}},
+        {"model": "m", "usage": {"n_requests": "1"}},
+        {"usage": {}},
+        {"format": 1},
+        {},
+        [],
+        None,
+        "key",
+        5,
+    ],
+    ids=str,
+)
+def test_an_odd_line_is_told_with_its_number_and_nothing_is_changed(tmp_path: Path, line: Any) -> None:
+    path = tmp_path / "j"
+    filled(path, 2)
+    odd = path.read_text() + json.dumps(line) + "\n"
+    for more in ("", '{"about": "last", "value": 1}\n', '{"cut'):
+        path.write_text(odd + more)
+        with pytest.raises(SwagAfError, match=r"j: line 4: .*remove that line: what it kept is asked again\.") as told:
+            filled(path, 1)
+        assert "\n" not in str(told.value)
+        assert path.read_text() == odd + more
+
+
+@pytest.mark.parametrize("body", [{}, {"choices": None}, {"choices": 5}, {"choices": {"text": "x"}}, {"choices": [5]}])
+def test_an_answer_without_choices_has_no_texts_and_usage_of_more_kinds_is_read(
+    tmp_path: Path, body: dict[str, Any]
+) -> None:
+    path = tmp_path / "j"
+    filled(path, 0)
+    with path.open("a") as file:
+        file.write(json.dumps(ANSWER | {"answer": body, "usage": {"n_requests": 1, "n_new": 2}}) + "\n")
+    journal = Journal(path)
+    with journal.held():
+        kept = journal.answer(ask_about(0), "m")
+        assert kept is not None
+        assert kept.texts == []
+        assert journal.usage("m") == Usage(1)
+
+
 def hold(path: Path, is_held: "multiprocessing.synchronize.Event") -> None:
     with Journal(path).held():
         is_held.set()

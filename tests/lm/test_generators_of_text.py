@@ -216,9 +216,9 @@ def test_a_damaged_journal_is_told_in_one_line(tmp_path: Path) -> None:
             writer.keep(row, Generated(row, ("walks.",)))
     file = tmp_path / "journal" / "00001-of-00001.jsonl"
     for damage in (b'"endings": 7', b'"endings": \xff', b'"endings": [}'):
-        damaged = file.read_bytes().replace(b'"endings": ["walks."]', damage, 1)
+        damaged = file.read_bytes().replace(b'1, "endings": ["walks."]', b"1, " + damage)
         (tmp_path / "journal" / "00001-of-00001.jsonl").write_bytes(damaged)
-        with pytest.raises(InputError, match=r"00001-of-00001\.jsonl: a line is damaged"):
+        with pytest.raises(InputError, match=r"00001-of-00001\.jsonl: line 2 is damaged"):
             list(Journal(tmp_path / "journal").answers(range(3)))
         file.write_bytes(damaged.replace(damage, b'"endings": ["walks."]'))
     assert [kept.row if kept else None for kept in Journal(tmp_path / "journal").answers(iter((2, 5, 0)))] == [

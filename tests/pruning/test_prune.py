@@ -144,7 +144,7 @@ def test_a_finished_folder_is_read(data: Path, straight: Path, monkeypatch: pyte
 def test_what_kills_left_is_cleared_away(data: Path, straight: Path, tmp_path: Path) -> None:
     asked = options(data, tmp_path / "out", agreement_column="votes")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(verb.shutil, "rmtree", break_after(0, lambda: None))
+        patched.setattr(verb, "remove", break_after(0, lambda: None))
         with pytest.raises(KilledError):
             prune(asked)  # killed when all is written, and work still there
     prune(asked)
