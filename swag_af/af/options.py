@@ -76,21 +76,6 @@ class AFOptions:
         check_numbers(self)
 
 
-@dataclass(frozen=True)
-class FilterWorkers:
-    """Who does iterations, or scores for them; what is made is the same."""
-
-    n: int | None = 1
-    """Processes, or actors of a Ray cluster; None: as many as there is work and room for."""
-    engine: EngineOptions = field(default_factory=EngineOptions)
-
-    @property
-    def are_asked_for(self) -> bool:
-        """Whether somebody else than this process was asked, by name or by number."""
-        by_number = self.engine.kind == "auto" and self.n not in (None, 1)
-        return by_number or self.engine.kind not in ("auto", "local")
-
-
 POLICIES: dict[str, dict[str, Any]] = {
     "paper": {"rule": "paper", "pick": "random", "swaps": "always"},
     "released": {"rule": "released", "pick": "random", "swaps": "always"},

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, FilterWorkers, parse_schedule, with_policy
+from swag_af.af.options import AFOptions, FilterOptions, parse_schedule, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
+from swag_af.data.engines.options import Workers
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
@@ -46,7 +47,7 @@ def run_filter(options: FilterOptions) -> Run:
         after_iteration=after_iteration,
         is_enough=rule.is_enough if rule else lambda run: False,
         made_by={"verb": "filter", "options": told},
-        workers=FilterWorkers(options.workers, options.where),
+        workers=Workers(options.workers, options.where),
     )
     for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
         note(line)
