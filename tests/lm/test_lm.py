@@ -10,11 +10,12 @@ from conftest import STOP, TINY
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.vocabulary import BOS, EOS
-from swag_af.lm.lstm import train as train_module
+from swag_af.lm.lstm import fitting
 from swag_af.lm.lstm.checkpoints import load_fold
 from swag_af.lm.lstm.corpus import batches, caption_vocabulary, corpus_hash, directions, fold_corpus, pairs_of
+from swag_af.lm.lstm.fitting import perplexity
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
-from swag_af.lm.lstm.train import perplexity, train_lm
+from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import TrainLMOptions
 
 
@@ -120,7 +121,7 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(contexts_pat
 
 def killed_after(n_epochs, options, monkeypatch):
     """Training that ends when epoch `n_epochs` + 1 begins."""
-    whole_run = train_module._EpochLines.on_train_epoch_start
+    whole_run = fitting._EpochLines.on_train_epoch_start
 
     def stop(self, trainer, module):
         if trainer.current_epoch == n_epochs:
@@ -128,7 +129,7 @@ def killed_after(n_epochs, options, monkeypatch):
         whole_run(self, trainer, module)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(train_module._EpochLines, "on_train_epoch_start", stop)
+        patch.setattr(fitting._EpochLines, "on_train_epoch_start", stop)
         train_lm(options)
 
 
