@@ -92,6 +92,19 @@ class Training(pl.LightningModule):
         self.options = options
         self.seed = seed
         self.fold = fold
+        self.trained_on: list[dict[str, Any]] = []
+        """Device and threads, and the epoch from which on (1, 2, ...): another entry where a resumed run had others."""
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["trained_on"] = self.trained_on
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.trained_on = list(checkpoint.get("trained_on", ()))  # older ones do not say
+
+    def on_train_start(self) -> None:
+        here = {"device": self.device.type, "threads": torch.get_num_threads()}
+        if not self.trained_on or self.trained_on[-1] | here != self.trained_on[-1]:
+            self.trained_on.append({"from_epoch": self.current_epoch + 1, **here})
 
     def train_dataloader(self) -> DataLoader:
         rng = np.random.default_rng((self.seed, self.fold, self.current_epoch))

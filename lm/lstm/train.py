@@ -256,7 +256,7 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
     _check_learned(task, report["held_out_perplexity"])
-    report |= {"n_types": n_types}
+    report |= {"n_types": n_types, "trained_on": module.trained_on}
     if task.start is not None:
         report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
     if task.fold == PRETRAINING:
