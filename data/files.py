@@ -404,14 +404,22 @@ def sha256_json(value: object) -> str:
 
 
 def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
-    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now."""
-    both = {name: (begun.get(name), asked) for name, asked in now.items()}
+    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
+
+    `begun` was read from JSON: a tuple of `now` equals a list there.
+    """
+    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
     told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
     differing = [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
     if differing:
         raise InputError(
             f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
         )
+
+
+def as_read(value: Any) -> Any:
+    """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
+    return json.loads(json.dumps(value, default=_plain))
 
 
 def shortened(value: Any) -> Any:
