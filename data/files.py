@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from swag_af.data.errors import MOST_TOLD, FormatError, InputError
+from swag_af.data.errors import MOST_TOLD, FormatError, InputError, in_one_line
 from swag_af.data.records import MANIFESTS, check_record
 from swag_af.data.urls import as_told, name_of
 
@@ -241,7 +241,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise InputError(f"{path}: not valid TOML (nested too deeply). Flatten it.") from None
     except ValueError as error:  # also a number with thousands of digits
-        raise InputError(f"{path}: not valid TOML ({_shortened(error)}). Mend that line.") from None
+        raise InputError(f"{path}: not valid TOML ({in_one_line(error, 120)}). Mend that line.") from None
 
 
 DEEPEST = 64
@@ -327,7 +327,7 @@ def read_array(path: Path, *, mode: Literal["copy", "r", "r+"] = "copy") -> np.n
         raise
     except Exception as error:  # a damaged header is evaluated, and fails in a dozen ways
         raise FormatError(
-            f"{path}: damaged ({_shortened(error)}). Make it again, or put the right file back."
+            f"{path}: damaged ({in_one_line(error, 120)}). Make it again, or put the right file back."
         ) from None
     return np.array(array) if mode == "copy" else array
 
@@ -346,7 +346,7 @@ def read_arrays(path: Path, advice: str = "Make it again, or put the right file 
     except PermissionError:
         raise
     except Exception as error:  # as in read_array, and in the archive around it
-        raise FormatError(f"{path}: damaged ({_shortened(error)}). {advice}") from None
+        raise FormatError(f"{path}: damaged ({in_one_line(error, 120)}). {advice}") from None
 
 
 def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
@@ -476,10 +476,6 @@ def check_no_nul(path: Path, text: str) -> None:
         raise InputError(
             f"{path}: NUL characters, so this is no UTF-8 text. Convert it, say with `iconv -f utf-16 -t utf-8`."
         )
-
-
-def _shortened(error: object) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
