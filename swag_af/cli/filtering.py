@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, parse_schedule, with_policy
+from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
@@ -13,7 +13,7 @@ from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
 from swag_af.filters.prepare import prepare
-from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
+from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
 from swag_af.reporting.verb import REPORT, write_report
 
 

@@ -10,13 +10,14 @@ import pytest
 from conftest import FeatureFilter, HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.af.options import AFOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import HOST, read_manifest
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run, open_run
+from swag_af.filters.registry import parse_schedule
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 N_TEST = 6
