@@ -417,6 +417,23 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
         )
 
 
+BEGUN = "begun.json"
+"""In a work folder: what it is of."""
+
+
+def begin_folder(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Write into the work `folder` what it is of, or find that there; what a killed run has done in it is kept.
+
+    Raises InputError where it was begun for something else than `identity`, which has all that decides the bytes.
+    """
+    remove_leftovers(folder)
+    begun = folder / BEGUN
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    else:
+        write_json(begun, identity)
+
+
 def as_read(value: Any) -> Any:
     """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
     return json.loads(json.dumps(value, default=_plain))

@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.auditing.audit import usable_filters
 from swag_af.data.errors import InputError
-from swag_af.data.files import as_read, check_same, read_json, read_manifest, remove_leftovers, sha256_json, write_json
+from swag_af.data.files import as_read, begin_folder, read_manifest, sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
@@ -36,7 +36,6 @@ from swag_af.diagnosing.trend import trend_of
 from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.registry import parse_names, parse_schedule
 
-BEGUN = "begun.json"
 OWN_FILTER = "No --filters given: diagnosed by the filter of the run's last phase,"
 LAST = 5
 """Iterations of the last filter at most whose mean is the run's own accuracy at the end."""
@@ -177,7 +176,7 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     Scores are kept in `folder` as soon as they are there; what a killed run with the same options left is gone on with.
     Raises InputError where the folder was begun for something else.
     """
-    _begin(folder, subject.identity())
+    begin_folder(folder, subject.identity())
     run, n_seeds = subject.run, subject.options.seeds
     assigned = run.assignment()[subject.rows].astype(np.int64)
     fits = Fits(
@@ -191,17 +190,6 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     found = [_of_filter(subject, fits, at, measured[at], grown[at]) for at in range(len(subject.filters))]
     agreed = agreements(subject.names, [one.scores for one in measured], assigned, subject.groups)
     return _diagnosis(subject, tuple(found), tuple(agreed)), _row_records(subject, measured[0], assigned)
-
-
-def _begin(folder: Path, identity: Mapping[str, Any]) -> None:
-    """The folder, empty or with what a killed run with the same options left."""
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
-    begun = folder / BEGUN
-    if begun.exists():
-        check_same(read_json(begun), identity, begun, "--out")
-    else:
-        write_json(begun, identity)
 
 
 def _n_parts(fits: Fits, draws: Sequence[Mapping[str, Curve]]) -> int:
