@@ -19,15 +19,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from filter import _make_random_pool
 
 from swag_af.af.fitting import WARM
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterWorkers
+from swag_af.af.options import AFOptions
 from swag_af.af.turns import Outcome, Turn
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.files import read_arrays
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
@@ -47,8 +48,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _make_random_pool(folder, arguments.contexts, arguments.candidates)
-        here, cpu_here = _filtered(folder, "here", arguments.filter, FilterWorkers(1))
-        processes = FilterWorkers(arguments.workers, EngineOptions("processes"))
+        here, cpu_here = _filtered(folder, "here", arguments.filter, Workers(1))
+        processes = Workers[Any](arguments.workers, EngineOptions("processes"))
         there, cpu_there = _filtered(folder, "there", arguments.filter, processes)
         made = {"workers": arguments.workers, "contexts": arguments.contexts}
         made |= {"same_bytes": _bytes(folder / "here") == _bytes(folder / "there")}
@@ -62,7 +63,7 @@ def main() -> None:
     sys.exit(0 if made["same_bytes"] else 1)
 
 
-def _filtered(folder: Path, name: str, filter: str, workers: FilterWorkers) -> tuple[Run, list[tuple[float, float]]]:
+def _filtered(folder: Path, name: str, filter: str, workers: Workers[Any]) -> tuple[Run, list[tuple[float, float]]]:
     """The run, and CPU and clock seconds at its beginning, after each iteration, and when the workers are gone."""
     began = _seconds()
     seconds = [(0.0, 0.0)]

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.interval import interval, paired_difference, t_quantile
@@ -33,7 +33,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.data.splits import deal
-from swag_af.filters.registry import make_filter
+from swag_af.filters.registry import make_filter, parse_schedule
 
 Loop = Literal["fresh", "fixed"]
 LOOPS: tuple[Loop, ...] = ("fresh", "fixed")

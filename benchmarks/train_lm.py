@@ -35,7 +35,7 @@ from swag_af.data.vocabulary import SPECIAL_TOKENS
 from swag_af.lm.estimate import training_operations
 from swag_af.lm.lstm.checkpoints import new_model
 from swag_af.lm.lstm.corpus import FoldCorpus, directions
-from swag_af.lm.lstm.train import Training, quiet_lightning
+from swag_af.lm.lstm.fitting import Training, quiet_lightning
 from swag_af.lm.options import LMOptions
 from swag_af.nn.products import multiply
 

@@ -74,7 +74,22 @@ class GateError(SwagAfError):
 
 
 class ContractError(SwagAfError, AssertionError):
-    """A class that was to be a filter or a generator breaks a sentence of its contract."""
+    """Somebody's own filter, generator or model breaks a sentence of its contract, or raises."""
+
+
+def in_one_line(error: BaseException, most: int = 200) -> str:
+    """What an error says, its lines joined and cut after `most` characters; the name of its class where it says
+    nothing."""
+    return " ".join(str(error).split())[:most] or type(error).__name__
+
+
+def blamed(error: Exception, whose: str, advice: str) -> ContractError:
+    """What somebody's own code raised, in one line to `raise ... from error`; `whose` names it: `filter mine: its fit`.
+
+    `advice` is what to do next, and may be empty.
+    """
+    said = f" ({in_one_line(error)})" if str(error).strip() else ""
+    return ContractError(f"{whose} raised {type(error).__name__}{said}. {advice}".strip())
 
 
 class RowError(InputError):

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from swag_af.data.errors import MOST_TOLD, FormatError, InputError
+from swag_af.data.errors import MOST_TOLD, FormatError, InputError, in_one_line
 from swag_af.data.records import MANIFESTS, check_record
 from swag_af.data.urls import as_told, name_of
 
@@ -259,7 +259,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise InputError(f"{path}: not valid TOML (nested too deeply). Flatten it.") from None
     except ValueError as error:  # also a number with thousands of digits
-        raise InputError(f"{path}: not valid TOML ({_shortened(error)}). Mend that line.") from None
+        raise InputError(f"{path}: not valid TOML ({in_one_line(error, 120)}). Mend that line.") from None
 
 
 DEEPEST = 64
@@ -345,7 +345,7 @@ def read_array(path: Path, *, mode: Literal["copy", "r", "r+"] = "copy") -> np.n
         raise
     except Exception as error:  # a damaged header is evaluated, and fails in a dozen ways
         raise FormatError(
-            f"{path}: damaged ({_shortened(error)}). Make it again, or put the right file back."
+            f"{path}: damaged ({in_one_line(error, 120)}). Make it again, or put the right file back."
         ) from None
     return np.array(array) if mode == "copy" else array
 
@@ -364,7 +364,7 @@ def read_arrays(path: Path, advice: str = "Make it again, or put the right file 
     except PermissionError:
         raise
     except Exception as error:  # as in read_array, and in the archive around it
-        raise FormatError(f"{path}: damaged ({_shortened(error)}). {advice}") from None
+        raise FormatError(f"{path}: damaged ({in_one_line(error, 120)}). {advice}") from None
 
 
 def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
@@ -422,14 +422,39 @@ def sha256_json(value: object) -> str:
 
 
 def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
-    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now."""
-    both = {name: (begun.get(name), asked) for name, asked in now.items()}
+    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
+
+    `begun` was read from JSON: a tuple of `now` equals a list there.
+    """
+    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
     told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
     differing = [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
     if differing:
         raise InputError(
             f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
         )
+
+
+BEGUN = "begun.json"
+"""In a work folder: what it is of."""
+
+
+def begin_folder(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Write into the work `folder` what it is of, or find that there; what a killed run has done in it is kept.
+
+    Raises InputError where it was begun for something else than `identity`, which has all that decides the bytes.
+    """
+    remove_leftovers(folder)
+    begun = folder / BEGUN
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    else:
+        write_json(begun, identity)
+
+
+def as_read(value: Any) -> Any:
+    """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
+    return json.loads(json.dumps(value, default=_plain))
 
 
 def shortened(value: Any) -> Any:
@@ -486,10 +511,6 @@ def check_no_nul(path: Path, text: str) -> None:
         raise InputError(
             f"{path}: NUL characters, so this is no UTF-8 text. Convert it, say with `iconv -f utf-16 -t utf-8`."
         )
-
-
-def _shortened(error: object) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:

@@ -61,6 +61,14 @@ class Perplexity(TypedDict):
     backward: float
 
 
+class TrainedOn(TypedDict):
+    """What trained a language model from an epoch on."""
+
+    from_epoch: Size
+    device: str
+    threads: Size
+
+
 class FoldManifest(TypedDict):
     """A fold's finished language model."""
 
@@ -69,12 +77,14 @@ class FoldManifest(TypedDict):
     held_out_perplexity: Perplexity
     fold_perplexity: Perplexity
     weights_sha256: str
+    trained_on: NotRequired[list[TrainedOn]]
 
 
 class PretrainedManifest(TypedDict):
     """The finished model that all folds start from."""
 
     weights_sha256: str
+    trained_on: NotRequired[list[TrainedOn]]
 
 
 class LMManifest(TypedDict):

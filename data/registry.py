@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import ContractError, InputError, SwagAfError
+from swag_af.data.errors import InputError, SwagAfError, blamed
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,8 @@ class Registry:
         except Exception as error:
             if self.parted(name)[0] in self.ours or (part == "constructor" and isinstance(error, TypeError)):
                 raise
-            hint = f" `{self.checker}` tries it with a traceback." if self.checker else ""
-            raise ContractError(
-                f"{self.kind} {name}: its {part} raised {type(error).__name__} ({error}).{hint}"
-            ) from error
+            hint = f"`{self.checker}` tries it with a traceback." if self.checker else ""
+            raise blamed(error, f"{self.kind} {name}: its {part}", hint) from error
 
     def written(self, name: str) -> frozenset[str]:
         """The names of the settings that stand by their names in brackets."""

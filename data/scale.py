@@ -8,10 +8,9 @@ A cluster that starts its own runs (a job array, several machines on one file sy
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from swag_af.data.engines.contract import BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.engines.options import EngineOptions
@@ -37,17 +36,6 @@ def share(items: Sequence[Item], part: Part | None) -> Sequence[Item]:
     """Every n-th item from the i-th on, for `part` `(i, n)`; all of them for None."""
     i, n = part or (0, 1)
     return items[i::n]
-
-
-@dataclass(frozen=True)
-class Workers(Generic[Item]):
-    """Who does the blocks of a function that has its data already, and how they get at the data."""
-
-    n: int | None = None
-    """How many; one if not given, or as many as a cluster has room for."""
-    engine: EngineOptions | None = None
-    source: Callable[[], Item] | None = None
-    """Reads the data again in another process: small and picklable, since it is sent there in its place."""
 
 
 @contextmanager

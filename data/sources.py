@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from swag_af.data.errors import InputError, told
+from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.files import check_is_file, matched_hint, read_json, read_jsonl, read_lines, sha256_file
 from swag_af.data.headerless import columns_without_header
 from swag_af.data.records import Name, PathText, parse_record
@@ -327,8 +327,7 @@ def _arrow_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (_pyarrow("pyarrow", path).ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: damaged or of another format ({said}). Write it again.") from None
+        raise InputError(f"{path}: damaged or of another format ({in_one_line(error)}). Write it again.") from None
 
 
 _OPENERS: dict[str, Callable[[Path], Source]] = {

@@ -91,3 +91,17 @@ def parse_names(flag: str, text: str) -> tuple[str, ...]:
     if not all(names) or len(set(names)) < len(names):
         raise InputError(f"{flag} {text}: a name is blank or repeated. Write it like ngrams,fasttext, or none.")
     return names
+
+
+def parse_schedule(text: str) -> tuple[tuple[str, int], ...]:
+    """`"mlp:100,ensemble:40"`, filters and iterations, to `(("mlp", 100), ("ensemble", 40))`; InputError for anything
+    else."""
+    phases = []
+    for part in split_names(text):
+        name, _, count = part.strip().rpartition(":")
+        if not name or not count.isdecimal() or int(count) < 1:
+            raise InputError(
+                f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."
+            )
+        phases.append((name, int(count)))
+    return tuple(phases)

@@ -232,7 +232,7 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
         progress("generate", sum(map(len, groups.values())), "contexts", done=n_done) as advance,
         run_blocks(rows_job, todo, workers=_workers(job, todo, vocabulary), engine=options.where) as made,
     ):
-        tally = _Tally(advance, 1 + options.n_negatives)
+        tally = _ShardTally(advance, 1 + options.n_negatives)
         for number, draft in drafts.items():
             for _ in blocks[number]:
                 tally.add(next(made))
@@ -259,7 +259,7 @@ def _start_tables(job: Job, group: list[Context], vocabulary: Vocabulary) -> dic
     return {"starts": starts, "start_lengths": lengths.astype(np.uint16), "counts": counts}
 
 
-class _Tally:
+class _ShardTally:
     """Counts what is made, for the bar and for each shard's `timing.json`."""
 
     def __init__(self, advance: Advance, n_candidates: int):

@@ -6,7 +6,9 @@ Every candidate says its level, `... of level 7.`, and `LevelFilter` scores by t
 import re
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from conftest import make_contexts_of
@@ -33,6 +35,20 @@ class LevelFilter:
 
     def of(self, text: str) -> float:
         return level_of(text)
+
+
+@dataclass
+class CutFilter(LevelFilter):
+    """Knows no level above `cut`; has a setting of several values, too."""
+
+    cut: str
+    rates: tuple[float, ...] = (1.0,)
+
+    name: ClassVar[str] = "cut"
+    argument: ClassVar[str] = "cut"
+
+    def of(self, text: str) -> float:
+        return min(level_of(text), float(self.cut))
 
 
 class GoldOrNoiseFilter(LevelFilter):

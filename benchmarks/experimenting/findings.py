@@ -7,10 +7,10 @@ import numpy as np
 
 from experimenting.sizes import BIG, Arm
 from experimenting.steps import Setting, encoder_name
-from swag_af.af.options import parse_schedule
 from swag_af.data.findings import over_seeds, read_audits
 from swag_af.data.interval import interval, paired_difference
 from swag_af.data.run import open_run
+from swag_af.filters.registry import parse_schedule
 
 
 def finders(setting: Setting) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from experimenting.sizes import Arm, Size
-from swag_af.af.options import parse_schedule
+from swag_af.filters.registry import parse_schedule
 
 TOKENS_A_SECOND = 3500
 """That a language model of 256 units learns from in a CPU second, at the vocabulary of ActivityNet Captions."""

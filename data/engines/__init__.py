@@ -2,7 +2,7 @@
 
 Reading order (each file imports only those named before it):
 
-    options    `--engine`, and what it means
+    options    `--engine` and what it means, and who works there
     contract   a job: what is sent, and what is done with it
     processes  processes of this machine
     ordered    results in the order of the blocks, from whoever has time

@@ -8,7 +8,7 @@ from typing import Any
 from swag_af.data.engines.contract import BLOCKS_AHEAD, BlockT, Crew, Job, ResultT, Worker, cores_of
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import FleetCrew, LostError
-from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.errors import InputError, SwagAfError, in_one_line
 
 
 @contextmanager
@@ -117,9 +117,9 @@ def _connect(ray: Any, address: str) -> None:
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(
-            f"--engine ray[{address}]: no Ray cluster answers there ({said}). Start one with `ray start --head`."
+            f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
+            "with `ray start --head`."
         ) from None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT, cores_of
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
-from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.errors import InputError, SwagAfError, in_one_line
 
 CHUNKS = 4
 """Tasks for each worker."""
@@ -78,7 +78,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
         executor = submitit.AutoExecutor(folder=SLURM_FOLDER / "%j", cluster=engine.place or "slurm")
     except (RuntimeError, ValueError) as error:
         raise InputError(
-            f"--engine {engine.engine}: {str(error).splitlines()[0]}. Run it where sbatch can be called."
+            f"--engine {engine.engine}: {in_one_line(error)}. Run it where sbatch can be called."
         ) from None
     named = dict(setting.split("=", 1) for setting in engine.slurm)
     plain = {"time": "timeout_min", "mem_gb": "mem_gb", "cpus_per_task": "cpus_per_task"}

@@ -1,14 +1,17 @@
-"""Where a verb's blocks are done."""
+"""Where a verb's blocks are done, and by whom. Imports nothing heavy."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from swag_af.data.errors import check_faults, check_numbers
 
 Kind = Literal["auto", "local", "processes", "ray", "slurm"]
 KINDS: tuple[Kind, ...] = ("auto", "local", "processes", "ray", "slurm")
+
+Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,25 @@ class EngineOptions:
     def is_remote(self) -> bool:
         """Whether the work may leave this machine."""
         return self.kind in ("ray", "slurm")
+
+
+@dataclass(frozen=True)
+class Workers(Generic[Data]):
+    """Who does the work of a function that has its data already, and how they get at the data; what is made is the
+    same."""
+
+    n: int | None = None
+    """How many. None: as many as a cluster has room for; elsewhere one, or as many as the function says."""
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    source: Callable[[], Data] | None = None
+    """Reads the data again in another process: small and picklable, since it is sent there in its place. Not used for a
+    run in its folder, which others open."""
+
+    @property
+    def are_asked_for(self) -> bool:
+        """Whether somebody else than this process was asked, by name or by number."""
+        by_number = self.engine.kind == "auto" and self.n not in (None, 1)
+        return by_number or self.engine.kind not in ("auto", "local")
 
 
 SLURM_FOLDER = Path(".swag-af-slurm")

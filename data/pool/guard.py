@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import blamed
 from swag_af.data.text.wording import comparable
 
 DROPPED_NEGATIVES: dict[str, str] = {
@@ -56,7 +56,8 @@ def _is_flagged(flag: Flag, context: Context, negative: str) -> bool:
         return bool(flag(context, negative))
     except Exception as error:
         name = getattr(flag, "__name__", type(flag).__name__)
-        raise InputError(
-            f"{context.id}: the flag function {name} raised {type(error).__name__} ({error}) for the negative "
-            f"{negative[:60]!r}. It takes a Context and a text, and says whether the text could pass for gold. Mend it."
+        raise blamed(
+            error,
+            f"{context.id}: for the negative {negative[:60]!r} the flag function {name}",
+            "It takes a Context and a text, and says whether the text could pass for gold. Mend it.",
         ) from error

@@ -18,7 +18,7 @@ from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError
+from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line
 from swag_af.data.files import check_output, read_manifest, remove, replacing, sha256_file
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.pool.assembly import tagged
@@ -92,7 +92,9 @@ def load_flag(name: str) -> Flag:
         else:
             module = importlib.import_module(where)
     except Exception as error:
-        raise InputError(f"--flag {name}: importing {where} failed ({type(error).__name__}: {error}).") from error
+        raise InputError(
+            f"--flag {name}: importing {where} failed ({type(error).__name__}: {in_one_line(error)})."
+        ) from error
     flag: Flag | None = getattr(module, attribute, None)
     if not callable(flag):
         raise InputError(f"--flag {name}: {where} has no function {attribute}. Check the name.")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.urls import PROTOCOLS
 
 
@@ -107,7 +107,7 @@ class Store:
 
 
 def _fault(error: Exception) -> str:
-    said = " ".join(str(error).split())[:160].rstrip(".") or type(error).__name__
+    said = in_one_line(error, 160).rstrip(".")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
         return f"the store does not let you ({said}). Check the keys in the environment, and their rights."
     if isinstance(error, FileNotFoundError):

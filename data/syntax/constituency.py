@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 
 BENEPAR_MODEL = "benepar_en3"
 """The model of a splitter called `benepar` without a model name."""
@@ -54,8 +54,8 @@ def load_benepar(model: str = BENEPAR_MODEL) -> Any:
             return benepar.Parser(model)
         except Exception as error:
             raise InputError(
-                f"{model}: benepar cannot load this model ({type(error).__name__}: {_line(error)}). benepar 0.2 wants "
-                "transformers below 5: pip install 'swag-af[benepar]'; else download or train the model again."
+                f"{model}: benepar cannot load this model ({type(error).__name__}: {in_one_line(error)}). benepar 0.2 "
+                "wants transformers below 5: pip install 'swag-af[benepar]'; else download or train the model again."
             ) from error
 
 
@@ -79,7 +79,7 @@ def parse(parser: Any, sentences: Sequence[Sequence[str]], spaced: Sequence[Sequ
                 first = " ".join(sentences[batch[0]])
                 raise InputError(
                     f"benepar failed on a batch that begins with {first[:80]!r} ({type(error).__name__}: "
-                    f"{_line(error)}). Leave that sentence out, or split with rules."
+                    f"{in_one_line(error)}). Leave that sentence out, or split with rules."
                 ) from error
         for i, tree in zip(batch, made, strict=True):
             trees[i] = tree
@@ -143,7 +143,3 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(level)
-
-
-def _line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [""])[0][:200]

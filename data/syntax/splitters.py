@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.registry import Registry
 from swag_af.data.syntax.clauses import parsed_verb_group, rules_verb_group
 from swag_af.data.syntax.constituency import BENEPAR_MODEL, has_benepar, load_benepar, parse
@@ -120,7 +120,7 @@ def _read_tree(caption: Caption) -> Any:
     try:
         return Tree.fromstring(caption.tree)
     except ValueError as error:
-        raise InputError(f"{caption.text!r}: its tree cannot be read ({str(error).splitlines()[0]}).") from error
+        raise InputError(f"{caption.text!r}: its tree cannot be read ({in_one_line(error)}).") from error
 
 
 def _verb_phrases(node: Any, first_leaf: int) -> Iterator[int]:

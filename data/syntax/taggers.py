@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, in_one_line
 from swag_af.data.files import sha256_file, sha256_json
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
@@ -86,10 +86,9 @@ def load_spacy(pipeline: str = _SPACY_PIPELINE) -> Any:
         advice = "Check the path." if Path(pipeline).exists() or os.sep in pipeline else install
         raise InputError(f"{pipeline}: no such spaCy pipeline. {advice}") from error
     except Exception as error:  # whatever error a damaged pipeline, or one of another version, causes in spaCy
-        said = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{pipeline}: spaCy cannot load this pipeline ({type(error).__name__}: {said}). Train it again, or with "
-            "this version of spaCy."
+            f"{pipeline}: spaCy cannot load this pipeline ({type(error).__name__}: {in_one_line(error)}). Train it "
+            "again, or with this version of spaCy."
         ) from error
 
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 from msgspec import Meta
 
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, in_one_line
 from swag_af.data.files import (
     MANIFEST,
     check_output,
@@ -298,8 +298,7 @@ class _State:
         try:
             nlp = import_spacy().load(self.folder / "last")
         except Exception as error:  # of a damaged file spaCy says in many ways that it is one
-            fault = " ".join(str(error).split())[:120]
-            raise FormatError(f"{self.folder / 'last'}: damaged ({fault}). {self.anew}") from None
+            raise FormatError(f"{self.folder / 'last'}: damaged ({in_one_line(error, 120)}). {self.anew}") from None
         optimizer = nlp.create_optimizer()
         for name, key in _parameters(nlp).items():
             if f"{name} n" in kept:

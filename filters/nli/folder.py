@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, in_one_line
 from swag_af.data.files import MANIFEST, read_json, read_jsonl, read_manifest, replacing, sha256_file
 from swag_af.data.records import parse_record
 from swag_af.filters.nli.options import KIND
@@ -96,7 +96,7 @@ def open_nli(path: Path | str, *, device: str = "auto") -> NLIModel:
     try:
         filter.restore(read_json(path / WORDS), read_tensors(path / WEIGHTS), len(manifest.classes))
     except (KeyError, RuntimeError) as error:
-        raise FormatError(f"{path / WEIGHTS}: not of this model ({str(error).splitlines()[0]}). {again}") from None
+        raise FormatError(f"{path / WEIGHTS}: not of this model ({in_one_line(error)}). {again}") from None
     return NLIModel(path, manifest, filter)
 
 
@@ -125,7 +125,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         found: dict[str, torch.Tensor] = load_file(path)
         return found
     except (OSError, SafetensorError) as error:
-        raise FormatError(f"{path}: damaged ({str(error).splitlines()[0]}). Remove it and run again.") from None
+        raise FormatError(f"{path}: damaged ({in_one_line(error)}). Remove it and run again.") from None
 
 
 def words_in_order(rows: Mapping[str, int]) -> Sequence[str]:

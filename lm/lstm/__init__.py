@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     corpus       what a fold's model reads
     books        plain-text books, for pretraining
     checkpoints  the folder of models
+    fitting      one model fitted by Lightning
     train        the verb `train-lm`
     reader       one direction, reading many rows at once
     workers      how many processes sample and score

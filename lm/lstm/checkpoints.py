@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, in_one_line
 from swag_af.data.files import (
     MANIFEST,
     check_manifest,
@@ -115,9 +115,7 @@ def load_weights(folder: Path, model: BidirectionalLM) -> None:
     try:
         model.load_state_dict(load_file(weights))
     except (OSError, RuntimeError, SafetensorError) as error:
-        raise FormatError(
-            f"{weights}: damaged ({str(error).splitlines()[0]}). Remove {folder} and train it again."
-        ) from None
+        raise FormatError(f"{weights}: damaged ({in_one_line(error)}). Remove {folder} and train it again.") from None
 
 
 def _check_hash(folder: Path) -> None:
@@ -176,7 +174,7 @@ def _check_shapes(weights: Path, n_types: int, options: LMOptions) -> None:
             names = file.keys()  # the file is no dictionary, and cannot be iterated
             found = {name: file.get_slice(name).get_shape() for name in names}
     except (OSError, SafetensorError) as error:
-        raise FormatError(f"{weights}: damaged ({str(error).splitlines()[0]}). Train the fold again.") from None
+        raise FormatError(f"{weights}: damaged ({in_one_line(error)}). Train the fold again.") from None
     wrong = [name for name in planned if found.get(name) != planned[name]]
     if wrong:
         raise FormatError(

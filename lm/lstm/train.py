@@ -1,33 +1,20 @@
-"""Training the language models of all folds with Lightning, each resumable at its last finished epoch.
+"""The verb `train-lm`: the language models of all folds, each resumable at its last finished epoch (`fitting`).
 
 Where there are books, one model is pretrained on them first, in the same way, and every fold starts from it.
-The order of batches depends on (seed, fold, epoch) and dropout on (seed, fold, epoch, batch) alone, so a run that
-was killed and resumed ends in the same weights as one that was not. Models are blocks of `swag_af.data.scale`: whoever
-trains one holds its lock, so a driver that was killed and typed again waits for a worker that outlived it.
+Models are blocks of `swag_af.data.scale`: whoever trains one holds its lock, so a driver that was killed and typed
+again waits for a worker that outlived it.
 """
 
-import logging
 import math
-import signal
-import sys
-import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback, ModelCheckpoint
-from pytorch_lightning.loggers import TensorBoardLogger
-from pytorch_lightning.plugins.environments import LightningEnvironment
-from torch import Tensor
-from torch.utils.data import DataLoader
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError
@@ -48,25 +35,18 @@ from swag_af.lm.lstm.checkpoints import (
     save_model,
 )
 from swag_af.lm.lstm.corpus import (
-    DIRECTIONS,
     FoldCorpus,
     Pair,
-    batches,
     caption_vocabulary,
     corpus_hash,
-    directions,
     fold_corpus,
     fold_map,
     pairs_of,
 )
+from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
 from swag_af.lm.lstm.network import BidirectionalLM
-from swag_af.lm.options import LMOptions, TrainLMOptions
+from swag_af.lm.options import TrainLMOptions
 from swag_af.nn.device import pick_device
-
-Sequences = Sequence[tuple[int, ...]]
-
-Batch = dict[str, tuple[Tensor, Tensor]]
-"""For each direction the (T, B) ids that are read and those that follow them."""
 
 PRETRAINING = 1 << 20
 """Stands for the fold in the randomness of pretraining; no fold has this number."""
@@ -87,7 +67,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     for folder in (pretrained_path(options.out), *(fold_path(options.out, fold) for fold in folds)):
         if is_finished(folder):
             with alone(folder):  # killed between its manifest and this; its lock goes too
-                remove(folder / "checkpoints")
+                remove(folder / CHECKPOINTS)
     missing = [fold for fold in folds if not is_trained(options.out, fold)]
     if not missing:
         return {}
@@ -111,7 +91,7 @@ def _trained(
     """The report of each model, None where another run has trained it; a stage begins when the one before is done."""
     tasks = {block.fold: corpora.task(block) for blocks in stages for block in blocks}
     n_tokens = {fold: task.epochs * task.n_tokens for fold, task in tasks.items()}
-    done = {fold: task.epochs_done() * task.n_tokens for fold, task in tasks.items()}
+    done = {fold: epochs_done(task.folder) * task.n_tokens for fold, task in tasks.items()}
     left = {fold: n_tokens[fold] - done[fold] for fold in tasks}
     reports: dict[int, dict[str, Any] | None] = {}
     with progress("train-lm", sum(n_tokens.values()), "tokens", done=sum(done.values())) as advance:
@@ -257,19 +237,6 @@ class _Task:
         """Tokens of an epoch."""
         return sum(map(len, self.corpus.train))
 
-    @property
-    def last_checkpoint(self) -> Path | None:
-        """The last finished epoch of an earlier, killed run."""
-        path = self.folder / "checkpoints" / "last.ckpt"
-        return path if path.exists() else None
-
-    def epochs_done(self) -> int:
-        """How many epochs an earlier run has finished."""
-        if self.last_checkpoint is None:
-            return 0
-        saved = torch.load(self.last_checkpoint, map_location="cpu", mmap=True, weights_only=False)
-        return int(saved["epoch"]) + 1
-
 
 def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int, str], None]) -> dict[str, Any]:
     """Train one model, going on from its last finished epoch, and save it in its folder."""
@@ -278,17 +245,17 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
     remove_leftovers(task.folder)
     quiet_lightning()
     with torch.random.fork_rng():
-        torch.manual_seed(_torch_seed(seed, task.fold, 0))
+        torch.manual_seed(torch_seed(seed, task.fold, 0))
         model = new_model(n_types, options)
         if task.start is not None:
             load_weights(task.start, model)
         module = Training(model, task.corpus, options, seed=seed, fold=task.fold)
-        best = _fit(module, task, options, tell, device=device)
+        best = fit(module, task.folder, task.epochs, task.label, tell, device=device)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)
     _check_learned(task, report["held_out_perplexity"])
-    report |= {"n_types": n_types}
+    report |= {"n_types": n_types, "trained_on": module.trained_on}
     if task.start is not None:
         report["pretrained_sha256"] = read_manifest(task.start, "lm-pretrained")["weights_sha256"]
     if task.fold == PRETRAINING:
@@ -296,35 +263,8 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
     else:
         report = {"fold": task.fold} | report
         save_model(task.folder, "lm-fold", model, report)
-    remove(task.folder / "checkpoints")
+    remove(task.folder / CHECKPOINTS)
     return report | {"seconds": time.perf_counter() - started}
-
-
-def _fit(
-    module: "Training", task: _Task, options: LMOptions, tell: Callable[[int, str], None], *, device: str
-) -> dict[str, Any]:
-    """Let Lightning train `module` to the task's last epoch; returns the checkpoint of the best one."""
-    checkpoints = task.folder / "checkpoints"
-    keeper = _Checkpoints(
-        checkpoints, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
-    )
-    trainer = pl.Trainer(
-        accelerator="gpu" if device == "cuda" else "cpu",
-        devices=1,
-        max_epochs=task.epochs,
-        precision=options.precision,
-        plugins=[LightningEnvironment()],  # one process, also where Slurm or torchrun has started this one
-        logger=TensorBoardLogger(task.folder, name="", version="tensorboard"),
-        callbacks=[keeper, _EpochLines(task.label, tell)],
-        reload_dataloaders_every_n_epochs=1,
-        num_sanity_val_steps=0,
-        enable_model_summary=False,
-        enable_progress_bar=False,
-    )
-    with _interrupts_as_usual():
-        trainer.fit(module, ckpt_path=task.last_checkpoint, weights_only=False)
-    found: dict[str, Any] = torch.load(keeper.best_model_path, map_location="cpu", weights_only=False)
-    return found
 
 
 def _perplexities(model: BidirectionalLM, task: _Task, batch_size: int, device: str) -> dict[str, Any]:
@@ -345,154 +285,3 @@ def _check_learned(task: _Task, held_out: Mapping[str, float]) -> None:
             f"{task.folder}: {task.label}: the training diverged, and no epoch has a finite perplexity. Train into "
             "another --out with a lower --learning-rate."
         )
-
-
-class Training(pl.LightningModule):
-    """What Lightning needs to know: batches, loss, optimiser."""
-
-    def __init__(self, model: BidirectionalLM, corpus: FoldCorpus, options: LMOptions, *, seed: int, fold: int):
-        super().__init__()
-        self.model = model
-        self.corpus = corpus
-        self.options = options
-        self.seed = seed
-        self.fold = fold
-
-    def train_dataloader(self) -> DataLoader:
-        rng = np.random.default_rng((self.seed, self.fold, self.current_epoch))
-        return _loader(self.corpus.train, batches(self.corpus.train, self.options.batch_size, rng=rng))
-
-    def val_dataloader(self) -> DataLoader:
-        return _loader(self.corpus.held_out, batches(self.corpus.held_out, self.options.batch_size, rng=None))
-
-    def training_step(self, batch: Batch, batch_index: int) -> Tensor:
-        torch.manual_seed(_torch_seed(self.seed, self.fold, 1 + self.current_epoch, batch_index))
-        loss, _ = self.model.losses(batch)
-        self.log("train_nll", loss.detach() / len(DIRECTIONS))
-        return loss
-
-    def validation_step(self, batch: Batch, _: int) -> None:
-        n_tokens = int((batch["forward"][1] != 0).sum())
-        loss, each = self.model.losses(batch)
-        for name, nats in each.items():
-            self.log(f"held_out_nll_{name}", nats, batch_size=n_tokens)
-        self.log("held_out_nll", loss / len(DIRECTIONS), batch_size=n_tokens)
-
-    def configure_optimizers(self) -> Any:
-        options = self.options
-        adam = torch.optim.Adam(self.parameters(), options.learning_rate, weight_decay=options.weight_decay, fused=True)
-        return [adam], [torch.optim.lr_scheduler.StepLR(adam, options.decay_every, gamma=0.1)]
-
-    def configure_gradient_clipping(self, *_: Any, **__: Any) -> None:
-        """Lightning's own refuses a fused optimiser under bf16-mixed, for the sake of scalers, which bf16 has not."""
-        torch.nn.utils.clip_grad_norm_(self.parameters(), self.options.clip_norm)
-
-
-@torch.inference_mode()
-def perplexity(model: BidirectionalLM, sequences: Sequences, batch_size: int, device: str) -> dict[str, float]:
-    """Token perplexity in each direction: exp of the mean negative log-likelihood of all tokens.
-
-    The released code averages per-sentence means instead, which weighs short sentences more.
-    """
-    nats = dict.fromkeys(DIRECTIONS, 0.0)
-    n_tokens = sum(map(len, sequences))
-    for index in batches(sequences, batch_size, rng=None):
-        made = _batch(sequences, index)
-        batch = {name: (inputs.to(device), targets.to(device)) for name, (inputs, targets) in made.items()}
-        for name, loss in model.losses(batch)[1].items():
-            nats[name] += float(loss) * sum(len(sequences[i]) for i in index)
-    return {name: _exp(total / n_tokens) if n_tokens else math.nan for name, total in nats.items()}
-
-
-def _exp(nats: float) -> float:
-    """The perplexity; infinite where no float holds it, as after steps that were too large."""
-    return math.exp(nats) if nats < math.log(sys.float_info.max) else math.inf
-
-
-def _loader(sequences: Sequences, groups: list[np.ndarray]) -> DataLoader:
-    return DataLoader(
-        groups,  # type: ignore[arg-type]  # a list is a dataset too, but for its class
-        batch_size=None,
-        shuffle=False,
-        collate_fn=partial(_batch, sequences),
-    )
-
-
-def _batch(sequences: Sequences, index: np.ndarray) -> Batch:
-    """The sequences at `index` as the network reads them."""
-    made = directions([sequences[i] for i in index])
-    return {name: (torch.from_numpy(inputs), torch.from_numpy(targets)) for name, (inputs, targets) in made.items()}
-
-
-def _torch_seed(*parts: int) -> int:
-    return int(np.random.SeedSequence(parts).generate_state(1, np.uint32)[0])
-
-
-class _Checkpoints(ModelCheckpoint):
-    """Checkpoints whose folder may have been moved since: Lightning would forget which epoch was the best."""
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        here, there = str(self.dirpath), str(state_dict["dirpath"])
-
-        def moved(value: Any) -> Any:
-            return here + value.removeprefix(there) if isinstance(value, str) and value.startswith(there) else value
-
-        best = {moved(path): score for path, score in state_dict["best_k_models"].items()}
-        known = {name: moved(value) for name, value in state_dict.items()}
-        super().load_state_dict(known | {"best_k_models": best})
-
-
-class _EpochLines(Callback):
-    """One line an epoch, for logs that no one watches live, and the progress of all models together."""
-
-    def __init__(self, label: str, tell: Callable[[int, str], None]):
-        self.label = label
-        self.tell = tell
-        self.started = 0.0
-        self.n_tokens = 0
-
-    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self.started = time.perf_counter()
-        self.n_tokens = 0
-        self.note = f"{self.label}, epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
-
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, _: int
-    ) -> None:
-        n = int((batch[DIRECTIONS[0]][1] != 0).sum())
-        self.n_tokens += n
-        self.seconds = time.perf_counter() - self.started
-        self.tell(n, self.note)
-
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        values = {name: _exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
-        print(
-            f"{self.note}: held-out perplexity {values['forward']:.1f} forward, {values['backward']:.1f} backward, "
-            f"{time.perf_counter() - self.started:.0f} s, {self.n_tokens / self.seconds:,.0f} tokens/s",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
-@contextmanager
-def _interrupts_as_usual() -> Iterator[None]:
-    """Lightning answers Ctrl-C by ignoring the signal from then on and exiting; callers expect KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():  # no signal comes here, and none may be set
-        yield
-        return
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    except SystemExit:
-        raise KeyboardInterrupt from None
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-def quiet_lightning() -> None:
-    """Lightning's greetings and hints about loaders are no business of the user's."""
-    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", category=UserWarning, module="pytorch_lightning")
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-    warnings.filterwarnings("ignore", message=".*isinstance.treespec, LeafSpec.*")

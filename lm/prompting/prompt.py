@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.context import Context, display, phrase
-from swag_af.data.errors import InputError, told
+from swag_af.data.errors import InputError, in_one_line, told
 from swag_af.data.files import check_is_file, read_toml, sha256_json
 
 PROMPTS = ("continuation", "wrong-ending", "wrong-answer")
@@ -113,7 +113,7 @@ class Prompt:
         try:
             return str(template.render(known)).strip()
         except Exception as error:  # a template is a program of the user's
-            why = f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {in_one_line(error)}"
             raise InputError(f"{self.name}: template cannot be filled ({why}). Mend it.") from None
 
 

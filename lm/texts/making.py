@@ -48,7 +48,7 @@ def make_texts(options: GenerateOptions) -> tuple[int, int]:
         journal = Journal(folder)
         todo = [row for row in rows if row not in journal]
         with progress("generate", len(rows), "contexts", done=len(rows) - len(todo)) as advance:
-            tally = _Tally(advance)
+            tally = _TextTally(advance)
             for answer in _answers(job, todo):
                 writer.keep(todo[answer.position], answer)
                 tally.add(answer)
@@ -94,7 +94,7 @@ def checked_answers(job: Job, contexts: Sequence[Context]) -> Iterator[Generated
         raise ContractError(f"--generator {name}: {n - len(answered)} of {n} contexts are not answered.")
 
 
-class _Tally:
+class _TextTally:
     """Counts what is made, for the bar."""
 
     def __init__(self, advance: Advance):

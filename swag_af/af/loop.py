@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swag_af.af.fitting import check_lasting, fixed_folds
-from swag_af.af.options import AFOptions, FilterWorkers
+from swag_af.af.options import AFOptions
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import MANIFEST
 from swag_af.data.pool.assignments import check_enough, random_assignment
@@ -45,7 +46,7 @@ def filter_pool(
     after_iteration: Callable[[Run], None] = lambda run: None,
     is_enough: Callable[[Run], bool] = lambda run: False,
     made_by: Mapping[str, object] | None = None,
-    workers: FilterWorkers | None = None,
+    workers: Workers[Any] | None = None,
 ) -> Run:
     """Filter `pool` and return the run: its assignments, texts and log.
 
@@ -60,7 +61,7 @@ def filter_pool(
     from swag_af.af.workers import check_workers
     from swag_af.data.locks import alone
 
-    options, workers, path = options or AFOptions(), workers or FilterWorkers(), Path(out) if out else None
+    options, workers, path = options or AFOptions(), workers or Workers(1), Path(out) if out else None
     phases = _phases(filter, options)
     rules = _rules(pool, phases, options)
     check_workers(pool, rules, workers, path)
@@ -75,7 +76,7 @@ def _go_on(
     run: Run,
     phases: list[tuple[str, Filter, int]],
     rules: "Rules",
-    workers: FilterWorkers,
+    workers: Workers[Any],
     total: int,
     after_iteration: Callable[[Run], None],
     is_enough: Callable[[Run], bool],

@@ -1,4 +1,4 @@
-"""The options of the verb `filter` and of `filter_pool`; what schedules and policies mean. Imports nothing heavy."""
+"""The options of the verb `filter` and of `filter_pool`; what policies mean. Imports nothing heavy."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -6,10 +6,7 @@ from typing import Any, Literal
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError, check_faults, check_numbers
-from swag_af.data.registry import split_names
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
-
-Schedule = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -76,21 +73,6 @@ class AFOptions:
         check_numbers(self)
 
 
-@dataclass(frozen=True)
-class FilterWorkers:
-    """Who does iterations, or scores for them; what is made is the same."""
-
-    n: int | None = 1
-    """Processes, or actors of a Ray cluster; None: as many as there is work and room for."""
-    engine: EngineOptions = field(default_factory=EngineOptions)
-
-    @property
-    def are_asked_for(self) -> bool:
-        """Whether somebody else than this process was asked, by name or by number."""
-        by_number = self.engine.kind == "auto" and self.n not in (None, 1)
-        return by_number or self.engine.kind not in ("auto", "local")
-
-
 POLICIES: dict[str, dict[str, Any]] = {
     "paper": {"rule": "paper", "pick": "random", "swaps": "always"},
     "released": {"rule": "released", "pick": "random", "swaps": "always"},
@@ -113,19 +95,6 @@ def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
         if given not in (getattr(default, name), value):
             raise InputError(f"--policy {policy} means --{name} {value}, not {given}. Give one of the two.")
     return replace(options, **POLICIES[policy])
-
-
-def parse_schedule(text: str) -> Schedule:
-    """`"mlp:100,ensemble:40"` to `(("mlp", 100), ("ensemble", 40))`; InputError for anything else."""
-    phases = []
-    for part in split_names(text):
-        name, _, count = part.strip().rpartition(":")
-        if not name or not count.isdecimal() or int(count) < 1:
-            raise InputError(
-                f"--schedule {text}: {part.strip()!r} is not NAME:COUNT. Write it like mlp:100,ensemble:40."
-            )
-        phases.append((name, int(count)))
-    return tuple(phases)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from swag_af.af.fitting import Fitting, filter_of
-from swag_af.af.options import AFOptions, FilterWorkers
+from swag_af.af.options import AFOptions
 from swag_af.af.turns import Do, Outcome, Rules, ScoreBy, Turn, score_here
 from swag_af.data.engines.contract import Crew
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.pool.assignments import apply_changes
 from swag_af.data.pool.pool import CandidatePool
@@ -31,7 +33,7 @@ from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_p
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
 
-def check_workers(pool: CandidatePool, rules: Rules, workers: FilterWorkers, out: Path | None) -> None:
+def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out: Path | None) -> None:
     """Raise InputError where others were asked to work, by name or number, and cannot."""
     if not workers.are_asked_for:
         return
@@ -66,7 +68,7 @@ def threads_of(rules: Rules) -> int:
 
 
 @contextmanager
-def doing(run: Run, rules: Rules, fitting: Fitting, workers: FilterWorkers, total: int) -> Iterator[Iterator[Outcome]]:
+def doing(run: Run, rules: Rules, fitting: Fitting, workers: Workers[Any], total: int) -> Iterator[Iterator[Outcome]]:
     """The iterations of `run` until `total`, each done when it is taken, or before; to be appended before the next is.
 
     Workers, where there are any, are gone when the `with` block is left.
@@ -108,11 +110,11 @@ def _here(
         yield outcome
 
 
-def _workers_of(run: Run, rules: Rules, asked: FilterWorkers) -> FilterWorkers:
+def _workers_of(run: Run, rules: Rules, asked: Workers[Any]) -> Workers[Any]:
     """How many there are to be: one, this process, where nobody asked and there is no work for more."""
     engine, n, can = asked.engine, asked.n, run.path is not None and not _fills_in(run.pool, rules)
     if engine.kind == "local" or not (asked.are_asked_for or (can and rules.n_together > 1)):
-        return FilterWorkers(1)
+        return Workers(1)
     if n is None and engine.kind != "ray":
         n = default_workers(rules.schedule)
     if rules.n_together > 1:
@@ -196,7 +198,7 @@ class _ScoringJob:
 class _Scoring:
     """Scores by workers, who come when there is something for more than one of them."""
 
-    def __init__(self, plan: _Plan, workers: FilterWorkers, stack: ExitStack):
+    def __init__(self, plan: _Plan, workers: Workers[Any], stack: ExitStack):
         self._plan, self._workers, self._stack = plan, workers, stack
         self._learnt: tuple[int, dict[str, np.ndarray]] = 0, {}
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.options import AuditOptions
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import sha256_json
 from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
@@ -31,7 +32,7 @@ from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import Run, open_run, verb_manifest
-from swag_af.data.scale import Workers, run_blocks
+from swag_af.data.scale import run_blocks
 from swag_af.data.splits import deal
 from swag_af.filters.contract import Filter, record_of_fit, settings_of
 from swag_af.filters.prepare import prepare

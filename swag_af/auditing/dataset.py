@@ -30,11 +30,11 @@ from swag_af.auditing.single.features import feature_diagnostics
 from swag_af.auditing.single.tables import Seen
 from swag_af.auditing.single.words import word_associations, word_diagnostics
 from swag_af.auditing.single.writing import writing_diagnostics
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.progress import Advance
-from swag_af.data.scale import Workers
 
 
 @dataclass(frozen=True)

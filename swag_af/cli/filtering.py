@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, FilterWorkers, parse_schedule, with_policy
+from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
+from swag_af.data.engines.options import Workers
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
 from swag_af.filters.prepare import prepare
-from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names
+from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
 from swag_af.reporting.verb import REPORT, write_report
 
 
@@ -46,7 +47,7 @@ def run_filter(options: FilterOptions) -> Run:
         after_iteration=after_iteration,
         is_enough=rule.is_enough if rule else lambda run: False,
         made_by={"verb": "filter", "options": told},
-        workers=FilterWorkers(options.workers, options.where),
+        workers=Workers(options.workers, options.where),
     )
     for line in dict.fromkeys(line for one, _ in phases for line in getattr(one, "said", list)()):
         note(line)

@@ -13,7 +13,7 @@ from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
-from swag_af.data.files import read_jsonl
+from swag_af.data.files import BEGUN, read_jsonl
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED
@@ -33,9 +33,9 @@ def kind_of_found(path: Path) -> str | None:
         return "audit"
     if (path / DIAGNOSED).is_file():
         return "diagnosis"
-    if (path / REFINED).is_file() or (path / REFINING / "begun.json").is_file():
+    if (path / REFINED).is_file() or (path / REFINING / BEGUN).is_file():
         return "refine"
-    return "prune" if (path / PRUNED).is_file() or (path / WORK / "begun.json").is_file() else None
+    return "prune" if (path / PRUNED).is_file() or (path / WORK / BEGUN).is_file() else None
 
 
 def show_audit(path: Path, options: ShowOptions) -> list[str]:

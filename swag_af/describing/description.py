@@ -13,7 +13,7 @@ from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.parts import Size, parts_of, sentences
 from swag_af.describing.topics import Topics, n_batches, topics_of
-from swag_af.describing.verbs import Verbs, compare, tally
+from swag_af.describing.verbs import Verbs, compare, count_verbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def _without_verbs(verbs: Verbs | None) -> Iterator[str]:
 def _verbs(sets: Sequence[Instances], groups: Sequence[Groups], options: DescribeOptions, tagger: Tagger) -> Verbs:
     texts = [sentences(one, its.numbers, options.of) for one, its in zip(sets, groups, strict=True)]
     with progress("tag", sum(map(len, texts)), "sentences") as advance:
-        tallies = [tally(one.name, its, tagger, advance) for one, its in zip(sets, texts, strict=True)]
-    return compare(tallies, of=options.of, tagger=tagger.name, n_verbs=options.verbs, seed=options.seed)
+        counted = [count_verbs(one.name, its, tagger, advance) for one, its in zip(sets, texts, strict=True)]
+    return compare(counted, of=options.of, tagger=tagger.name, n_verbs=options.verbs, seed=options.seed)
 
 
 def _topics(instances: Instances, groups: Groups, options: DescribeOptions) -> Topics:

@@ -33,7 +33,7 @@ _BATCH = 2000
 
 
 @dataclass(frozen=True)
-class Tally:
+class VerbCounts:
     """How often each verb occurs in each group of a corpus."""
 
     name: str
@@ -53,7 +53,7 @@ class Tally:
         """How many verbs there are."""
         return int(self.totals.sum())
 
-    def over(self, verbs: Sequence[str]) -> "Tally":
+    def over(self, verbs: Sequence[str]) -> "VerbCounts":
         """The same with a column for each of `verbs`, which has all of its own."""
         from scipy.sparse import csr_array
 
@@ -62,7 +62,7 @@ class Tally:
         table = self.counts.tocoo()
         shape = (self.counts.shape[0], len(verbs))
         moved = csr_array((table.data, (table.row, columns[table.col])), shape=shape)
-        return Tally(self.name, tuple(verbs), moved, self.n_sentences)
+        return VerbCounts(self.name, tuple(verbs), moved, self.n_sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,9 @@ class Verbs:
     curves: tuple[Cumulative, ...]
 
 
-def tally(name: str, texts: Sequence[Sentence], tagger: Tagger, advance: Advance = lambda *_, **__: None) -> Tally:
+def count_verbs(
+    name: str, texts: Sequence[Sentence], tagger: Tagger, advance: Advance = lambda *_, **__: None
+) -> VerbCounts:
     """How often each verb occurs in each group."""
     from scipy.sparse import csr_array
 
@@ -143,7 +145,7 @@ def tally(name: str, texts: Sequence[Sentence], tagger: Tagger, advance: Advance
     shape = (1 + max((one.group for one in texts), default=0), len(types))
     counts = csr_array((np.ones(len(verbs), np.int64), (np.array(groups, np.int64), columns)), shape=shape)
     counts.sum_duplicates()
-    return Tally(name, tuple(types.tolist()), counts, len(texts))
+    return VerbCounts(name, tuple(types.tolist()), counts, len(texts))
 
 
 def _batches(texts: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
@@ -165,10 +167,10 @@ def verbs_in(texts: Sequence[Sentence], tagger: Tagger) -> list[list[str]]:
     ]
 
 
-def compare(tallies: Sequence[Tally], *, of: Of, tagger: str, n_verbs: int, seed: int) -> Verbs:
+def compare(counted: Sequence[VerbCounts], *, of: Of, tagger: str, n_verbs: int, seed: int) -> Verbs:
     """The first corpus beside the others; the commonest `n_verbs` of all together."""
-    types = sorted({verb for one in tallies for verb in one.verbs})
-    aligned = [one.over(types) for one in tallies]
+    types = sorted({verb for one in counted for verb in one.verbs})
+    aligned = [one.over(types) for one in counted]
     counts = np.stack([one.totals for one in aligned])  # (corpora, V)
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
     ratios = [log_odds(aligned[0], other) for other in aligned[1:]]  # each (2, V)
@@ -188,17 +190,17 @@ def compare(tallies: Sequence[Tally], *, of: Of, tagger: str, n_verbs: int, seed
     return Verbs(
         of,
         tagger,
-        tuple(one.name for one in tallies),
-        tuple(one.n_sentences for one in tallies),
-        tuple(one.n for one in tallies),
+        tuple(one.name for one in counted),
+        tuple(one.n_sentences for one in counted),
+        tuple(one.n for one in counted),
         rows(np.argsort(-shares.sum(axis=0), kind="stable")[:n_verbs].tolist()),
         tuple(map(rows, up)),
         tuple(map(rows, down)),
-        _curves(tallies, seed),
+        _curves(counted, seed),
     )
 
 
-def log_odds(one: Tally, other: Tally) -> np.ndarray:
+def log_odds(one: VerbCounts, other: VerbCounts) -> np.ndarray:
     """(2, V) the logarithm of how many times as common each verb is in `one`, and half of its 95 % interval.
 
     Both have the same columns. The half is infinite where nothing is known: one of them has a single group, or both
@@ -217,7 +219,7 @@ def log_odds(one: Tally, other: Tally) -> np.ndarray:
     return np.stack([np.where(known, middle, 0.0), np.where(known, half, np.inf)])
 
 
-def design_effect(one: Tally) -> np.ndarray:
+def design_effect(one: VerbCounts) -> np.ndarray:
     """(V,) how many times larger the variance of a verb's share is with whole groups drawn than with single verbs.
 
     1 at least: of the ratio of two sums over groups, by the delta method.
@@ -257,11 +259,11 @@ def _surest(middle: np.ndarray, half: np.ndarray) -> tuple[list[int], list[int]]
     return sides[0], sides[1]
 
 
-def _curves(tallies: Sequence[Tally], seed: int) -> tuple[Cumulative, ...]:
+def _curves(counted: Sequence[VerbCounts], seed: int) -> tuple[Cumulative, ...]:
     """The curve of each corpus, and of a draw of the smallest one's size from each that is larger."""
-    least = min(one.n for one in tallies)
-    curves = [cumulative(one.name, one.totals) for one in tallies]
-    for one in tallies:
+    least = min(one.n for one in counted)
+    curves = [cumulative(one.name, one.totals) for one in counted]
+    for one in counted:
         if one.n > least > 0:
             rng = np.random.default_rng((seed, *b"verbs"))
             drawn = rng.multivariate_hypergeometric(one.totals, least, method="marginals")

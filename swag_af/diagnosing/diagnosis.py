@@ -1,5 +1,6 @@
 """The measurement: run opened, contexts sampled, fits made or read where they are kept, figures drawn from them."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -10,7 +11,7 @@ import numpy as np
 
 from swag_af.auditing.audit import usable_filters
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_same, read_json, read_manifest, remove_leftovers, sha256_json, write_json
+from swag_af.data.files import as_read, begin_folder, read_manifest, sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
@@ -33,9 +34,9 @@ from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
 from swag_af.diagnosing.trend import trend_of
 from swag_af.filters.contract import Filter, settings_of
-from swag_af.filters.registry import parse_names
+from swag_af.filters.registry import parse_names, parse_schedule
 
-BEGUN = "begun.json"
+OWN_FILTER = "No --filters given: diagnosed by the filter of the run's last phase,"
 LAST = 5
 """Iterations of the last filter at most whose mean is the run's own accuracy at the end."""
 
@@ -87,23 +88,36 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     groups = renumbered(run.pool.groups[rows])
     made = usable_filters(run.pool, names, groups, device=options.device)
     _check_parts(groups, options.folds)
-    notes = _notes(names, made, manifest)
+    notes = (() if options.filters else (f"{OWN_FILTER} {names[0]}.",)) + _notes(names, made, manifest)
     if len(rows) < len(run.pool):
         notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
     return Subject(run, names, made, rows, groups, options, notes)
 
 
 def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:
-    """The filter of the phase that the run has come to."""
+    """The filter of the phase that the run has come to, as `swag-af filter` was given it: `encoder[path/to/model]`."""
     if run.matching is not None:
         raise InputError(
             f"{run.path}: this run was matched, not filtered, so it has no filter of its own. Name some: --filters "
             "ngrams."
         )
-    name, _ = _last_phase(run, manifest)
+    name, first = _last_phase(run, manifest)
     if not name:
         raise InputError(f"{run.path}: it is not recorded by which filter. Name some: --filters ngrams.")
-    return name
+    return _as_given(manifest).get(first, name)
+
+
+def _as_given(manifest: Mapping[str, Any]) -> dict[int, str]:
+    """The filters of `--schedule`, brackets and all, by their first iteration; none where somebody's script filtered.
+
+    The phases of a manifest have the names that filters have themselves: `encoder`.
+    """
+    made_by = manifest.get("made_by") or {}
+    if made_by.get("verb") != "filter":
+        return {}
+    schedule = parse_schedule(str(made_by.get("options", {}).get("schedule")))
+    firsts = itertools.accumulate((n for _, n in schedule), initial=1)
+    return {first: name for first, (name, _) in zip(firsts, schedule, strict=False)}
 
 
 def _last_phase(run: Run, manifest: Mapping[str, Any]) -> tuple[str, int]:
@@ -125,11 +139,11 @@ def _check_parts(groups: np.ndarray, n_folds: int) -> None:
 
 def _notes(names: Sequence[str], filters: Sequence[Filter], manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """What differs from the run's own filters."""
-    notes = []
+    notes, known = [], manifest.get("filters", {})
     for name, one in zip(names, filters, strict=True):
-        theirs, ours = manifest.get("filters", {}).get(name), _settings(one)
+        theirs, ours = known.get(name, known.get(one.name)), as_read(_settings(one))
         if theirs is not None:
-            differing = [key for key in ours if str(theirs.get(key)) != str(ours[key])]
+            differing = [key for key in ours if theirs.get(key) != ours[key]]
             if differing:
                 notes.append(f"{name} has other settings than in the run: {', '.join(differing)}.")
         else:
@@ -162,7 +176,7 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     Scores are kept in `folder` as soon as they are there; what a killed run with the same options left is gone on with.
     Raises InputError where the folder was begun for something else.
     """
-    _begin(folder, subject.identity())
+    begin_folder(folder, subject.identity())
     run, n_seeds = subject.run, subject.options.seeds
     assigned = run.assignment()[subject.rows].astype(np.int64)
     fits = Fits(
@@ -176,17 +190,6 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     found = [_of_filter(subject, fits, at, measured[at], grown[at]) for at in range(len(subject.filters))]
     agreed = agreements(subject.names, [one.scores for one in measured], assigned, subject.groups)
     return _diagnosis(subject, tuple(found), tuple(agreed)), _row_records(subject, measured[0], assigned)
-
-
-def _begin(folder: Path, identity: Mapping[str, Any]) -> None:
-    """The folder, empty or with what a killed run with the same options left."""
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
-    begun = folder / BEGUN
-    if begun.exists():
-        check_same(read_json(begun), identity, begun, "--out")
-    else:
-        write_json(begun, identity)
 
 
 def _n_parts(fits: Fits, draws: Sequence[Mapping[str, Curve]]) -> int:

@@ -1,7 +1,7 @@
 """Models and functions that are not of this package: the source they came from, and their mistakes as one line each.
 
-A mistake in a class of somebody else's is an InputError that names class, method and error, and no bug of ours; what
-it raised stands behind it as the cause.
+A mistake in a class of somebody else's is told by class, method and error, and is no bug of ours; what it raised stands
+behind it as the cause.
 """
 
 import inspect
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError, SwagAfError, told
+from swag_af.data.errors import InputError, SwagAfError, blamed, told
 from swag_af.data.files import sha256_file
 
 OURS = "swag_af"
@@ -47,20 +47,18 @@ def check_methods(model: Any, *methods: str) -> None:
 
 
 def call(function: Callable[..., Any], name: str, *texts: Any, **settings: Any) -> Any:
-    """What `function` returns; an error in one that is somebody else's is an InputError that calls it `name`."""
-    owner = getattr(function, "__self__", function)
-    if not is_own(owner):
-        return function(*texts, **settings)
+    """What `function` returns; an error in one that is somebody else's is a ContractError that calls it `name`.
+
+    As `Registry.blaming`, where a model is at hand and not the name that it was made by.
+    """
     try:
         return function(*texts, **settings)
     except SwagAfError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{name}: {type(error).__name__}{': ' if said else ''}{said}. Mend it; swag_af.check_relevance and "
-            "check_similarity test a class."
-        ) from error
+        if not is_own(getattr(function, "__self__", function)):
+            raise
+        raise blamed(error, name, "swag_af.check_relevance and check_similarity test a class.") from error
 
 
 def call_method(model: Any, method: str, *texts: Any, **settings: Any) -> Any:

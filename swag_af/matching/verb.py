@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import (
     FORMAT,
@@ -32,7 +33,6 @@ from swag_af.data.files import (
     write_jsonl,
 )
 from swag_af.data.progress import progress
-from swag_af.data.scale import Workers
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan
 from swag_af.matching.contract import RELEVANCE, SIMILARITY

@@ -21,6 +21,7 @@ from swag_af.auditing.probes.inputs import Source, find_input, read
 from swag_af.auditing.storing import save_audit
 from swag_af.data.errors import InputError
 from swag_af.data.files import (
+    begin_folder,
     check_output,
     check_same,
     read_array,
@@ -30,7 +31,6 @@ from swag_af.data.files import (
     sha256_file,
     sha256_json,
     write_array,
-    write_json,
 )
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
@@ -164,12 +164,7 @@ class _Work:
     def begin(self, identity: Mapping[str, Any]) -> None:
         """The folder, empty or with what a killed run with the same options left."""
         remove_leftovers(self.options.out)
-        remove_leftovers(self.folder)
-        begun = self.folder / "begun.json"
-        if begun.exists():
-            check_same(read_json(begun), identity, begun, "--out")
-        else:
-            write_json(begun, identity)
+        begin_folder(self.folder, identity)
 
     @cached_property
     def folder(self) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import FormatError
-from swag_af.data.files import check_same, read_array, read_json, remove_leftovers, write_array, write_json
+from swag_af.data.files import begin_folder, read_array, write_array
 
 _AGAIN = "Delete the folder, and refine again."
 
@@ -21,12 +21,7 @@ class Work:
     def __init__(self, folder: Path, identity: Mapping[str, Any]):
         """Raises InputError where the folder was begun with another `identity`."""
         self.folder = folder
-        remove_leftovers(folder)
-        begun = folder / "begun.json"
-        if begun.exists():
-            check_same(read_json(begun), identity, begun, "--out")
-        else:
-            write_json(begun, identity)
+        begin_folder(folder, identity)
 
     def hits(self, name: str, shape: tuple[int, int], make: Callable[[], np.ndarray]) -> np.ndarray:
         """The table of this name, made once."""

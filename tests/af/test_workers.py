@@ -19,11 +19,11 @@ from killed import KilledError, break_after
 from swag_af.af import workers as af_workers
 from swag_af.af.fitting import fixed_folds
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, FilterOptions, FilterWorkers
+from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.af.replacement import Policy, draw_keys, replace_row
 from swag_af.cli.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job
-from swag_af.data.engines.options import EngineOptions
+from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
@@ -36,7 +36,7 @@ from swag_af.nn.threads import threads
 
 PHASES = [("mlp", 4), ("bow", 6)]
 TOGETHER = AFOptions(iterations=10, n_negatives=3, splits="together")
-TWO = FilterWorkers(2, EngineOptions("processes"))
+TWO = Workers[Any](2, EngineOptions("processes"))
 
 
 def files_of(run: Path) -> dict[str, bytes]:
@@ -150,7 +150,7 @@ def test_workers_score_to_the_same_bytes(
     monkeypatch.setattr(contract, "SCORED_AT_ONCE", 50)
     pool, options = CandidatePool.open(pool_folder), replace(FULL, splits=splits)
     phases = [("mlp", 2), ("bow", 1)]
-    for name, workers in (("here", FilterWorkers(1)), ("there", TWO)):
+    for name, workers in (("here", Workers(1)), ("there", TWO)):
         filter_pool(pool, phases, options, out=tmp_path / name, workers=workers)
     assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     assert len(crews) == 1
@@ -181,12 +181,12 @@ def test_a_restored_filter_scores_as_the_one_that_was_fitted(pool: CandidatePool
 @pytest.mark.parametrize(
     ("workers", "fault"),
     [
-        (FilterWorkers(2, EngineOptions("slurm")), "wait in the queue every time"),
-        (FilterWorkers(2), "needs a folder for the run"),
-        (FilterWorkers(None, EngineOptions("ray")), "needs a folder for the run"),
+        (Workers(2, EngineOptions("slurm")), "wait in the queue every time"),
+        (Workers(2), "needs a folder for the run"),
+        (Workers(None, EngineOptions("ray")), "needs a folder for the run"),
     ],
 )
-def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: FilterWorkers, fault: str) -> None:
+def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: Workers[Any], fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         filter_pool(pool, "mlp", FULL, workers=workers)
 
@@ -204,7 +204,7 @@ def test_runs_in_a_store_are_not_shared_with_other_machines(
 ) -> None:
     monkeypatch.setattr("swag_af.af.workers.ROOTS", [tmp_path / "mirrors"])
     with pytest.raises(InputError, match="not in a store"):
-        on_ray = FilterWorkers(2, EngineOptions("ray"))
+        on_ray = Workers(2, EngineOptions("ray"))
         filter_pool(CandidatePool.open(pool_folder), "mlp", TOGETHER, out=tmp_path / "run", workers=on_ray)
 
 
@@ -283,12 +283,12 @@ def test_ray_loses_a_node_and_no_byte(
             if len(done) == 3:
                 cluster.remove_node(second, allow_graceful=False)
 
-        pool, ray = CandidatePool.open(pool_folder), FilterWorkers(None, EngineOptions(f"ray[{cluster.address}]"))
+        pool, ray = CandidatePool.open(pool_folder), Workers(None, EngineOptions(f"ray[{cluster.address}]"))
         out = straight.parent / "ray"
         filter_pool(pool, PHASES, TOGETHER, out=out, after_iteration=lose_a_node, workers=ray)
         assert files_of(out) == files_of(straight)
         monkeypatch.setattr(contract, "SCORED_AT_ONCE", 20)
-        for name, workers in (("here", FilterWorkers(1)), ("there", ray)):
+        for name, workers in (("here", Workers(1)), ("there", ray)):
             filter_pool(pool, "mlp", replace(FULL, iterations=2), out=tmp_path / name, workers=workers)
         assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     finally:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.files import read_json, write_array, write_json, write_manifest
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
@@ -119,7 +119,7 @@ def test_negatives_that_the_users_function_flags_are_left_out_and_counted() -> N
 
 def test_an_exception_in_the_users_function_is_one_line_that_names_the_row() -> None:
     with pytest.raises(
-        InputError, match=r"row-0: the flag function flag raised ZeroDivisionError .* 'Sings\.'"
+        ContractError, match=r"row-0: for the negative 'Sings\.' the flag function flag raised ZeroDivisionError \(div"
     ) as told:
 
         def flag(context: Context, negative: str) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.data import registry as module
-from swag_af.data.errors import InputError
+from swag_af.data.errors import ContractError, InputError
 from swag_af.data.registry import Registry, split_names
 
 
@@ -39,6 +39,13 @@ class Required:
     seen: bool = False
 
     argument: ClassVar[str] = "model"
+
+
+class Raising:
+    """Fails with an error of several lines, and with one of none."""
+
+    def __init__(self, said: str = "one\n  two\n") -> None:
+        raise ValueError(said)
 
 
 HERE = "test_registry"
@@ -130,6 +137,20 @@ def test_a_setting_that_cannot_be_is_one_line(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as raised:
         KNOWN.make(name)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (f"{HERE}:Raising", "its constructor raised ValueError (one two)."),
+        (f"{HERE}:Raising[said= ]", "its constructor raised ValueError."),
+    ],
+)
+def test_what_somebody_elses_class_raises_is_one_line(name: str, said: str) -> None:
+    with pytest.raises(ContractError) as raised:
+        KNOWN.make(name)
+    assert str(raised.value) == f"reader {HERE}:Raising: {said}"
+    assert isinstance(raised.value.__cause__, ValueError)
 
 
 @given(names=st.lists(st.from_regex(r"[a-z]+(\[[a-z/]+(,[a-z]+=[a-z0-9]+(,[0-9])?)?\])?", fullmatch=True), min_size=1))

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +10,14 @@ import pytest
 from conftest import FeatureFilter, HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.af.options import AFOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
 from swag_af.data.files import HOST, read_manifest
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run, open_run
+from swag_af.filters.registry import parse_schedule
 
 SIX = AFOptions(iterations=6, n_negatives=4, seed=5)
 N_TEST = 6
@@ -188,6 +189,20 @@ def test_a_finished_run_goes_on_when_more_iterations_are_asked_for(
     longer = filter_pool(pool, HashFilter(), replace(SIX, iterations=8), out=tmp_path / "run")
     assert longer.n_finished == 8
     assert longer.log == filter_pool(pool, HashFilter(), replace(SIX, iterations=8)).log
+
+
+@dataclass
+class RatedFilter(HashFilter):
+    """Has a setting of several values, which JSON keeps as a list."""
+
+    rates: tuple[float, ...] = (1.0, 0.1)
+
+
+def test_a_run_of_a_filter_with_several_values_in_a_setting_goes_on(pool: CandidatePool, tmp_path: Path) -> None:
+    filter_pool(pool, RatedFilter(), replace(SIX, iterations=2), out=tmp_path / "run")
+    assert filter_pool(pool, RatedFilter(), replace(SIX, iterations=3), out=tmp_path / "run").n_finished == 3
+    with pytest.raises(InputError, match=r"begun with other hash .*0\.1.*0\.2"):
+        filter_pool(pool, RatedFilter((1.0, 0.2)), replace(SIX, iterations=4), out=tmp_path / "run")
 
 
 def test_a_finished_run_asked_for_less_is_refused_and_stays_as_it_is(

@@ -24,7 +24,17 @@ from swag_af.describing.options import DescribeOptions
 from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of
 from swag_af.describing.tables import tables_of
 from swag_af.describing.topics import content_words, topics_of
-from swag_af.describing.verbs import PRIOR, Ratio, Tally, compare, cumulative, design_effect, log_odds, tally, verbs_in
+from swag_af.describing.verbs import (
+    PRIOR,
+    Ratio,
+    VerbCounts,
+    compare,
+    count_verbs,
+    cumulative,
+    design_effect,
+    log_odds,
+    verbs_in,
+)
 
 TAGGER = load_tagger("rules")
 
@@ -142,7 +152,7 @@ def test_lengths_are_told_by_variant_and_by_class() -> None:
 
 
 def test_verbs_of_an_ending_are_those_of_the_ending_alone() -> None:
-    made = tally("x", [Sentence(0, "A woman who waits", "painted the car and is riding.")], TAGGER)
+    made = count_verbs("x", [Sentence(0, "A woman who waits", "painted the car and is riding.")], TAGGER)
     assert dict(zip(made.verbs, made.totals.tolist(), strict=True)) == {"paint": 1, "ride": 1}
 
 
@@ -182,7 +192,7 @@ def test_hidden_words_are_in_no_topic() -> None:
 
 def test_verbs_are_compared_with_no_corpus_that_has_none() -> None:
     """A prior alone makes a ratio of 1 for every verb, even for 78 against none."""
-    none = Tally("none", (), csr_array((3, 0), dtype=np.int64), 3)
+    none = VerbCounts("none", (), csr_array((3, 0), dtype=np.int64), 3)
     for one, other in ((tally_of([[9, 2, 0, 4], [1, 1, 1, 1]]), none), (none, tally_of([[9, 2, 0, 4], [1, 1, 1, 1]]))):
         made = compare([one, other], of="golds", tagger="-", n_verbs=4, seed=0)
         assert {row.ratios for row in made.rows} == {(Ratio(None, None, None),)}
@@ -251,8 +261,8 @@ TABLES = st.integers(2, 6).flatmap(
 )
 
 
-def tally_of(table: list[list[int]], name: str = "x") -> Tally:
-    return Tally(name, ("a", "b", "c", "d"), csr_array(np.array(table, np.int64)), len(table))
+def tally_of(table: list[list[int]], name: str = "x") -> VerbCounts:
+    return VerbCounts(name, ("a", "b", "c", "d"), csr_array(np.array(table, np.int64)), len(table))
 
 
 @settings(deadline=None)
@@ -298,7 +308,7 @@ def test_intervals_of_the_same_corpus_twice_cover_one() -> None:
     names = tuple(f"v{i:02}" for i in range(40))
     missed = 0
     for _ in range(25):
-        one, other = (Tally(name, names, csr_array(rng.multinomial(12, shares, 150)), 150) for name in "ab")
+        one, other = (VerbCounts(name, names, csr_array(rng.multinomial(12, shares, 150)), 150) for name in "ab")
         made = compare([one, other], of="golds", tagger="none", n_verbs=40, seed=0)
         missed += sum(row.ratios[0].is_sure for row in made.rows)
     assert 0.01 < missed / (25 * 40) < 0.09
@@ -309,7 +319,7 @@ def test_verbs_that_come_in_bursts_have_wider_intervals() -> None:
     spread = csr_array(rng.multinomial(10, [0.2, 0.3, 0.5], 60))
     bursts = csr_array(np.eye(3, dtype=np.int64)[rng.choice(3, 60, p=[0.2, 0.3, 0.5])] * 10)
     names = ("a", "b", "c")
-    even, uneven = Tally("even", names, spread, 60), Tally("uneven", names, bursts, 60)
+    even, uneven = VerbCounts("even", names, spread, 60), VerbCounts("uneven", names, bursts, 60)
     assert (log_odds(uneven, even)[1] > 1.5 * log_odds(even, even)[1]).all()
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from conftest import make_pool
 from killed import KilledError, break_after
-from planted import CAUSES, A, K, N, as_good_as_gold, exhausted, levels, obvious, planted_run, unfinished
+from planted import CAUSES, A, CutFilter, K, N, as_good_as_gold, exhausted, levels, obvious, planted_run, unfinished
 
+from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.cli import diagnosing as verb
 from swag_af.cli.diagnosing import diagnose, diagnosed_lines, open_diagnosis
@@ -31,10 +32,17 @@ from swag_af.diagnosing.outcome import Diagnosis
 from swag_af.diagnosing.told import advice, answers, headline
 from swag_af.filters import registry
 
+PLANTED = {
+    "level": "LevelFilter",
+    "cut": "CutFilter",
+    "gold-or-noise": "GoldOrNoiseFilter",
+    "noise": "NoiseFilter",
+}
+
 
 @pytest.fixture(autouse=True)
 def planted_filters(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, of in (("level", "LevelFilter"), ("gold-or-noise", "GoldOrNoiseFilter"), ("noise", "NoiseFilter")):
+    for name, of in PLANTED.items():
         monkeypatch.setitem(registry.FILTERS, name, f"planted:{of}")
 
 
@@ -47,7 +55,7 @@ def options(run: Run, **settings: Any) -> DiagnoseOptions:
 def diagnosed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Diagnosis]:
     """Of each planted cause."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, of in (("level", "LevelFilter"), ("gold-or-noise", "GoldOrNoiseFilter"), ("noise", "NoiseFilter")):
+        for name, of in PLANTED.items():
             patch.setitem(registry.FILTERS, name, f"planted:{of}")
         folder = tmp_path_factory.mktemp("planted")
         return {name: diagnose(options(make(folder / name))) for name, make in CAUSES.items()}
@@ -355,6 +363,26 @@ def test_the_accuracy_in_the_run_is_that_of_its_last_filter_alone(tmp_path: Path
     found = diagnose(options(run))
     assert found.n_last == 2
     assert found.last_accuracy == pytest.approx((run.accuracy(7) + run.accuracy(8)) / 2, abs=1e-6)
+
+
+def test_the_filter_is_taken_from_the_run_brackets_and_all(tmp_path: Path) -> None:
+    planted_run(tmp_path, np.full(N, 50), levels(0, 100))
+    af = AFOptions(n_negatives=A - 1)
+    given = "cut[60,rates=1,0.5]"
+    run = run_filter(FilterOptions(tmp_path / "pool", tmp_path / "two", f"noise:1,{given}:2", audit="none", af=af))
+    made = subject_of(options(run))
+    assert (made.names, made.filters) == ((given,), [CutFilter("60", (1.0, 0.5))])
+    assert made.notes == (f"No --filters given: diagnosed by the filter of the run's last phase, {given}.",)
+    named = subject_of(options(run, filters=f"{given},cut[70],noise,level"))
+    assert named.notes == ("cut[70] has other settings than in the run: cut, rates.", "level took no part in the run.")
+
+
+def test_a_run_of_a_script_has_the_name_of_its_filter_alone(tmp_path: Path) -> None:
+    planted_run(tmp_path, np.full(N, 50), levels(0, 100))
+    pool, af = CandidatePool.open(tmp_path / "pool"), AFOptions(n_negatives=A - 1, iterations=1)
+    assert subject_of(options(filter_pool(pool, "cut[60]", af, out=tmp_path / "named"))).names == ("cut[60]",)
+    with pytest.raises(InputError, match=r"filter 'cut' needs its cut in brackets"):
+        subject_of(options(filter_pool(pool, CutFilter("60"), af, out=tmp_path / "made")))
 
 
 def test_two_filters_are_compared(tmp_path: Path) -> None:

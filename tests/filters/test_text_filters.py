@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from tiny_bert import LETTERS, save_tiny_bert
 
 from swag_af.af.loop import filter_pool
-from swag_af.af.options import AFOptions, parse_schedule
+from swag_af.af.options import AFOptions
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
@@ -40,6 +40,7 @@ from swag_af.filters import (
 )
 from swag_af.filters.characters import character_counts
 from swag_af.filters.fast_text import FastTextFilter
+from swag_af.filters.registry import parse_schedule
 from swag_af.filters.strings import endings, second_sentence_tokens, second_sentences
 from swag_af.filters.transformer import Trial
 

@@ -1,5 +1,6 @@
 """The language models: fast paths against slow twins, exact sampling, features, training and resume."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +10,16 @@ from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import read_json, read_manifest, write_json
 from swag_af.data.vocabulary import BOS, EOS
-from swag_af.lm.lstm import train as train_module
-from swag_af.lm.lstm.checkpoints import load_fold
+from swag_af.lm.lstm import fitting
+from swag_af.lm.lstm.checkpoints import fold_path, load_fold
 from swag_af.lm.lstm.corpus import batches, caption_vocabulary, corpus_hash, directions, fold_corpus, pairs_of
+from swag_af.lm.lstm.fitting import perplexity
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
-from swag_af.lm.lstm.train import perplexity, train_lm
+from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import TrainLMOptions
+from swag_af.nn.threads import threads
 
 
 def forward_loss(model: BidirectionalLM, tables: tuple[np.ndarray, np.ndarray]) -> float:
@@ -118,9 +122,34 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(contexts_pat
     assert not (killed / "fold-0" / "checkpoints").exists()
 
 
+@pytest.mark.parametrize("is_older", [False, True])
+def test_a_fold_records_on_what_it_was_trained(contexts_path, lms, tmp_path, monkeypatch, is_older):
+    """Two threads go on where one was killed; an older checkpoint does not say who began."""
+    begun = {"from_epoch": 1, "device": "cpu", "threads": 1}
+    assert read_manifest(fold_path(lms, 0), "lm-fold")["trained_on"] == [begun]
+    options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, device="cpu")
+    killed_after(1, options, monkeypatch)
+    if is_older:
+        path = tmp_path / "lms" / "fold-0" / "checkpoints" / "last.ckpt"
+        saved = torch.load(path, weights_only=False)
+        torch.save({name: value for name, value in saved.items() if name != "trained_on"}, path)
+    with threads(2):
+        train_lm(options)
+    made = read_manifest(fold_path(tmp_path / "lms", 0), "lm-fold")
+    assert made["trained_on"] == [*([] if is_older else [begun]), {"from_epoch": 2, "device": "cpu", "threads": 2}]
+
+
+def test_models_of_an_older_release_are_read(lms, tmp_path):
+    shutil.copytree(lms, tmp_path / "lms")
+    manifest = fold_path(tmp_path / "lms", 0) / "manifest.json"
+    write_json(manifest, {name: value for name, value in read_json(manifest).items() if name != "trained_on"})
+    load_fold(tmp_path / "lms", 0, device="cpu")
+    assert "trained_on" not in read_manifest(fold_path(tmp_path / "lms", 0), "lm-fold")
+
+
 def killed_after(n_epochs, options, monkeypatch):
     """Training that ends when epoch `n_epochs` + 1 begins."""
-    whole_run = train_module._EpochLines.on_train_epoch_start
+    whole_run = fitting._EpochLines.on_train_epoch_start
 
     def stop(self, trainer, module):
         if trainer.current_epoch == n_epochs:
@@ -128,7 +157,7 @@ def killed_after(n_epochs, options, monkeypatch):
         whole_run(self, trainer, module)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(train_module._EpochLines, "on_train_epoch_start", stop)
+        patch.setattr(fitting._EpochLines, "on_train_epoch_start", stop)
         train_lm(options)
 
 

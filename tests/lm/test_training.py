@@ -23,7 +23,7 @@ from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
 from swag_af.lm.estimate import token_operations, training_operations
-from swag_af.lm.lstm import train as train_module
+from swag_af.lm.lstm import fitting
 from swag_af.lm.lstm.checkpoints import fold_path, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
@@ -250,7 +250,7 @@ def test_books_are_refused_for_models_begun_without(contexts_path, book_path, tm
 
 def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path, pretrained, tmp_path, monkeypatch):
     options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=TINY, pretrain=(book_path,))
-    whole_run = train_module._EpochLines.on_train_epoch_start
+    whole_run = fitting._EpochLines.on_train_epoch_start
 
     def stop_at_second_epoch(self, trainer, module):
         if trainer.current_epoch == 1:
@@ -258,7 +258,7 @@ def test_killed_pretraining_resumes_to_the_same_weights(contexts_path, book_path
         whole_run(self, trainer, module)
 
     with monkeypatch.context() as patch:
-        patch.setattr(train_module._EpochLines, "on_train_epoch_start", stop_at_second_epoch)
+        patch.setattr(fitting._EpochLines, "on_train_epoch_start", stop_at_second_epoch)
         with pytest.raises(KeyboardInterrupt):
             train_lm(options)
     assert (options.out / "pretrained" / "checkpoints" / "last.ckpt").exists()

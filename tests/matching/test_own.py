@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from swag_af.data.errors import ContractError, InputError
+from swag_af.data.errors import ContractError, InputError, SwagAfError
 from swag_af.data.files import read_json, write_jsonl
 from swag_af.matching.checking import check_relevance, check_similarity
 from swag_af.matching.options import MatchingOptions, MatchOptions
@@ -66,24 +66,26 @@ def options(tmp_path: Path) -> MatchOptions:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "error", "said"),
     [
-        ("Nothing", "Nothing: no method fit and no score"),
-        ("Lists", r"Lists\.score: an array \(\d+, \d+\) of probabilities is due, and it gave \[\["),
-        ("Raises", r"Raises\.fit: KeyError: 'no\\nsuch word'\. Mend it"),
+        ("Nothing", InputError, "Nothing: no method fit and no score"),
+        ("Lists", InputError, r"Lists\.score: an array \(\d+, \d+\) of probabilities is due, and it gave \[\["),
+        ("Raises", ContractError, r"Raises\.fit raised KeyError \('no\\nsuch word'\)\. swag_af\.check_rel"),
     ],
 )
-def test_a_mistake_of_a_class_is_told_in_a_line(name: str, said: str, options: MatchOptions) -> None:
+def test_a_mistake_of_a_class_is_told_in_a_line(
+    name: str, error: type[SwagAfError], said: str, options: MatchOptions
+) -> None:
     wanted = replace(options, matching=replace(options.matching, relevance=f"{HERE}:{name}"))
     for run in (match, dry_run):
-        with pytest.raises(InputError, match=said) as told:
+        with pytest.raises(error, match=said) as told:
             run(wanted)
         assert "\n" not in str(told.value)
 
 
 def test_a_mistake_in_buckets_is_told_in_a_line(options: MatchOptions) -> None:
     wanted = replace(options, matching=replace(options.matching, buckets=f"{HERE}:a_bad_bucket"))
-    with pytest.raises(InputError, match=r"--buckets .*ZeroDivisionError"):
+    with pytest.raises(ContractError, match=r"--buckets .*ZeroDivisionError"):
         match(wanted)
 
 
@@ -123,7 +125,7 @@ def test_a_refused_matching_leaves_nothing_behind(options: MatchOptions) -> None
     with pytest.raises(InputError, match="200 wrong answers"):
         match(replace(options, matching=replace(options.matching, n_distractors=200)))
     assert not options.out.exists()
-    with pytest.raises(InputError, match=r"Raises\.fit"):
+    with pytest.raises(ContractError, match=r"Raises\.fit"):
         match(replace(options, matching=replace(options.matching, relevance=f"{HERE}:Raises")))
     assert read_json(options.out / WORK / "identity.json")["options"]["relevance"].endswith("Raises")
     match(options)

@@ -33,12 +33,13 @@ from swag_af.auditing.probes.models import (
     with_all_shares,
 )
 from swag_af.auditing.ranking import gold_probabilities, hits
+from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, check_faults
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance, note
-from swag_af.data.scale import Workers, is_here, run_blocks
+from swag_af.data.scale import is_here, run_blocks
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import LABELS, REGISTRY
 
