@@ -25,7 +25,7 @@ from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.storing import in_stores
 from swag_af.data.captions.options import ContextsOptions
-from swag_af.data.errors import InputError, SwagAfError
+from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, visible
@@ -174,7 +174,8 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
         kept = file.name
     except OSError:
         kept = ""
-    fault, shown = f"{type(error).__name__}: {error}"[:200], "SWAG_AF_TRACEBACK=1 shows the traceback."
+    said = in_one_line(error) if error else ""
+    fault, shown = f"{type(error).__name__}: {said}", "SWAG_AF_TRACEBACK=1 shows the traceback."
     own = _own_code(error.__traceback__ if error else None)
     if own:
         _stop(f"{own}: {fault}. {f'The traceback is in {kept}; ' if kept else ''}{shown}", 2)
