@@ -46,6 +46,8 @@ def test_a_rule_that_was_left_out_for_its_mirror_is_held_against_the_gate() -> N
 
 
 THOUSANDTHS = st.integers(-1000, 3000)
+OF_SHARES = st.integers(-1000, 1000)
+"""Thousandths that a share can be held against; a number above 1 is refused."""
 OPERATORS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq}
 
 
@@ -140,7 +142,7 @@ def test_no_number_meets_no_bound() -> None:
         assert statuses(f"AF101 {comparator} 0.3", diagnostic(value=float("nan"))) == ["failed"]
 
 
-@given(low=THOUSANDTHS, width=st.integers(0, 500), bound=THOUSANDTHS, at=st.floats(0, 1))
+@given(low=OF_SHARES, width=st.integers(0, 500), bound=OF_SHARES, at=st.floats(0, 1))
 def test_a_decision_is_by_luck_where_the_ends_of_the_interval_decide_otherwise(
     low: int, width: int, bound: int, at: float
 ) -> None:

@@ -21,7 +21,7 @@ def test_a_table_says_what_works_and_what_is_next(tmp_path: Path, capsys: pytest
         assert rows["likelihoods of a given text by echo and logprobs"] == "no"
         assert rows["answers kept to a JSON schema"] == "yes"
         assert "features --scorer does not" in shown
-        assert f'"endpoint[{server.url}]"' in shown
+        assert f"'endpoint[{server.url}]'" in shown
         n = len(server.asked)
         assert told(capsys, server.url, "--journal", str(tmp_path / "j")) == shown
         assert len(server.asked) == n
