@@ -11,7 +11,8 @@ those of the pickled block and its result, for Slurm those of the files.
 `efficiency`: blocks by one worker and by two, counted from the first result, so without the start. `wall` is half the
 ratio of the seconds, which needs two idle cores: `load` says how busy the machine was before. `cpu` needs none: CPU
 seconds of the blocks, over those and the driver's. `counting` takes the same CPU seconds whatever the other core does;
-`products`, fp32 ones as of a language model, do not, and `slower` says by how much with two workers.
+`products`, fp32 ones as of a language model, do not, and `slower` says by how much with two workers. A worker has
+OMP_NUM_THREADS threads, one if not given.
 
 `simulation`: no cluster, but the scheduler of the Ray engine on a simulated clock (`simulated_cluster.py`). Blocks take
 times drawn from those that were measured, with their stragglers: `products` here, or with --timing those of the shards
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one line of JSON last")
     arguments = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of each worker
     found: dict[str, Any] = {"load": os.getloadavg()[0]}
     if "overhead" in arguments.parts:
         found["overhead"] = [_shown(_overhead(engine, arguments.blocks)) for engine in arguments.engines]
