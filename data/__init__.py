@@ -8,7 +8,8 @@ Reading order (each file or folder imports only those named before it):
     interval    95 % intervals of an accuracy and of a paired difference, clustered by groups
     cache       the folder for what may be had again
     urls        addresses in object stores, and the folders that stand for them
-    files       atomic writes, readers with good errors, manifests, hashes
+    files       atomic writes, readers with good errors
+    manifests   what folders of ours say of themselves: manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     locks       work that only one process may do at a time, on whatever machine

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: atomic writes, one reader each of JSON, TOML and tables, manifests, hashes.
+"""Files that are whole or not there: atomic writes, and one reader each of JSON, TOML and tables.
 
 Readers raise an InputError of one line for whatever is wrong with a file: not there, a folder or a pipe, not UTF-8, too
 deep, with numbers that no computer holds. What records must contain is in `records`.
@@ -10,7 +10,6 @@ target (`check_output`). Nothing in the project writes a file in another way, or
 of both, and so keeps what somebody else deletes here.
 """
 
-import hashlib
 import json
 import os
 import platform
@@ -24,14 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from swag_af.data.errors import MOST_TOLD, FormatError, InputError, in_one_line
-from swag_af.data.records import MANIFESTS, check_record
+from swag_af.data.errors import FormatError, InputError, in_one_line
 from swag_af.data.urls import as_told, name_of
-
-FORMAT = 1
-"""The version that every manifest carries; a reader stops at a newer one."""
-
-MANIFEST = "manifest.json"
 
 HOST = re.sub(r"\W", "-", platform.node()) or "local"
 """This machine, in temporary names: only it can tell whether its processes are alive."""
@@ -176,7 +169,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: object) -> None:
     """Write `value` as indented JSON, keys in the order given."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n")
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, default=plain) + "\n")
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
@@ -184,7 +177,7 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
     n = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for record in records:
-            file.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
+            file.write(json.dumps(record, ensure_ascii=False, default=plain) + "\n")
             n += 1
     return n
 
@@ -367,101 +360,6 @@ def read_arrays(path: Path, advice: str = "Make it again, or put the right file 
         raise FormatError(f"{path}: damaged ({in_one_line(error, 120)}). {advice}") from None
 
 
-def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write `folder/manifest.json`: format version and kind first, then `content`."""
-    write_json(folder / MANIFEST, {"format": FORMAT, "kind": kind, **content})
-
-
-def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
-    """The manifest of `folder`, of this `kind` and of a format version that this release reads."""
-    path = folder / MANIFEST
-    if not folder.exists():
-        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
-    if not path.is_file():
-        hint = matched_hint(folder) or "Check the path."
-        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. {hint}")
-    return check_manifest(read_json(path), path, kind)
-
-
-MATCHED = "matched.json"
-"""The record of a folder of `swag-af match`, which holds a pool, a run and a file of questions."""
-
-
-def matched_hint(folder: Path) -> str:
-    """Where the run and the questions of a folder of `swag-af match` are; empty for other folders."""
-    if not (folder / MATCHED).is_file():
-        return ""
-    return f"It is of `swag-af match`: its run is {folder / 'run'}, its questions {folder / 'matched.jsonl'}."
-
-
-def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[str, Any]:
-    """`manifest` itself when its format, its kind and the fields of that kind are right; FormatError otherwise."""
-    if not isinstance(manifest, dict) or "format" not in manifest or not isinstance(manifest.get("kind"), str):
-        raise FormatError(f"{path}: not a manifest of swag-af. Check the path.")
-    if manifest["format"] != FORMAT:
-        raise FormatError(
-            f"{path}: format {str(manifest['format'])[:20]}, and this release reads format {FORMAT}. "
-            "Update swag-af, or make the folder again with this release."
-        )
-    if kind is not None and manifest["kind"] != kind:
-        raise FormatError(f"{path}: this is a {manifest['kind']}, not a {kind}. `swag-af show` says what it is for.")
-    if manifest["kind"] in MANIFESTS:
-        check_record(manifest, MANIFESTS[manifest["kind"]], path)
-    return manifest
-
-
-def sha256_file(path: Path) -> str:
-    """Hex SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_json(value: object) -> str:
-    """Hex SHA-256 of a value's canonical JSON."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
-
-
-def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
-    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
-
-    `begun` was read from JSON: a tuple of `now` equals a list there.
-    """
-    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
-    told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
-    differing = [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
-    if differing:
-        raise InputError(
-            f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
-        )
-
-
-BEGUN = "begun.json"
-"""In a work folder: what it is of."""
-
-
-def begin_folder(folder: Path, identity: Mapping[str, Any]) -> None:
-    """Write into the work `folder` what it is of, or find that there; what a killed run has done in it is kept.
-
-    Raises InputError where it was begun for something else than `identity`, which has all that decides the bytes.
-    """
-    remove_leftovers(folder)
-    begun = folder / BEGUN
-    if begun.exists():
-        check_same(read_json(begun), identity, begun, "--out")
-    else:
-        write_json(begun, identity)
-
-
-def as_read(value: Any) -> Any:
-    """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
-    return json.loads(json.dumps(value, default=_plain))
-
-
-def shortened(value: Any) -> Any:
-    """`value` as a message repeats it: what is long stands as its hash."""
-    return value if len(str(value)) <= MOST_TOLD else f"sha256 {sha256_json(value)[:8]}"
-
-
 def check_output(path: Path, *, force: bool = False, folder: bool = False) -> None:
     """Stop before any work when `path` already exists and is not to be replaced, or can be no file, or no `folder`.
 
@@ -517,7 +415,8 @@ def _not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
     return InputError(f"{path}: not UTF-8 text (byte {error.start}). Convert it, say with `iconv -t utf-8`.")
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """What JSON holds in the place of a path or of a value of numpy; TypeError for what has none."""
     if isinstance(value, Path):
         return name_of(value)
     if isinstance(value, np.generic):

@@ -20,17 +20,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import (
-    MANIFEST,
-    check_same,
-    read_array,
-    read_jsonl,
-    read_manifest,
-    remove_leftovers,
-    write_array,
-    write_jsonl,
-    write_manifest,
-)
+from swag_af.data.files import read_array, read_jsonl, remove_leftovers, write_array, write_jsonl
+from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_manifest
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from swag_af.data.errors import InputError, in_one_line, told
-from swag_af.data.files import check_is_file, matched_hint, read_json, read_jsonl, read_lines, sha256_file
+from swag_af.data.files import check_is_file, read_json, read_jsonl, read_lines
 from swag_af.data.headerless import columns_without_header
+from swag_af.data.manifests import matched_hint, sha256_file
 from swag_af.data.records import Name, PathText, parse_record
 
 Record = Mapping[str, Any]

@@ -18,8 +18,9 @@ from swag_af.data.captions.context_set import read_contexts, read_contexts_manif
 from swag_af.data.context import Context
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_same, read_manifest, remove, remove_leftovers, sha256_file, write_manifest
+from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
+from swag_af.data.manifests import check_same, read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (

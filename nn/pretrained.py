@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import sha256_file
+from swag_af.data.manifests import sha256_file
 
 
 def read_config(model: str) -> Any:

@@ -17,8 +17,9 @@ from experimenting.sizes import BIG, Arm
 from experimenting.steps import Setting, audited, commands, encoder_audited
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl, read_manifest, write_json
+from swag_af.data.files import read_json, read_jsonl, write_json
 from swag_af.data.findings import read_audits
+from swag_af.data.manifests import read_manifest
 from swag_af.data.run import Run
 
 RESULTS = "results.json"

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_manifest
+from swag_af.data.manifests import read_manifest
 from swag_af.data.run import Run, open_run
 from swag_af.data.scale import Part
 

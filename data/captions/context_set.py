@@ -15,17 +15,8 @@ import numpy as np
 from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import (
-    FORMAT,
-    check_manifest,
-    read_json,
-    read_jsonl,
-    replacing_all,
-    sha256_file,
-    write_json,
-    write_jsonl,
-    write_text,
-)
+from swag_af.data.files import read_json, read_jsonl, replacing_all, write_json, write_jsonl, write_text
+from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
 from swag_af.data.records import PairCounts, check_record, parse_record
 from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_groups

@@ -16,7 +16,8 @@ from typing import Any
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, remove, remove_leftovers, sha256_json, write_json
+from swag_af.data.files import read_json, remove, remove_leftovers, write_json
+from swag_af.data.manifests import sha256_json
 from swag_af.data.records import parse_record
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, check_is_file, read_lines, read_manifest
+from swag_af.data.files import check_is_file, read_lines
+from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.sources import Records, Source, open_source, open_sources
 
 LABEL_NAMES = ("label", "labels", "answer", "answerKey", "answer_key", "gold_label", "gold", "target", "correct")

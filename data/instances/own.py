@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from swag_af.data.context import Context
-from swag_af.data.files import MANIFEST, check_manifest, read_json, sha256_file
+from swag_af.data.files import read_json
 from swag_af.data.instances.rows import Found, drawn_order
+from swag_af.data.manifests import MANIFEST, check_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
 

@@ -25,23 +25,19 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
-    MANIFEST,
     move,
     parse_json,
     read_array,
     read_json,
     read_jsonl,
     read_lines,
-    read_manifest,
     remove_leftovers,
     replacing,
-    sha256_file,
-    sha256_json,
     write_array,
     write_json,
     write_jsonl,
-    write_manifest,
 )
+from swag_af.data.manifests import MANIFEST, read_manifest, sha256_file, sha256_json, write_manifest
 from swag_af.data.records import FinishedShard, check_record, parse_record
 from swag_af.data.tags import TAGS
 from swag_af.data.vocabulary import Vocabulary

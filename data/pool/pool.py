@@ -14,14 +14,8 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import (
-    MANIFEST,
-    check_output,
-    read_manifest,
-    replacing,
-    write_array,
-    write_json,
-)
+from swag_af.data.files import check_output, replacing, write_array, write_json
+from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.folder import (
     FEATURES,
     GUARD_TABLES,

@@ -19,8 +19,9 @@ from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line
-from swag_af.data.files import check_output, read_manifest, remove, replacing, sha256_file
+from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary

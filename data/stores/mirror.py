@@ -21,8 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, read_json, write_json
+from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.stores.remote import Entry, Store

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
-from swag_af.data.files import sha256_file, sha256_json
+from swag_af.data.manifests import sha256_file, sha256_json
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
 from swag_af.data.syntax.english.universal import universal_tags

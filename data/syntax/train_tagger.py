@@ -21,20 +21,8 @@ import numpy as np
 from msgspec import Meta
 
 from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.files import (
-    MANIFEST,
-    check_output,
-    check_same,
-    read_arrays,
-    read_json,
-    read_manifest,
-    remove,
-    remove_leftovers_of,
-    replacing,
-    sha256_file,
-    write_json,
-    write_manifest,
-)
+from swag_af.data.files import check_output, read_arrays, read_json, remove, remove_leftovers_of, replacing, write_json
+from swag_af.data.manifests import MANIFEST, check_same, read_manifest, sha256_file, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.syntax.clauses import parsed_verb_group

@@ -17,7 +17,7 @@ import numpy as np
 from swag_af.data.cache import cache_folder
 from swag_af.data.context import phrase
 from swag_af.data.errors import InputError, check_faults
-from swag_af.data.files import sha256_json
+from swag_af.data.manifests import sha256_json
 from swag_af.data.pool.view import View
 from swag_af.endpoints.contract import Abilities
 from swag_af.endpoints.settings import ServerSettings

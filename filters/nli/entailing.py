@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, sha256_file
+from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.filters.nli.folder import NLIModel, open_nli
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 from swag_af.data.errors import FormatError, in_one_line
-from swag_af.data.files import MANIFEST, read_json, read_jsonl, read_manifest, replacing, sha256_file
+from swag_af.data.files import read_json, read_jsonl, replacing
+from swag_af.data.manifests import MANIFEST, read_manifest, sha256_file
 from swag_af.data.records import parse_record
 from swag_af.filters.nli.options import KIND
 from swag_af.filters.pairs.fitting import PairFilter

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, sha256_file
+from swag_af.data.manifests import MANIFEST, sha256_file
 from swag_af.data.pool.view import View
 from swag_af.filters.nli.entailing import shares
 from swag_af.filters.nli.folder import NLIModel, open_nli

@@ -15,20 +15,11 @@ import numpy as np
 import torch
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import (
-    check_output,
-    read_json,
-    remove,
-    remove_leftovers,
-    sha256_file,
-    sha256_json,
-    write_json,
-    write_jsonl,
-    write_manifest,
-)
+from swag_af.data.files import check_output, read_json, remove, remove_leftovers, write_json, write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import sha256_file, sha256_json, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.splits import hold_aside
 from swag_af.filters.nli.folder import (

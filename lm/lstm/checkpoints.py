@@ -16,20 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.files import (
+from swag_af.data.files import read_json, remove_leftovers, replacing, write_json
+from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.manifests import (
     MANIFEST,
     check_manifest,
     check_same,
-    read_json,
     read_manifest,
-    remove_leftovers,
-    replacing,
     sha256_file,
     sha256_json,
-    write_json,
     write_manifest,
 )
-from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.records import parse_record
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM

@@ -12,8 +12,8 @@ import numpy as np
 
 from swag_af.data.context import Context, DroppedPair
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import sha256_json
 from swag_af.data.folds import FoldMap
+from swag_af.data.manifests import sha256_json
 from swag_af.data.tokens import tokenize
 from swag_af.data.vocabulary import BOS, EOS, Vocabulary, build_vocabulary
 

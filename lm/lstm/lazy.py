@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, changed, read_manifest
+from swag_af.data.files import changed
 from swag_af.data.folds import FoldMap
+from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.pool.folder import FEATURES, SHARDS
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress

@@ -10,8 +10,8 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_manifest
 from swag_af.data.folds import SEEN, FoldMap, Readable
+from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.tokens import tokenize
 from swag_af.data.urls import name_of

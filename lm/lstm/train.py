@@ -18,8 +18,9 @@ import torch
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, read_manifest, remove, remove_leftovers
+from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.progress import progress
 from swag_af.data.scale import run_blocks
 from swag_af.data.vocabulary import Vocabulary

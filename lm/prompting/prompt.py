@@ -26,7 +26,8 @@ from typing import Any, Literal
 
 from swag_af.data.context import Context, display, phrase
 from swag_af.data.errors import InputError, in_one_line, told
-from swag_af.data.files import check_is_file, read_toml, sha256_json
+from swag_af.data.files import check_is_file, read_toml
+from swag_af.data.manifests import sha256_json
 
 PROMPTS = ("continuation", "wrong-ending", "wrong-answer")
 """Ours: continue the text as it is; write a plausible but wrong ending; write a wrong answer to a question."""

@@ -18,14 +18,13 @@ from swag_af.af.fitting import check_lasting, fixed_folds
 from swag_af.af.options import AFOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, settings_of
-from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import make_filter
 
 if TYPE_CHECKING:  # whoever only imports the loop loads little
@@ -120,6 +119,7 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
 def _rules(pool: CandidatePool, phases: list[tuple[str, Filter, int]], options: AFOptions) -> "Rules":
     """What every iteration needs, after all checks that can be made before any work."""
     from swag_af.af.turns import Rules
+    from swag_af.filters.prepare import prepare
 
     _check_reads_candidates(phases)
     rules = Rules.of(pool, [one for _, one, n in phases for _ in range(n)], options)

@@ -25,9 +25,9 @@ from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.files import sha256_json
 from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
 from swag_af.data.interval import interval
+from swag_af.data.manifests import sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, progress

@@ -24,18 +24,10 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.outcome import Association, Audit, FoldKind, Probe, over_seeds
 from swag_af.auditing.tiers import TIERS, Tiers, tiers_of
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import (
-    FORMAT,
-    check_manifest,
-    check_output,
-    read_json,
-    read_jsonl,
-    replacing,
-    write_json,
-    write_jsonl,
-)
+from swag_af.data.files import check_output, read_json, read_jsonl, replacing, write_json, write_jsonl
 from swag_af.data.files import write_text as write_file
 from swag_af.data.instances.instances import Kind
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.records import Count, parse_record
 
 ABOUT, DIAGNOSTICS, WORDS, QUESTIONS = "audit.json", "diagnostics.jsonl", "words.jsonl", "questions.jsonl"

@@ -16,7 +16,8 @@ import numpy as np
 
 from swag_af.baselines.models import Row, settings_key
 from swag_af.data.errors import InputError
-from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
+from swag_af.data.files import read_json, write_json
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.records import Count, parse_record
 
 CELLS, TIMING = "cells", "timing.json"

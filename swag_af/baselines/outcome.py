@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swag_af.data.errors import FormatError
-from swag_af.data.files import check_manifest, read_json
+from swag_af.data.files import read_json
+from swag_af.data.manifests import check_manifest
 from swag_af.data.records import Count, parse_record
 
 RESULT = "baselines.json"

@@ -5,16 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import (
-    check_manifest,
-    check_output,
-    check_same,
-    read_json,
-    remove,
-    write_json,
-    write_jsonl,
-    write_text,
-)
+from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl, write_text
+from swag_af.data.manifests import check_manifest, check_same
 from swag_af.data.records import parse_record
 from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
 from swag_af.diagnosing.options import DiagnoseOptions

@@ -13,7 +13,8 @@ from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
-from swag_af.data.files import BEGUN, read_jsonl
+from swag_af.data.files import read_jsonl
+from swag_af.data.manifests import BEGUN
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED

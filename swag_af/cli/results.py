@@ -11,7 +11,8 @@ from swag_af.cli.describing import ABOUT, PAGE
 from swag_af.cli.found import UNFINISHED
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import InputError
-from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl
+from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.manifests import MANIFEST, check_manifest
 from swag_af.data.records import parse_record
 from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of

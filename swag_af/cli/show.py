@@ -16,8 +16,9 @@ from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import MANIFEST, check_manifest, read_json, read_jsonl, read_manifest
+from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
+from swag_af.data.manifests import MANIFEST, check_manifest, read_manifest
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record

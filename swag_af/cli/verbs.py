@@ -82,7 +82,7 @@ def train_lm(options: TrainLMOptions) -> None:
 
 def _pretraining_lines(lms: Path) -> list[str]:
     """How many pairs of the books the models were pretrained on, and why the others were left out."""
-    from swag_af.data.files import read_manifest
+    from swag_af.data.manifests import read_manifest
     from swag_af.lm.lstm.checkpoints import pretrained_path
 
     made = read_manifest(pretrained_path(lms), "lm-pretrained")

@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.auditing.audit import usable_filters
 from swag_af.data.errors import InputError
-from swag_af.data.files import as_read, begin_folder, read_manifest, sha256_json
+from swag_af.data.manifests import as_read, begin_folder, read_manifest, sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run

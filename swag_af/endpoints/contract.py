@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import sha256_json
+from swag_af.data.manifests import sha256_json
 
 Api = Literal["completions", "chat"]
 """The two ways of asking a server."""

@@ -21,7 +21,8 @@ from threading import RLock
 from typing import Any, BinaryIO, TypedDict
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import FORMAT, parse_json
+from swag_af.data.files import parse_json
+from swag_af.data.manifests import FORMAT
 from swag_af.data.records import parse_record
 from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.usage import Usage

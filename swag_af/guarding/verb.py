@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, read_manifest, remove
+from swag_af.data.files import check_output, remove
+from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note

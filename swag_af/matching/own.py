@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
-from swag_af.data.files import sha256_file
+from swag_af.data.manifests import sha256_file
 
 OURS = "swag_af"
 

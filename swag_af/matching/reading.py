@@ -15,10 +15,10 @@ from swag_af.data.cells.values import did_you_mean, optional, text_of, texts_of,
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
-from swag_af.data.files import sha256_file
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
+from swag_af.data.manifests import sha256_file
 from swag_af.data.sources import Record, Source, open_sources
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, PairColumns

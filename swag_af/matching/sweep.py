@@ -21,10 +21,11 @@ import numpy as np
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
+from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import interval
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
 from swag_af.judging.options import JudgingOptions

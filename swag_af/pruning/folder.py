@@ -19,8 +19,9 @@ import numpy as np
 
 from swag_af.auditing.comparison import Comparison, read_comparison
 from swag_af.data.errors import FormatError
-from swag_af.data.files import FORMAT, check_manifest, read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.records import Count, parse_record
 from swag_af.pruning.agreement import ByDifficulty
 from swag_af.pruning.curve import Point

@@ -20,22 +20,12 @@ from swag_af.auditing.probes.folds import Sorted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, read
 from swag_af.auditing.storing import save_audit
 from swag_af.data.errors import InputError
-from swag_af.data.files import (
-    begin_folder,
-    check_output,
-    check_same,
-    read_array,
-    read_json,
-    remove,
-    remove_leftovers,
-    sha256_file,
-    sha256_json,
-    write_array,
-)
+from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import begin_folder, check_same, sha256_file, sha256_json
 from swag_af.data.progress import progress
 from swag_af.filters.registry import parse_names
 from swag_af.pruning.aflite import AFLite

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import FormatError
-from swag_af.data.files import FORMAT, check_manifest, read_json, read_jsonl, write_json, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.instances.instances import Instances
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.records import Count, parse_record
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.chance import Luck

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import check_faults
-from swag_af.data.files import sha256_json
 from swag_af.data.instances.instances import Instance
+from swag_af.data.manifests import sha256_json
 from swag_af.data.registry import Registry
 from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings

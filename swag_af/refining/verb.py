@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, check_same, read_json, remove, remove_leftovers, sha256_json
+from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import check_same, sha256_json
 from swag_af.data.progress import progress
 from swag_af.filters.contract import settings_of
 from swag_af.filters.registry import make_filter, parse_names

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import FormatError
-from swag_af.data.files import begin_folder, read_array, write_array
+from swag_af.data.files import read_array, write_array
+from swag_af.data.manifests import begin_folder
 
 _AGAIN = "Delete the folder, and refine again."
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import sha256_file, write_json
+from swag_af.data.files import write_json
+from swag_af.data.manifests import sha256_file
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import COLUMNS, FOLDER, columns_shown

@@ -11,14 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.files import (
-    check_output,
-    read_manifest,
-    replacing,
-    sha256_file,
-    write_manifest,
-    write_text,
-)
+from swag_af.data.files import check_output, replacing, write_text
+from swag_af.data.manifests import read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import open_run

@@ -16,7 +16,8 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl, sha256_json
+from swag_af.data.files import read_jsonl
+from swag_af.data.manifests import sha256_json
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import Rating

@@ -19,7 +19,8 @@ from sqlalchemy import Connection, Engine, delete, insert, inspect, make_url, se
 from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_same, read_json, read_manifest, replacing
+from swag_af.data.files import read_json, replacing
+from swag_af.data.manifests import check_same, read_manifest
 from swag_af.data.records import parse_record
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (

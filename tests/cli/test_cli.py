@@ -32,8 +32,9 @@ from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, write_array, write_json, write_manifest
+from swag_af.data.files import read_json, write_array, write_json
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
+from swag_af.data.manifests import write_manifest
 from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swag_af.data import files
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import InputError
 
 
 def names(folder: Path) -> list[str]:
@@ -236,38 +236,6 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
         files.read_json(tmp_path / "a.json")
     with pytest.raises(InputError, match="a folder"):
         files.read_json(tmp_path)
-
-
-def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
-    files.write_manifest(tmp_path, "pool", {"complete": False})
-    assert files.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "complete": False}
-
-
-REFUSED_MANIFESTS = [
-    ({"format": 2, "kind": "pool"}, "format 2, and this release reads format 1"),
-    ({"format": 1, "kind": "run"}, "this is a run, not a pool"),
-    ({"name": "somebody else's"}, "not a manifest of swag-af"),
-    ([], "not a manifest of swag-af"),
-]
-
-
-@pytest.mark.parametrize(("manifest", "said"), REFUSED_MANIFESTS)
-def test_a_manifest_that_is_not_ours_to_read_is_refused(tmp_path: Path, manifest: object, said: str) -> None:
-    files.write_json(tmp_path / files.MANIFEST, manifest)
-    with pytest.raises(FormatError, match=said):
-        files.read_manifest(tmp_path, "pool")
-
-
-def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"no manifest\.json here"):
-        files.read_manifest(tmp_path, "pool")
-    with pytest.raises(InputError, match="no such folder"):
-        files.read_manifest(tmp_path / "nowhere", "pool")
-
-
-def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
-    assert files.sha256_json({"a": 1, "b": 2}) == files.sha256_json({"b": 2, "a": 1})
-    assert files.sha256_json({"a": 1}) != files.sha256_json({"a": 2})
 
 
 def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:

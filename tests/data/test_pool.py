@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, FormatError, InputError
-from swag_af.data.files import read_json, write_array, write_json, write_manifest
+from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.manifests import write_manifest
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable

@@ -12,7 +12,8 @@ from conftest import FeatureFilter, HashFilter, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.errors import ExhaustedError, FormatError, InputError
-from swag_af.data.files import HOST, read_manifest
+from swag_af.data.files import HOST
+from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.assignments import check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View

@@ -15,7 +15,7 @@ import pytest
 
 from swag_af.cli.main import main
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import sha256_file
+from swag_af.data.manifests import sha256_file
 from swag_af.filters.checking import check_filter
 from swag_af.filters.nli import training
 from swag_af.filters.nli.entailing import entailment, entailment_class, probabilities, shares

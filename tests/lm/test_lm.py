@@ -10,7 +10,8 @@ from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, read_manifest, write_json
+from swag_af.data.files import read_json, write_json
+from swag_af.data.manifests import read_manifest
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.lstm import fitting
 from swag_af.lm.lstm.checkpoints import fold_path, load_fold

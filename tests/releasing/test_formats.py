@@ -12,7 +12,8 @@ from judged import judged_options, make_run, release_without_curve, rows_of
 from swag_af.cli.verbs import release as verb
 from swag_af.data.context import Context, display
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_jsonl, sha256_file
+from swag_af.data.files import read_jsonl
+from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.verb import pool as build_pool
 from swag_af.releasing.dataset import Dataset

@@ -12,8 +12,9 @@ from matching.test_vcr import N, figures_in, made_up_rows, options_of
 
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
-from swag_af.data.files import read_json, read_jsonl, read_manifest, sha256_file, write_jsonl
+from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.run import open_run
 from swag_af.matching.verb import match
 from swag_af.releasing.dataset import Dataset

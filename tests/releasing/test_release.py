@@ -16,7 +16,7 @@ from conftest import HashFilter
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import read_manifest, sha256_file
+from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.releasing.dataset import Dataset

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import FORMAT, check_manifest, read_json, write_json
+from swag_af.data.files import read_json, write_json
+from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import Count, parse_record
 from swag_af.data.run import Run

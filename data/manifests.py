@@ -1,0 +1,111 @@
+"""What folders of ours say of themselves: manifests, hashes, and of what they were begun."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from swag_af.data.errors import MOST_TOLD, FormatError, InputError
+from swag_af.data.files import plain, read_json, remove_leftovers, write_json
+from swag_af.data.records import MANIFESTS, check_record
+
+FORMAT = 1
+"""The version that every manifest carries; a reader stops at a newer one."""
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(folder: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write `folder/manifest.json`: format version and kind first, then `content`."""
+    write_json(folder / MANIFEST, {"format": FORMAT, "kind": kind, **content})
+
+
+def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+    """The manifest of `folder`, of this `kind` and of a format version that this release reads."""
+    path = folder / MANIFEST
+    if not folder.exists():
+        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
+    if not path.is_file():
+        hint = matched_hint(folder) or "Check the path."
+        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. {hint}")
+    return check_manifest(read_json(path), path, kind)
+
+
+MATCHED = "matched.json"
+"""The record of a folder of `swag-af match`, which holds a pool, a run and a file of questions."""
+
+
+def matched_hint(folder: Path) -> str:
+    """Where the run and the questions of a folder of `swag-af match` are; empty for other folders."""
+    if not (folder / MATCHED).is_file():
+        return ""
+    return f"It is of `swag-af match`: its run is {folder / 'run'}, its questions {folder / 'matched.jsonl'}."
+
+
+def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[str, Any]:
+    """`manifest` itself when its format, its kind and the fields of that kind are right; FormatError otherwise."""
+    if not isinstance(manifest, dict) or "format" not in manifest or not isinstance(manifest.get("kind"), str):
+        raise FormatError(f"{path}: not a manifest of swag-af. Check the path.")
+    if manifest["format"] != FORMAT:
+        raise FormatError(
+            f"{path}: format {str(manifest['format'])[:20]}, and this release reads format {FORMAT}. "
+            "Update swag-af, or make the folder again with this release."
+        )
+    if kind is not None and manifest["kind"] != kind:
+        raise FormatError(f"{path}: this is a {manifest['kind']}, not a {kind}. `swag-af show` says what it is for.")
+    if manifest["kind"] in MANIFESTS:
+        check_record(manifest, MANIFESTS[manifest["kind"]], path)
+    return manifest
+
+
+def sha256_file(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_json(value: object) -> str:
+    """Hex SHA-256 of a value's canonical JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=plain).encode()).hexdigest()
+
+
+def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, flag: str) -> None:
+    """Raise InputError naming what of `now` differs between how `path` was begun and what is asked for now.
+
+    `begun` was read from JSON: a tuple of `now` equals a list there.
+    """
+    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
+    told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
+    differing = [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
+    if differing:
+        raise InputError(
+            f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
+        )
+
+
+BEGUN = "begun.json"
+"""In a work folder: what it is of."""
+
+
+def begin_folder(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Write into the work `folder` what it is of, or find that there; what a killed run has done in it is kept.
+
+    Raises InputError where it was begun for something else than `identity`, which has all that decides the bytes.
+    """
+    remove_leftovers(folder)
+    begun = folder / BEGUN
+    if begun.exists():
+        check_same(read_json(begun), identity, begun, "--out")
+    else:
+        write_json(begun, identity)
+
+
+def as_read(value: Any) -> Any:
+    """`value` as it is once it was written to JSON and read again: tuples are lists, paths are texts."""
+    return json.loads(json.dumps(value, default=plain))
+
+
+def shortened(value: Any) -> Any:
+    """`value` as a message repeats it: what is long stands as its hash."""
+    return value if len(str(value)) <= MOST_TOLD else f"sha256 {sha256_json(value)[:8]}"

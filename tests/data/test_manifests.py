@@ -1,0 +1,41 @@
+"""Claims about manifests: read back as they were, refused where they are not ours to read."""
+
+from pathlib import Path
+
+import pytest
+
+from swag_af.data import manifests
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.files import write_json
+
+
+def test_a_manifest_reads_back_with_format_and_kind(tmp_path: Path) -> None:
+    manifests.write_manifest(tmp_path, "pool", {"complete": False})
+    assert manifests.read_manifest(tmp_path, "pool") == {"format": 1, "kind": "pool", "complete": False}
+
+
+REFUSED_MANIFESTS = [
+    ({"format": 2, "kind": "pool"}, "format 2, and this release reads format 1"),
+    ({"format": 1, "kind": "run"}, "this is a run, not a pool"),
+    ({"name": "somebody else's"}, "not a manifest of swag-af"),
+    ([], "not a manifest of swag-af"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "said"), REFUSED_MANIFESTS)
+def test_a_manifest_that_is_not_ours_to_read_is_refused(tmp_path: Path, manifest: object, said: str) -> None:
+    write_json(tmp_path / manifests.MANIFEST, manifest)
+    with pytest.raises(FormatError, match=said):
+        manifests.read_manifest(tmp_path, "pool")
+
+
+def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no manifest\.json here"):
+        manifests.read_manifest(tmp_path, "pool")
+    with pytest.raises(InputError, match="no such folder"):
+        manifests.read_manifest(tmp_path / "nowhere", "pool")
+
+
+def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
+    assert manifests.sha256_json({"a": 1, "b": 2}) == manifests.sha256_json({"b": 2, "a": 1})
+    assert manifests.sha256_json({"a": 1}) != manifests.sha256_json({"a": 2})
