@@ -6,6 +6,7 @@ Reading order (each file imports only those named before it):
     layout     help, folded between words
     storing    which verbs take addresses in object stores
     commands   a command, written so that it can be pasted
+    saying     what a verb prints, safe for a terminal
     following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report
     auditing   the verb `audit` of a dataset
@@ -24,7 +25,9 @@ Reading order (each file imports only those named before it):
     baselines  the verb `baselines`: its cells, tables and picture
     probing    what the verb `probe-endpoint` prints
     scoring    the verb `score`, and what `count-check` prints
-    verbs      what each verb prints
+    making     what the verbs print that lead to a pool
+    verifying  what the verbs print that ask people
+    verbs      what the other verbs print
     main       the command line
 
 Importing this package loads nothing else.

@@ -1,0 +1,81 @@
+"""What the verbs print that ask people: serving, tasks for elsewhere, agreement."""
+
+from swag_af.cli.commands import command
+from swag_af.cli.saying import say
+from swag_af.data.errors import InputError
+from swag_af.judging.options import AgreementOptions
+from swag_af.reporting.text import table
+from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions
+
+
+def verify_serve(options: ServeOptions) -> None:
+    """Print the address of the web application, and serve it until Ctrl-C."""
+    try:
+        from swag_af.verify.web.server import serve
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    serve(options, say=say)
+
+
+def verify_invite(options: InviteOptions) -> None:
+    """Write the links, and say what to run next."""
+    try:
+        from swag_af.verify.invitations import invite
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. Install it with: pip install 'swag-af[verify]'") from None
+    n = invite(options)
+    say(f"{n:,} links. Written to {options.out}. Next: {command('verify', 'serve', options.run, '--invited-only')}")
+
+
+def verify_backup(options: BackupOptions) -> None:
+    """Copy the answers, and say how many they are."""
+    from swag_af.verify.backup import backup
+
+    n = backup(options)
+    say(f"{n:,} answers, those to trial questions included. Written to {options.out}.")
+
+
+def verify_export(options: ExportOptions) -> None:
+    """Print which files were written, which of them to upload, and which to keep private."""
+    from swag_af.verify.exchange.verb import export
+
+    done = export(options)
+    if done.key is None:
+        say(f"{done.n:,} verdicts. Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
+        return
+    say(f"{done.n:,} tasks for people elsewhere: {' and '.join(map(str, done.files))}")
+    say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
+    say(f"When answers are back: {command('verify', 'import', options.run, 'FILE', '--key', done.key)}")
+
+
+def verify_import(options: ImportOptions) -> None:
+    """Print how many verdicts there are, and what was dropped."""
+    from swag_af.verify.exchange.verb import import_verdicts
+
+    done = import_verdicts(options)
+    annotators = len({verdict.annotator for verdict in done.verdicts})
+    items = len({verdict.item for verdict in done.verdicts})
+    say(f"{len(done.verdicts):,} verdicts of {annotators:,} people on {items:,} items")
+    say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
+    say("", f"Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
+
+
+def verify_agreement(options: AgreementOptions) -> None:
+    """Print Table 2 of the paper next to the same figures for these verdicts."""
+    from swag_af.data.files import check_output, write_json
+    from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
+    from swag_af.judging.verdicts import read_verdicts
+
+    if options.json is not None:
+        check_output(options.json, force=options.force)
+    found = measure(read_verdicts(options.verdicts), model=options.model, seed=options.seed)
+    say(
+        f"{found.n_verdicts:,} verdicts of {len(found.annotators):,} people on {found.n_items:,} items, "
+        f"{found.n_shared_items:,} of them judged twice or more",
+        "",
+    )
+    for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
+        say(*table([tuple(row) for row in rows]), "")
+    if options.json is not None:
+        write_json(options.json, found.as_record())
+        say(f"Written to {options.json}.")
