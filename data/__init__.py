@@ -7,7 +7,7 @@ Reading order (each file or folder imports only those named before it):
     records     typed records: what manifests and lines of JSON must contain
     interval    95 % intervals of an accuracy and of a paired difference, clustered by groups
     cache       the folder for what may be had again
-    urls        addresses in object stores, and the folders that stand for them
+    urls        addresses in object stores, the folders that stand for them, and commands to paste
     files       atomic writes, readers with good errors
     manifests   what folders of ours say of themselves: manifests, hashes
     terminal    control characters of texts from data, made visible

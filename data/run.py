@@ -25,7 +25,7 @@ from swag_af.data.manifests import MANIFEST, check_same, read_manifest, write_ma
 from swag_af.data.pool.assignments import apply_changes, check_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
-from swag_af.data.urls import ROOTS, is_url, link
+from swag_af.data.urls import ROOTS, command, is_url, link
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def _check_not_done(path: Path, n_planned: int) -> None:
     if n_done > n_planned:
         raise InputError(
             f"{path}: {n_done} iterations are done, and {n_planned} in all are asked for. Ask for {n_done} or more "
-            f"with --iterations; `swag-af release --iteration {n_planned}` and `audit --iteration {n_planned}` take an "
+            f"with --iterations; `{command('release', path, '--iteration', n_planned)}` and `audit` likewise take an "
             "earlier assignment of this run; or choose another --out."
         )
 

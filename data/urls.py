@@ -1,11 +1,12 @@
 """Addresses in object stores, and the local folders that stand for them: `s3://bucket/pool` is `.../s3/bucket/pool`.
 
 Folders keep the order of the addresses, so a path from one to another is the same here as there. This module knows
-names alone; `stores` moves the files.
+names alone, and commands that have them among their words; `stores` moves the files.
 """
 
 import os
 import re
+import shlex
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -83,3 +84,11 @@ def link(path: Path, start: Path) -> str:
 
 def _bucket(url: str | None) -> str | None:
     return None if url is None else "/".join(url.split("/")[:3])
+
+
+def command(*words: object) -> str:
+    """`swag-af` and these words, each quoted where a shell would read it otherwise; addresses in place of mirrors.
+
+    `command("show", Path("my run"))` is `swag-af show 'my run'`.
+    """
+    return shlex.join(["swag-af", *(as_told(str(word)) for word in words)])

@@ -36,7 +36,7 @@ from swag_af.data.scale import run_blocks, share
 from swag_af.data.stores.opened import refresh
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.tokens import tokenize
-from swag_af.data.urls import link
+from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.choosing import choice_of, chosen_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
@@ -157,7 +157,7 @@ def _train_missing_folds(job: Job) -> None:
     if missing and options.shard is not None:
         raise InputError(
             f"{options.lms}: fold {missing[0]} is not trained, and processes that share a pool would train it at "
-            f"once. Run `swag-af train-lm {options.contexts} --out {options.lms}` first."
+            f"once. Run `{command('train-lm', options.contexts, '--out', options.lms)}` first."
         )
     if (options.lms / "manifest.json").exists():
         seed = read_manifest(options.lms, "lm")["seed"]

@@ -23,6 +23,7 @@ from swag_af.data.splits import Joined, deal, join_by_text, join_pairs, named_gr
 from swag_af.data.text.near_duplicates import near_duplicate_pairs
 from swag_af.data.text.wording import sentence_keys
 from swag_af.data.tokens import normalise_blanks, tokenize
+from swag_af.data.urls import command
 
 MOST_FOLDS = 1_000_000
 """Fold numbers are below this: larger ones are mistakes."""
@@ -86,7 +87,7 @@ def read_contexts(path: Path) -> list[Context]:
         contexts.append(_context_of(path, number, record))
         n_folds += "fold" in record
     if not contexts:
-        raise InputError(f"{path}: no contexts in it. `swag-af contexts SOURCE --out {path}` makes them.")
+        raise InputError(f"{path}: no contexts in it. `{command('contexts', 'SOURCE', '--out', path)}` makes them.")
     if 0 < n_folds < len(contexts):
         raise InputError(
             f"{path}: {len(contexts) - n_folds:,} of {len(contexts):,} lines have no fold. Give every line one, or no "

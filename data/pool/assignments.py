@@ -6,6 +6,7 @@ Draws the first one and checks any; which negatives are replaced is decided by t
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.urls import command
 
 
 def random_assignment(
@@ -36,9 +37,9 @@ def check_enough(counts: np.ndarray, n_assigned: int, flagged: np.ndarray | None
     first = short[0]
     without = f" beside {n_flagged[first]} flagged ones" if n_flagged[short].any() else ""
     instead = (
-        f"swag-af guard --min-negatives {n_assigned - 1} --out; or filter with --ignore-guard"
+        f"{command('guard', '--min-negatives', n_assigned - 1, '--out')}; or filter with --ignore-guard"
         if n_flagged[short].any()
-        else f"swag-af pool --min-negatives {n_assigned - 1}"
+        else command("pool", "--min-negatives", n_assigned - 1)
     )
     raise ExhaustedError(
         f"{len(short)} rows have fewer than {n_assigned - 1} negatives (first: row {first} with "

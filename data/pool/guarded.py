@@ -12,6 +12,7 @@ import numpy as np
 from swag_af.data.errors import FormatError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import GuardEntry
+from swag_af.data.urls import command
 
 N_ROWS = 512
 """Rows whose scores are looked at together."""
@@ -50,8 +51,8 @@ def guards_of(pool: CandidatePool) -> list[GuardEntry]:
     n = pool.gather("guard_scores", np.zeros(1, np.int64)).shape[2]
     if len(guards) != n:
         raise FormatError(
-            f"{pool.path}: {len(guards)} guards in its manifest, and scores of {n}. Guard it again: swag-af guard "
-            f"{pool.path}."
+            f"{pool.path}: {len(guards)} guards in its manifest, and scores of {n}. Guard it again: "
+            f"`{command('guard', pool.path)}`."
         )
     return guards
 

@@ -37,7 +37,7 @@ from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.view import View
 from swag_af.data.records import PoolManifest, check_record
 from swag_af.data.registry import Registry
-from swag_af.data.urls import link
+from swag_af.data.urls import command, link
 from swag_af.data.vocabulary import Vocabulary
 
 Filler = Callable[["CandidatePool", np.ndarray, np.ndarray], np.ndarray]
@@ -305,8 +305,8 @@ class CandidatePool:
         if missing:
             where, folder = (self.path, self.path) if self.path else ("this pool", "POOL")
             adds = {
-                "features": f"`swag-af features {folder} --lms LMS` adds it, or --scorer hf[MODEL]",
-                "tags": f"`swag-af tag {folder}` adds them",
+                "features": f"`{command('features', folder, '--lms', 'LMS')}` adds it, or --scorer hf[MODEL]",
+                "tags": f"`{command('tag', folder)}` adds them",
             }
             saying = ", and ".join(adds.get(name, "make the pool again") for name in missing)
             what = "no part-of-speech tags" if missing == ["tags"] else f"no table {', '.join(missing)}"
@@ -365,7 +365,7 @@ class CandidatePool:
         if self.filler is None:
             raise InputError(
                 f"{self.path}: features {', '.join(self.lazy_features)} are computed on demand, which `swag-af filter` "
-                f"does. To have them all at once: `swag-af features {self.path}`."
+                f"does. To have them all at once: `{command('features', self.path)}`."
             )
         pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
         values = self.filler(self, pairs[:, 0], pairs[:, 1])

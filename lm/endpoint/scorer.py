@@ -18,6 +18,7 @@ import numpy as np
 
 from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
+from swag_af.data.urls import command
 from swag_af.endpoints.client import Endpoint
 from swag_af.endpoints.contract import Abilities, Answer, Request
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
@@ -98,7 +99,8 @@ class EndpointScorer:
         tokens = tokens_of_prompt(answer.body, part.text)
         if tokens is None:
             raise InputError(
-                f"{where}: came back without likelihoods of all its tokens. Try `swag-af probe-endpoint {self.url}`."
+                f"{where}: came back without likelihoods of all its tokens. "
+                f"Try `{command('probe-endpoint', self.url)}`."
             )
         border = len(BEGIN) + len(part.first)
         known = [token for token in tokens if token.nats is not None and token.end > len(BEGIN)]

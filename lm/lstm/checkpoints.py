@@ -28,6 +28,7 @@ from swag_af.data.manifests import (
     write_manifest,
 )
 from swag_af.data.records import parse_record
+from swag_af.data.urls import command
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.options import LMOptions
@@ -138,7 +139,8 @@ def load_fold(path: Path, fold: int, *, device: str) -> tuple[BidirectionalLM, V
     manifest = read_manifest(path, "lm")
     if not is_trained(path, fold):
         raise FormatError(
-            f"{path}: fold {fold} is not trained. `swag-af train-lm CONTEXTS --out {path} --folds {fold}` trains it."
+            f"{path}: fold {fold} is not trained. "
+            f"`{command('train-lm', 'CONTEXTS', '--out', path, '--folds', fold)}` trains it."
         )
     vocabulary, options = open_vocabulary(path), options_of(manifest, path)
     _check_shapes(fold_path(path, fold) / "weights.safetensors", len(vocabulary), options)

@@ -24,7 +24,7 @@ from swag_af.data.records import LazyPlan, parse_record
 from swag_af.data.scale import run_blocks
 from swag_af.data.stores.opened import followed, mirror_of
 from swag_af.data.tokens import tokenize
-from swag_af.data.urls import name_of
+from swag_af.data.urls import command, name_of
 from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
@@ -214,7 +214,7 @@ class _Filler:
                 raise InputError(
                     f"{pool.path}: its features are computed on demand by the language models in {lms}, and those of "
                     f"fold {fold} {problem}. Put them back, or say where they are: "
-                    f"`swag-af features {pool.path} --lms FOLDER`."
+                    f"`{command('features', pool.path, '--lms', 'FOLDER')}`."
                 )
 
     def _check_folds(self, pool: CandidatePool) -> None:

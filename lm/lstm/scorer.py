@@ -14,7 +14,7 @@ from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.tokens import tokenize
-from swag_af.data.urls import name_of
+from swag_af.data.urls import command, name_of
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import fold_path, open_vocabulary, trained_folds
@@ -96,20 +96,20 @@ def readable_by(contexts: Sequence[Context], lms: Path, where: str) -> Readable:
     models have learnt."""
     folds, trained = FoldMap.load(lms), trained_folds(lms)
     if not trained:
-        raise InputError(f"{lms}: no fold is trained. `swag-af train-lm CONTEXTS --out {lms}` trains them.")
+        raise InputError(f"{lms}: no fold is trained. `{command('train-lm', 'CONTEXTS', '--out', lms)}` trains them.")
     readable = folds.readable(contexts, trained)
     seen = np.flatnonzero(readable.folds == SEEN)
     if len(seen):
         raise InputError(
             f"{where}: the second sentences of {len(seen):,} rows stand in several folds of {lms}, so every model "
-            f"has learnt them (first: {contexts[seen[0]].id}). `swag-af pool SOURCE --lms {lms}` makes a pool "
-            "without such rows, and counts them."
+            f"has learnt them (first: {contexts[seen[0]].id}). `{command('pool', 'SOURCE', '--lms', lms)}` makes a "
+            "pool without such rows, and counts them."
         )
     untrained = sorted(set(readable.folds.tolist()) - set(trained))
     if untrained:
+        train = command("train-lm", "CONTEXTS", "--out", lms, "--folds", *untrained)
         raise InputError(
             f"{lms}: {int(np.isin(readable.folds, untrained).sum()):,} rows of {where} may be read by the models "
-            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `swag-af train-lm CONTEXTS --out "
-            f"{lms} --folds {' '.join(map(str, untrained))}` trains them."
+            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `{train}` trains them."
         )
     return readable

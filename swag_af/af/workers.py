@@ -28,7 +28,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
-from swag_af.data.urls import ROOTS
+from swag_af.data.urls import ROOTS, command
 from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_parts
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
@@ -53,7 +53,7 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
     if _fills_in(pool, rules):
         raise InputError(
             f"{pool.path}: its features are computed when they are first used, by one process. Complete them with "
-            f"`swag-af features {pool.path}`, or take --engine local."
+            f"`{command('features', pool.path)}`, or take --engine local."
         )
     own = dict.fromkeys(one.name for one in rules.schedule if type(one).__module__ == "__main__")
     if own:

@@ -18,6 +18,7 @@ from swag_af.auditing.diagnostics import Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
+from swag_af.data.urls import command
 
 TABLE = ("tool", "swag-af", "audit")
 """Where `gate` stands in pyproject.toml."""
@@ -70,7 +71,7 @@ class GateResult:
         failing = list(dict.fromkeys(one.condition.text for one in self.failed))
         raise GateError(
             f"the gate{_of(self.path)} fails: {'; '.join(failing)}. "
-            f"`swag-af explain {self.failed[0].condition.codes[0]}` tells what to do."
+            f"`{command('explain', self.failed[0].condition.codes[0])}` tells what to do."
         )
 
 

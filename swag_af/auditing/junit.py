@@ -14,6 +14,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.gate import GateResult
 from swag_af.data.files import write_text
 from swag_af.data.terminal import visible
+from swag_af.data.urls import command
 
 
 def write_junit(
@@ -79,7 +80,7 @@ def _add_failure(case: ET.Element, kind: str, said: str, diagnostic: Diagnostic 
         for example in diagnostic.examples:
             lines += ["", f"{example.where or example.id}: {example.said}".rstrip(": "), example.text]
         known = codes().get(diagnostic.code)
-        lines += ["", f"What to do: {known.mend} `swag-af explain {known.code}` tells more."] if known else []
+        lines += ["", f"What to do: {known.mend} `{command('explain', known.code)}` tells more."] if known else []
     failure.text = legal("\n".join(lines))
 
 

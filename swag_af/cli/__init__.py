@@ -5,7 +5,6 @@ Reading order (each file imports only those named before it):
     options    the options of `show` and `demo`
     layout     help, folded between words
     storing    which verbs take addresses in object stores
-    commands   a command, written so that it can be pasted
     saying     what a verb prints, safe for a terminal
     following  which command to run next
     filtering  the verb `filter`: the loop with audits, curve and report

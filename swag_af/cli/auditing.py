@@ -15,7 +15,6 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import check_out, save_audit, saved_form
-from swag_af.cli.commands import command
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output
@@ -25,6 +24,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
+from swag_af.data.urls import command
 from swag_af.filters.registry import make_filter
 
 PAGE = "audit.html"

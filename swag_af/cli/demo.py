@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.cli.commands import command
 from swag_af.cli.options import DemoOptions
 from swag_af.data.captions.context_set import manifest_path_of
 from swag_af.data.captions.options import ContextRules, ContextsOptions
@@ -14,6 +13,7 @@ from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
 from swag_af.data.files import write_jsonl
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.urls import command
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.reporting.text import drop_lines, question_lines, run_lines

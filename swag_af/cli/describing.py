@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from swag_af.cli.commands import command
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, replacing, write_json, write_text
 from swag_af.data.instances.instances import Instances
@@ -14,6 +13,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import FORMAT
 from swag_af.data.tags import load_tagger
+from swag_af.data.urls import command
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of

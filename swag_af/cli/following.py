@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from swag_af.af.options import AFOptions
-from swag_af.cli.commands import command
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.urls import command
 from swag_af.releasing.options import ReleaseOptions
 
 

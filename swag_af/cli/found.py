@@ -7,7 +7,6 @@ from swag_af.auditing.diagnostics import Example
 from swag_af.auditing.storing import ABOUT as AUDIT
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
-from swag_af.cli.commands import command
 from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
 from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
@@ -15,6 +14,7 @@ from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import BEGUN
+from swag_af.data.urls import command
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED

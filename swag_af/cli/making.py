@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from swag_af.cli.commands import command
 from swag_af.cli.saying import say
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.urls import command
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.reporting.text import drop_reasons, estimate_lines, perplexity_rows, table, text_estimate_lines
 

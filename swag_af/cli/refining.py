@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from swag_af.cli.commands import command
 from swag_af.data.interval import Difference
+from swag_af.data.urls import command
 from swag_af.refining.audits import BeforeAfter
 from swag_af.refining.estimate import Cost
 from swag_af.refining.folder import ANSWERS, Refined

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
-from swag_af.cli.commands import command
 from swag_af.cli.describing import ABOUT, PAGE
 from swag_af.cli.found import UNFINISHED
 from swag_af.cli.options import ShowOptions
@@ -14,6 +13,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.manifests import MANIFEST, check_manifest
 from swag_af.data.records import parse_record
+from swag_af.data.urls import command
 from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of
 from swag_af.filters.nli.options import BEGUN, WORK

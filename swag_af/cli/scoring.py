@@ -1,8 +1,8 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
-from swag_af.cli.commands import command
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, write_json, write_text
+from swag_af.data.urls import command
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck
 from swag_af.scoring.masking import write_masked

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.cli.commands import command
 from swag_af.cli.following import filter_command, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
 from swag_af.cli.matching import caution_lines, points_table
@@ -24,6 +23,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run, verb_manifest
 from swag_af.data.sources import read_csv
+from swag_af.data.urls import command
 from swag_af.data.vocabulary import Vocabulary
 from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions

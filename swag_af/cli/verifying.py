@@ -1,8 +1,8 @@
 """What the verbs print that ask people: serving, tasks for elsewhere, agreement."""
 
-from swag_af.cli.commands import command
 from swag_af.cli.saying import say
 from swag_af.data.errors import InputError
+from swag_af.data.urls import command
 from swag_af.judging.options import AgreementOptions
 from swag_af.reporting.text import table
 from swag_af.verify.options import BackupOptions, ExportOptions, ImportOptions, InviteOptions, ServeOptions

@@ -15,6 +15,7 @@ from swag_af.auditing.summary import (
 )
 from swag_af.data.findings import Finding
 from swag_af.data.run import Iteration, Run
+from swag_af.data.urls import command
 from swag_af.reporting.charts import (
     Frame,
     Series,
@@ -134,7 +135,7 @@ def audits(subject: Subject) -> str:
     run, findings = subject.run, subject.findings
     return render(
         "audits",
-        command=f"swag-af audit {run.path}" if run.path else "swag_af.audit_pool",
+        command=command("audit", run.path) if run.path else "swag_af.audit_pool",
         rows=audit_rows(run, findings, words=True),
         compared=comparison_lines(run, findings, words=True),
         below=below_lines(run, findings, words=True),

@@ -5,7 +5,6 @@ Collecting verdicts is up to `swag_af.verify`, and making a dataset to `swag_af.
 """
 
 import importlib.util
-import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from swag_af.data.context import phrase
 from swag_af.data.run import Run
+from swag_af.data.urls import command
 from swag_af.judging.agreement import (
     PAPER,
     PAPER_FOUND,
@@ -93,11 +93,8 @@ def how_to_include(run_path: Path | None) -> str | None:
     """The commands that add collected answers to the report; None where `verify serve` has collected none."""
     if run_path is None or not (run_path / "verification" / "answers.db").exists():
         return None
-    run = shlex.quote(str(run_path))
-    return (
-        f"swag-af verify export {run} --to verdicts --out verdicts.jsonl && "
-        f"swag-af report {run} --verdicts verdicts.jsonl"
-    )
+    export = command("verify", "export", run_path, "--to", "verdicts", "--out", "verdicts.jsonl")
+    return f"{export} && {command('report', run_path, '--verdicts', 'verdicts.jsonl')}"
 
 
 def _outcomes(opinions: Opinions, run: Run) -> tuple[dict[str, int], dict[str, int]]:

@@ -22,6 +22,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, replacing
 from swag_af.data.manifests import check_same, read_manifest
 from swag_af.data.records import parse_record
+from swag_af.data.urls import command
 from swag_af.judging.verdicts import Item, Verdict
 from swag_af.verify.schema import (
     WRITER,
@@ -96,7 +97,7 @@ def open_store(run_path: Path | str, database: str | None = None) -> Store:
     manifest = read_manifest(path, "run")
     engine = make_engine(database, _database_path(path))
     if (database is None and not _database_path(path).exists()) or not _has_tables(engine, database):
-        raise InputError(f"{path}: no verification was begun. `swag-af verify serve {path}` begins one.")
+        raise InputError(f"{path}: no verification was begun. `{command('verify', 'serve', path)}` begins one.")
     with engine.connect() as connection:
         known = _settings(connection)
     check_same(known, {"pool_identity": manifest["pool_identity"]}, path, "--database")

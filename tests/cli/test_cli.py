@@ -25,7 +25,6 @@ from judged import say
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
-from swag_af.cli.commands import command
 from swag_af.cli.main import VERBS, help_text, main, parse
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.data.captions.context_set import write_contexts
@@ -40,6 +39,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.data.syntax.options import TrainTaggerOptions
+from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
 from swag_af.endpoints.options import EndpointOptions, ProbeEndpointOptions
@@ -819,7 +819,15 @@ def pasted_all(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     return [shlex.split(one)[1:] for one in re.split(r";(?: or)? (?=swag-af )", following)]
 
 
-SOURCES = Path(__file__).resolve().parents[2] / "swag_af" / "cli"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def all_sources() -> set[Path]:
+    """Every file of the package, wherever it lies."""
+    return {path.resolve() for name in PACKAGES for path in (ROOT / name).rglob("*.py")}
+
+
+PACKAGES = ("swag_af", "data", "nn", "lm", "filters")
 
 
 def commands_by_hand(path: Path) -> list[str]:
@@ -837,7 +845,7 @@ def said_by(node: ast.JoinedStr) -> str:
 
 
 def test_commands_that_are_printed_are_made_by_one_function() -> None:
-    assert not [at for path in SOURCES.glob("*.py") for at in commands_by_hand(path)]
+    assert not [at for path in all_sources() for at in commands_by_hand(path)]
 
 
 def test_a_command_that_is_made_by_hand_is_found(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from swag_af.data.files import check_output, check_outputs, replacing_all
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
+from swag_af.data.urls import command
 from swag_af.judging.consensus import screened
 from swag_af.judging.verdicts import (
     Item,
@@ -143,7 +144,9 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     items = [item for item in found if item is not None]
     items.sort(key=lambda item: -n_marked(run.pool, item.row, item.columns))  # those with marked endings first
     if not items:
-        raise InputError(f"{options.verdicts}: nothing is left to judge. Release it: `swag-af release {options.run}`.")
+        raise InputError(
+            f"{options.verdicts}: nothing is left to judge. Release it: `{command('release', options.run)}`."
+        )
     return items
 
 

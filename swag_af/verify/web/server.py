@@ -27,6 +27,7 @@ from swag_af.data.files import named_by, read_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
+from swag_af.data.urls import command
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
@@ -256,7 +257,7 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
     """The lines printed at the start: addresses, admin token, and where answers are kept."""
     address = f"http://{f'[{options.host}]' if ':' in options.host else options.host}:{port}"
     place = options.database and make_url(options.database).render_as_string()  # without the password
-    invited = f"by the links of: swag-af verify invite {options.run} --n 50 --out links.csv"
+    invited = f"by the links of: {command('verify', 'invite', options.run, '--n', 50, '--out', 'links.csv')}"
     lines = [
         f"Annotators  {invited if options.invited_only else f'{address}/enter?annotator=NAME'}",
         f"Admin       {address}/admin",
@@ -264,9 +265,8 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
         f"Answers     {place or Path(options.run) / FOLDER / 'answers.db'} ({n_items:,} items)",
     ]
     if options.database is None:
-        lines.append(
-            f"Backup      swag-af verify backup {options.run} --out FILE (a copy of answers.db may lack the latest)"
-        )
+        backup = command("verify", "backup", options.run, "--out", "FILE")
+        lines.append(f"Backup      {backup} (a copy of answers.db may lack the latest)")
     if not _is_loopback(options.host):
         lines += [
             "",
