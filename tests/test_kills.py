@@ -25,7 +25,7 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.baselines import run_baselines
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
-from swag_af.cli.verbs import verify_agreement
+from swag_af.cli.verifying import verify_agreement
 from swag_af.data import files
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.readers import caption_rows

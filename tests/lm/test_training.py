@@ -13,7 +13,7 @@ from slow.recurrence import slow_layer, slow_loss
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from swag_af.cli import verbs
+from swag_af.cli import making
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.contexts import make_contexts
 from swag_af.data.captions.options import ContextRules
@@ -230,7 +230,7 @@ def test_train_lm_says_how_much_of_the_books_was_learnt_from(contexts_path, pret
     lms = tmp_path / "lms"
     shutil.copytree(pretrained, lms)
     shutil.rmtree(lms / "fold-0")
-    verbs.train_lm(TrainLMOptions(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
+    making.train_lm(TrainLMOptions(contexts_path, lms, folds=(0,), lm=TINY, pretrain=(book_path,)))
     drops = read_json(lms / "pretrained" / "manifest.json")["drops"]
     assert f"{drops['kept']:,} of {drops['pairs']:,} pairs of sentences" in capsys.readouterr().out
 
