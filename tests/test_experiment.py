@@ -15,15 +15,16 @@ import numpy as np
 import pytest
 from experimenting import command, running
 from experimenting.curves import jump_of, over_parts, slope_of
-from experimenting.findings import Hits, difference, found, joined
+from experimenting.findings import Hits, difference, joined
 from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import HEADER, LETTERS, one_a_group, read_sheet, write_questions
+from experimenting.record import RECORD, as_lines, keep_runs, kept_run, packed, unpacked
 from experimenting.released import measure_released, released_found
-from experimenting.results import RESULTS, as_lines, collect, read_results, shown
+from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
-from experimenting.steps import PER_RUN, Setting, commands, shares
+from experimenting.steps import PER_RUN, RELEASED, Setting, commands, shares
 from experimenting.tables import document, part_of, with_part
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +76,7 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
     assert {one["set"] for one in results["fourway"]} == {"ours", "ours, unfiltered"}
-    assert len(results["models"]) == TINY.n_folds
+    assert set(results["parts"]) == {"0", "1"}
     assert results["environment"][0]["commit"]
 
 
@@ -97,13 +98,23 @@ def test_typed_again_nothing_is_made_again(tiny: Setting) -> None:
     assert command.collect(tiny)["growth"] == json.loads(results)["growth"]
 
 
-def test_parts_are_whole_groups_and_together_the_pool(tiny: Setting) -> None:
+def test_a_part_is_of_one_fold_and_all_together_are_the_pool(tiny: Setting) -> None:
     pool = CandidatePool.open(tiny.out / "pool")
     parts = [CandidatePool.open(tiny.out / f"parts/{i}") for i in range(TINY.n_parts)]
-    assert sorted(c.id for part in parts for c in part.contexts) == sorted(c.id for c in pool.contexts)
-    group_of = {context.id: group for context, group in zip(pool.contexts, pool.groups.tolist(), strict=True)}
-    kept = [{group_of[context.id] for context in part.contexts} for part in parts]
-    assert not kept[0] & kept[1]
+    assert [{context.fold for context in part.contexts} for part in parts] == [{0}, {1}]
+    assert [context.id for part in parts for context in part.contexts] == [context.id for context in pool.contexts]
+    for name in pool.tables:
+        if name != "groups":
+            whole = pool.gather(name, np.arange(len(pool)))
+            at = 0
+            for part in parts:
+                own = part.gather(name, np.arange(len(part)))
+                mine = whole[at : at + len(part)]
+                assert np.array_equal(mine[..., : own.shape[-1]] if own.ndim > 1 else mine, own)
+                at += len(part)
+    columns = np.tile(np.arange(pool.n_candidates), (len(pool), 1))
+    texts = [text for part in parts for text in part.texts(columns[: len(part)])]
+    assert pool.texts(columns) == texts
 
 
 def test_a_pool_of_fewer_candidates_has_the_first_ones(tiny: Setting) -> None:
@@ -154,12 +165,11 @@ def test_a_dry_run_prints_every_command_and_runs_none(tmp_path: Path, capsys: py
     assert not setting.out.exists()
 
 
-def test_the_paper_size_is_the_one_that_was_begun() -> None:
-    """Folders and options of models that took days must be taken over, not made anew."""
+def test_the_paper_size_is_the_one_that_was_asked_for() -> None:
     made = commands(Setting(PAPER, Path("out"), Path("/data")))
     assert " ".join(made["train-lm"][0].words) == (
         "train-lm contexts.jsonl --out lms --pretrain /data/novels --hidden 256 --epochs 6 --decay-every 3 "
-        "--precision bf16-mixed"
+        "--precision bf16-mixed --folds 0"
     )
     assert (PAPER.n_mlp, PAPER.n_ensemble, PAPER.n_contexts, PAPER.n_candidates) == (100, 40, 10_000, 1024)
 
@@ -203,7 +213,7 @@ def test_processes_that_share_the_runs_type_every_command_once(tmp_path: Path) -
 
 
 def test_a_sheet_is_read_back_against_the_key(tiny: Setting, tmp_path: Path) -> None:
-    found = read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv"))
+    found = read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv"), "a test")
     (tiny.out / "reading/found.json").unlink()
     assert found["n"] == TINY.n_read
     assert found["gold best"]["value"] == found["gold likely"]["value"] == 1
@@ -212,7 +222,7 @@ def test_a_sheet_is_read_back_against_the_key(tiny: Setting, tmp_path: Path) -> 
 
 def test_shares_of_generated_endings_are_of_five_a_context(tiny: Setting, tmp_path: Path) -> None:
     """As in Table 2 of Zellers et al. 2018, where 53.5 and five times 9.3 are 100."""
-    found = read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv", A="g"))
+    found = read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv", A="g"), "a test")
     (tiny.out / "reading/found.json").unlink()
     assert found["generated second"]["value"] == pytest.approx(1 / 5)
     for rating in ("best", "second", "in the best two", "likely", "unlikely", "gibberish"):
@@ -233,27 +243,29 @@ def test_a_reader_sees_one_context_of_a_group(seed: int, n: int, n_groups: int) 
 
 
 def unfinished(setting: Setting, folder: Path) -> Setting:
-    """The tiny experiment with a big run whose last iteration is not done, nothing released, no sheet."""
+    """The tiny experiment with a main run whose last iteration is not done, nothing released, no sheet, no record."""
     shutil.copytree(setting.out, folder / "out")
-    manifest = folder / "out/big/manifest.json"
+    manifest = folder / "out/runs/main-0/manifest.json"
     told = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps(told | {"n_planned": told["n_planned"] + 1}), encoding="utf-8")
     for name in ("released", "reading", "fourway"):
         shutil.rmtree(folder / "out" / name)
+    for kept in ("runs/main-0", "fourway"):
+        (folder / f"out/record/{kept}.json").unlink()
     return Setting(TINY, folder / "out", setting.data)
 
 
 def test_nothing_is_released_of_a_run_that_goes_on(tiny: Setting, tmp_path: Path) -> None:
     setting = unfinished(tiny, tmp_path)
     for step in (lambda: running.run_steps(setting, ["release"], {}, here), lambda: write_questions(setting)):
-        with pytest.raises(InputError, match="big: not all of its iterations are there"):
+        with pytest.raises(InputError, match="main-0: not all of its iterations are there"):
             step()
     with pytest.raises(InputError, match="released: not there"):
         measure_released(setting)
     made = collect(setting)
-    assert "big" not in made["curves"]
-    assert made["done"]["runs"] == [TINY.n_parts, 1 + TINY.n_parts]
-    assert f"**Measured in part**: {TINY.n_parts} of {1 + TINY.n_parts} runs" in document(made)
+    assert "runs/main-0" not in made["curves"]
+    assert made["done"]["runs"] == [2, 3]
+    assert "**Measured in part**: 2 of 3 runs" in document(made)
 
 
 def test_a_run_of_another_size_is_no_jump(tiny: Setting) -> None:
@@ -262,7 +274,7 @@ def test_a_run_of_another_size_is_no_jump(tiny: Setting) -> None:
         collect(other)
 
 
-def test_of_two_encoders_the_one_that_was_named_is_told(tiny: Setting, tmp_path: Path) -> None:
+def test_of_two_encoders_the_one_that_was_named_is_kept(tiny: Setting, tmp_path: Path) -> None:
     shutil.copytree(tiny.out / "big", tmp_path / "big")
     shutil.copytree(tiny.out / "pool", tmp_path / "pool")
     audits = tmp_path / "big/audits.jsonl"
@@ -274,9 +286,55 @@ def test_of_two_encoders_the_one_that_was_named_is_told(tiny: Setting, tmp_path:
     }
     audits.write_text("".join(json.dumps(line) + "\n" for line in named.values()), encoding="utf-8")
     for name, of in (("a", 0), ("b", 1)):
-        hits = found(Setting(TINY, tmp_path, tmp_path, encoder=Path(name)), "big", "encoder", 0)
-        assert hits is not None
-        assert hits.values.mean() == of
+        setting = Setting(TINY, tmp_path, tmp_path, encoder=Path(name))
+        keep_runs(setting)
+        run = kept_run(setting, "big")
+        assert run is not None
+        assert run.hits["encoder", 0].tolist() == [of] * len(run.ids)
+
+
+def test_the_record_alone_gives_the_same_results(tiny: Setting, tmp_path: Path) -> None:
+    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
+    for path in tiny.out.glob("contexts*"):
+        shutil.copy(path, tmp_path)
+    assert collect(Setting(TINY, tmp_path, tiny.data)) == read_results(tiny.out / RESULTS)
+
+
+def test_a_run_whose_record_is_whole_is_not_made_again(tiny: Setting, tmp_path: Path) -> None:
+    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
+    setting = Setting(TINY, tmp_path, tiny.data)
+    kept = tmp_path / RECORD / "runs/main-1.json"
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    kept.write_text(json.dumps(told | {"audits": told["audits"][1:]}), encoding="utf-8")  # an audit is missing
+    typed: list[str] = []
+
+    def start(words: Sequence[str], folder: Path, output: TextIO) -> int:
+        typed.append(words[words.index("--out") + 1] if words[0] == "filter" else words[1])
+        return 0
+
+    running.run_steps(setting, ("filter", "audit"), {}, start)
+    assert set(typed) == {"runs/main-1"}
+
+
+def test_a_record_of_another_size_is_refused(tiny: Setting) -> None:
+    with pytest.raises(InputError, match=r"of size tiny, not other\. Give its --size"):
+        kept_run(Setting(replace(TINY, name="other"), tiny.out, tiny.data), "big")
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 0.25, 0.75]), min_size=1, max_size=60))
+def test_hits_are_the_same_when_unpacked(hits: list[float]) -> None:
+    assert unpacked(json.loads(json.dumps(packed(np.array(hits))))) == pytest.approx(hits, abs=1e-6)
+
+
+def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
+    chosen = Setting(PAPER, Path("out"), Path("data"), parts=(1,), arms=("main", "fixed"))
+    made = commands(chosen)
+    assert [one.run for one in made["filter"]] == ["runs/main-1", "runs/fixed-1"]
+    assert {one.run for one in made["audit"]} == {"runs/main-1", "runs/fixed-1"}
+    assert [one.words[one.words.index("--folds") + 1] for one in made["generate"]] == ["1"]
+    whole = commands(chosen.whole())
+    assert next(one.run for one in whole["filter"]) == "big"
+    assert all(one in whole["audit"] for one in made["audit"])
 
 
 def test_probes_of_another_number_of_questions_are_not_mixed_in(tmp_path: Path) -> None:
@@ -330,6 +388,7 @@ def test_every_outcome_has_a_sentence_of_its_own(
 def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_path: Path) -> None:
     shutil.copytree(tiny.out, tmp_path / "out")
     shutil.rmtree(tmp_path / "out/runs/main-0")
+    (tmp_path / "out/record/runs/main-0.json").unlink()
     made = collect(Setting(TINY, tmp_path / "out", tiny.data))
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
     seeds = document(made).partition("Seed by seed:")[2].partition("###")[0]
@@ -397,14 +456,14 @@ def test_a_sheet_that_cannot_be_counted_is_refused(
     tiny: Setting, tmp_path: Path, changes: dict[str, str], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv", **changes))
+        read_sheet(tiny, sheet_of(tiny, tmp_path / "sheet.csv", **changes), "a test")
 
 
 def test_the_questions_do_not_tell_which_ending_is_gold(tiny: Setting) -> None:
     lines = (tiny.out / "reading/reading.jsonl").read_text(encoding="utf-8").splitlines()
     assert [set(json.loads(line)) for line in lines] == [{"number", "context", "endings"}] * TINY.n_read
     key = json.loads((tiny.out / "reading/key.json").read_text(encoding="utf-8"))
-    golds = {context.id: context for context in open_run(tiny.out / "big").pool.contexts}
+    golds = {context.id: context for context in open_run(tiny.out / RELEASED).pool.contexts}
     for line, one in zip(lines, key, strict=True):
         told = json.loads(line)["endings"]
         assert len(set(told)) == len(LETTERS)

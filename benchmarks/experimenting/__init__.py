@@ -4,9 +4,10 @@ Reading order (each file imports only those named before it):
 
     sizes      how large: contexts, candidates, iterations, seeds, and the arms
     steps      the commands of every step, and what they cost
+    record     what the results are made of: small files, a run each, that outlive pools and models
     running    steps run one after another, each with its log
-    pools      parts of a pool, pools of fewer candidates, features by models that have read gold
-    findings   audits as hits by context, kept piece by piece
+    pools      all parts in one pool, pools of fewer candidates, features by models that have read gold
+    findings   audits as hits by context: alone, paired, over several parts
     curves     the height at which the ensemble begins, and how it goes on
     growth     what each filter finds by number of contexts
     released   the released questions beside those of SWAG and HellaSwag

@@ -1,17 +1,19 @@
 """The command line of the experiment."""
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
 from experimenting.figures import draw
 from experimenting.growth import growth_seconds, measure_growth
-from experimenting.pools import make_parts
+from experimenting.pools import join_parts, make_variants
 from experimenting.reading import read_sheet, write_questions
+from experimenting.record import RECORD, as_lines
 from experimenting.released import measure_released
-from experimenting.results import RESULTS, as_lines, collect, read_results, shown
+from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import SIZES
+from experimenting.sizes import ARMS, BIG, SIZES
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -30,7 +32,8 @@ def write_results(setting: Setting) -> None:
 
 
 MEASUREMENTS: dict[str, Work] = {
-    "parts": make_parts,
+    "variants": make_variants,
+    "pool": join_parts,
     "growth": measure_growth,
     "fourway": measure_released,
     "reading": write_questions,
@@ -39,10 +42,13 @@ MEASUREMENTS: dict[str, Work] = {
 """Steps that are no commands of swag-af."""
 
 ORDER = (
-    *("contexts", "train-lm", "generate", "parts", "filter", "release", "reading"),
+    *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
     *("audit", "growth", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
+
+OF_ALL = ("pool", "growth")
+"""Steps that need every part: left out where some are chosen."""
 
 
 def main() -> None:
@@ -54,14 +60,16 @@ def main() -> None:
             options.out,
             options.data.resolve(),
             options.encoder and options.encoder.resolve(),
+            tuple(options.parts),
+            tuple(options.arms),
         )
-        steps = [step for step in ORDER if step in options.steps]
+        steps = [step for step in ORDER if step in options.steps and (setting.has_big or step not in OF_ALL)]
         if options.dry_run:
-            print_plan(setting, steps, {"growth": growth_seconds(setting)})
+            print_plan(setting, steps, {"growth": growth_seconds(setting)} if setting.has_big else {})
         elif options.write_docs:
             write_docs(setting, options.write_docs)
         elif options.read:
-            read_sheet(setting, options.read)
+            read_sheet(setting, options.read, options.reader)
             write_results(setting)
         else:
             run_steps(setting, steps, MEASUREMENTS, part=options.shard)
@@ -76,6 +84,7 @@ def write_docs(setting: Setting, docs: Path) -> None:
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
     results = shown(read_results(setting.out / RESULTS))
     write_text(docs / KEPT / RESULTS, as_lines(results))
+    shutil.copytree(setting.out / RECORD, docs / KEPT / RECORD, dirs_exist_ok=True)
     draw(results, docs / KEPT)
     whole = with_part((docs / DOCUMENT).read_text(encoding="utf-8"), document(results, KEPT))
     write_text(docs / DOCUMENT, whole)
@@ -91,15 +100,24 @@ def shard(text: str) -> Part:
 
 def parsed() -> argparse.Namespace:
     """The command line, read."""
+    arms = [arm.name for arm in (BIG, *ARMS)]
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper}")
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,middle,paper}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")
     parser.add_argument("--hidden", type=int, help="units of the language models, in place of the size's")
     parser.add_argument("--steps", nargs="+", choices=ORDER, default=list(ORDER), metavar="STEP", help=" ".join(ORDER))
+    parser.add_argument("--parts", nargs="+", type=int, default=[], metavar="K", help="the work of these parts only")
+    parser.add_argument(
+        "--arms", nargs="+", choices=arms, default=[], metavar="ARM", help=f"these only: {' '.join(arms)}"
+    )
     parser.add_argument("--shard", type=shard, metavar="I/N", help="filter, audit, encoder: this process's runs of N")
     parser.add_argument("--dry-run", action="store_true", help="print commands and forecasts, and run nothing")
     parser.add_argument("--read", type=Path, metavar="SHEET", help="a reader's sheet, read back into the results")
     parser.add_argument("--write-docs", type=Path, metavar="DOCS", help="put the results into the documents there")
-    return parser.parse_args()
+    parser.add_argument("--reader", metavar="WHO", help="with --read: who the reader is, as the results shall say it")
+    options = parser.parse_args()
+    if options.read and not options.reader:
+        parser.error('--read: say who has read, --reader "a student of linguistics"')
+    return options

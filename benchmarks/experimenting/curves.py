@@ -5,33 +5,27 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
+from experimenting.record import KeptRun
 from swag_af.data.interval import t_quantile, variance_over_groups, wilson
-from swag_af.data.run import Run
 
 
-def curve_of(run: Run, window: int, finding: Hits | None) -> dict[str, Any]:
+def curve_of(run: KeptRun, window: int, finding: Hits | None) -> dict[str, Any]:
     """Held-out accuracy of the filter that re-assigns in every iteration, and means of `window` iterations."""
     effect = 1.0 if finding is None else design_effect(finding)
-    points = [window_mean(run, first, window, effect) for first in range(1, run.n_finished - window + 2, window)]
-    filters = [record.filter for record in run.log]
-    accuracy = accuracy_of(run).round(6).tolist()
-    return {"accuracy": accuracy, "filters": filters, "means": points, "design_effect": effect}
+    points = [window_mean(run, first, window, effect) for first in range(1, len(run.accuracy) - window + 2, window)]
+    accuracy = run.accuracy.round(6).tolist()
+    return {"accuracy": accuracy, "filters": run.filters, "means": points, "design_effect": effect}
 
 
-def accuracy_of(run: Run) -> np.ndarray:
-    """(iterations,) the held-out accuracy of the filter that re-assigns."""
-    return np.array([run.accuracy(i) for i in range(1, run.n_finished + 1)])
-
-
-def window_mean(run: Run, first: int, window: int, effect: float) -> dict[str, Any]:
+def window_mean(run: KeptRun, first: int, window: int, effect: float) -> dict[str, Any]:
     """The mean accuracy of `window` iterations from `first` on.
 
     The interval is Wilson's for the contexts that these iterations held out at least once, with the design `effect` of
     an audit's hits by group.
     """
-    mean = float(accuracy_of(run)[first - 1 : first - 1 + window].mean())
-    seen = len(run.pool) * (1 - (1 - run.log[0].n_test / len(run.pool)) ** window)
-    low, high = wilson(mean, seen / effect, int(run.pool.groups.max()) + 1)
+    mean = float(run.accuracy[first - 1 : first - 1 + window].mean())
+    seen = len(run.ids) * (1 - (1 - run.n_test / len(run.ids)) ** window)
+    low, high = wilson(mean, seen / effect, int(run.groups.max()) + 1)
     return {"first": first, "last": first + window - 1, "value": mean, "low": low, "high": high}
 
 

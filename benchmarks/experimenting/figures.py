@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from experimenting.curves import over_parts
 from experimenting.tables import NAMES
-from swag_af.reporting.plot import COLOURS, save_figure
+from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
 
 
 def draw(results: Mapping[str, Any], folder: Path) -> None:
@@ -20,34 +21,56 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
         from matplotlib import pyplot
 
         for name, drawn in (("curve", _curve), ("growth", _growth)):
-            figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
+            figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
             if drawn(results, axes):
                 axes.spines[["top", "right"]].set_visible(False)
                 axes.set_ylim(bottom=0)
-                axes.legend(frameon=False, fontsize=9)
+                figure.legend(frameon=False, fontsize=9, loc="outside right center")
                 save_figure(figure, folder, name, ("svg",))
             pyplot.close(figure)
 
 
 def _curve(results: Mapping[str, Any], axes: Any) -> bool:
-    """Means of a window with intervals for the big run; a thin line a part."""
+    """Means of a window with their intervals: of the big run, or else over the parts; a thin line a part."""
     curves = results["curves"]
-    for name, curve in curves.items():
-        if name.startswith("runs/main-"):
-            means = curve["means"]
-            middle = [(one["first"] + one["last"]) / 2 for one in means]
-            axes.plot(middle, [100 * one["value"] for one in means], color="#bbbbbb", linewidth=1, label="a part")
+    parts = [curve["means"] for name, curve in curves.items() if name.startswith("runs/main-")]
+    if not parts and "big" not in curves:
+        return False
     if "big" in curves:
-        means = curves["big"]["means"]
-        middle = [(one["first"] + one["last"]) / 2 for one in means]
-        values = np.array([[one["value"], one["low"], one["high"]] for one in means]) * 100
-        errors = np.abs(values[:, 1:] - values[:, :1]).T
-        axes.errorbar(middle, values[:, 0], yerr=errors, color=COLOURS["ensemble"], label="the big run", capsize=2)
-        axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
-        axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
+        label, means = "the big run", curves["big"]["means"]
+    elif len(parts) > 1:
+        over = [over_parts([one["value"] for one in of_parts]) for of_parts in zip(*parts, strict=True)]
+        label, means = f"mean of {len(parts)} parts", [a | b for a, b in zip(parts[0], over, strict=True)]
+    else:
+        label, means = "one part", parts[0]
+    middle = [(one["first"] + one["last"]) / 2 for one in means]
+    for part in parts if means not in parts else ():
+        axes.plot(middle, [100 * one["value"] for one in part], color="#bbbbbb", linewidth=1, label="a part")
+    values = np.array([[one["value"], one["low"], one["high"]] for one in means]) * 100
+    errors = np.abs(values[:, 1:] - values[:, :1]).T
+    axes.errorbar(middle, values[:, 0], yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
+    _audits(results, axes, "big" if "big" in curves else "parts")
+    axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
+    axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy, %")
     _label_once(axes)
-    return bool(curves)
+    return True
+
+
+def _audits(results: Mapping[str, Any], axes: Any, name: str) -> None:
+    """What fresh filters find in three assignments, as points with intervals, a little apart."""
+    size = results["size"]
+    n = size["n_mlp"] + size["n_ensemble"]
+    when = {"random": 0, "after the MLP": size["n_mlp"], "at the end": n}
+    for number, filter in enumerate(("ngrams", "fasttext", "mlp", size["joint"])):
+        row = results["audits"][name].get(filter, {})
+        shown = [(at + n / 100 * (number - 1.5), row[label]) for label, at in when.items() if label in row]
+        if shown:
+            x, found = zip(*shown, strict=True)
+            values = np.array([[one["value"], one["low"], one["high"]] for one in found]) * 100
+            errors = np.abs(values[:, 1:] - values[:, :1]).T
+            style = {"fmt": MARKERS[number], "color": COLOURS[filter], "markersize": 5, "linewidth": 1}
+            axes.errorbar(x, values[:, 0], yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
 
 
 def _label_once(axes: Any) -> None:

@@ -1,15 +1,15 @@
 """What audits found, as hits by context: alone, paired between two assignments, and over several parts of the pool."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from experimenting.record import KeptRun, is_whole, kept_run
 from experimenting.sizes import BIG, Arm
-from experimenting.steps import Setting, encoder_name
-from swag_af.data.findings import over_seeds, read_audits
+from experimenting.steps import Setting
 from swag_af.data.interval import interval, paired_difference
-from swag_af.data.run import open_run
 from swag_af.filters.registry import parse_schedule
 
 
@@ -52,22 +52,10 @@ def difference(before: Hits, after: Hits) -> dict[str, Any]:
     return asdict(paired_difference(before.values[mine], after.values[its], groups)) | {"n": len(pairs)}
 
 
-def found(setting: Setting, run: str, filter: str, iteration: int) -> Hits | None:
-    """What a fresh filter, its brackets aside, finds in the assignment of a run after an iteration; None where that
-    was not asked."""
-    path = setting.out / run
-    if not (path / "manifest.json").exists():
-        return None
-    asked = [
-        one
-        for one, _ in over_seeds(read_audits(path).findings)
-        if (one.filter.partition("[")[0], one.iteration) == (filter, iteration)
-    ]
-    if not asked:
-        return None
-    pool, ours = open_run(path).pool, encoder_name(setting)
-    finding = next((one for one in asked if one.filter == ours), asked[0])  # of two encoders, the one that was named
-    return Hits(tuple(context.id for context in pool.contexts), pool.groups, np.array(finding.hits))
+def found(run: KeptRun, filter: str, iteration: int) -> Hits | None:
+    """What a fresh filter finds in the assignment of a run after an iteration; None where that was not asked."""
+    values = run.hits.get((filter, iteration))
+    return None if values is None else Hits(run.ids, run.groups, values)
 
 
 def last_of(setting: Setting, arm: Arm) -> int:
@@ -75,22 +63,26 @@ def last_of(setting: Setting, arm: Arm) -> int:
     return sum(n for _, n in parse_schedule(setting.size.schedule(arm)))
 
 
-def of_parts(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: int | None = None) -> list[Hits] | None:
-    """What a fresh filter finds after an iteration of an arm, in each of its parts, or the first `n_parts`; None where
-    one of them is not there.
+def parts_of(setting: Setting, arm: Arm) -> list[int]:
+    """The parts on which the run of an arm is there, with all of its audits."""
+    return [part for out, one, part in setting.runs() if one.name == arm.name and is_whole(setting, out)]
+
+
+def of_parts(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> list[Hits] | None:
+    """What a fresh filter finds after an iteration of an arm, in each of `parts`; None where that was not asked.
 
     Before the first iteration all arms on one pool have the assignment of the main one.
     """
-    runs = [out for out, one, _ in setting.runs() if one.name == arm.name][:n_parts]
-    if iteration == 0 and not arm.begins_anew:
-        runs = [run.replace(f"runs/{arm.name}-", "runs/main-") for run in runs]
-    known = [part for run in runs if (part := found(setting, run, filter, iteration)) is not None]
+    name = "main" if iteration == 0 and not arm.begins_anew else arm.name
+    runs = [kept_run(setting, f"runs/{name}-{part}") for part in parts]
+    known = [one for run in runs if run is not None and (one := found(run, filter, iteration)) is not None]
     return known if known and len(known) == len(runs) else None
 
 
-def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, n_parts: int | None = None) -> Hits | None:
-    """The same in all parts together; of the big run, which has one pool, in that."""
+def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> Hits | None:
+    """The same in all `parts` together; of the big run, which has one pool, in that."""
     if arm.name == BIG.name:
-        return found(setting, BIG.name, filter, iteration)
-    parts = of_parts(setting, arm, filter, iteration, n_parts)
-    return None if parts is None else joined(parts)
+        run = kept_run(setting, BIG.name)
+        return None if run is None else found(run, filter, iteration)
+    hits = of_parts(setting, arm, filter, iteration, parts)
+    return None if hits is None else joined(hits)

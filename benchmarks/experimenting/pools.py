@@ -1,4 +1,4 @@
-"""Pools made of the big one: parts of whole groups, parts of parts, fewer candidates, and likelihoods by models that
+"""Pools made of the parts: all of them together, whole groups of one, fewer candidates, and likelihoods by models that
 have read gold."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +10,7 @@ import numpy as np
 
 from experimenting.steps import Setting
 from swag_af.data.context import Context
+from swag_af.data.errors import InputError
 from swag_af.data.files import replacing
 from swag_af.data.pool.folder import finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
@@ -24,17 +25,35 @@ N_ROWS = 200
 SHARES = {"half": 2, "quarter": 4}
 
 
-def make_parts(setting: Setting) -> None:
-    """`parts/0` ... of the pool, and the variants of them that an arm filters; those that are there stay."""
-    size, parts = setting.size, setting.out / "parts"
-    pool = CandidatePool.open(setting.out / "pool")
-    part_of = deal(pool.groups, size.n_parts, rng=np.random.default_rng(0))  # (N,)
-    for number in range(size.n_parts):
-        if not (parts / f"{number}").exists():
-            pool.save(parts / f"{number}", rows=np.flatnonzero(part_of == number))
+def make_variants(setting: Setting) -> None:
+    """The variants of parts that single arms filter; those that are there stay."""
     for _, arm, number in setting.runs():
         if arm.pool:
-            make_variant(setting, arm.pool, parts / f"{number}")
+            make_variant(setting, arm.pool, setting.out / f"parts/{number}")
+
+
+def join_parts(setting: Setting) -> None:
+    """`pool`: the rows of all parts, one part after another; the one that is there stays."""
+    if not (setting.out / "pool").exists():
+        parts = [CandidatePool.open(setting.out / f"parts/{number}") for number in range(setting.size.n_parts)]
+        padded = [name for name in _PADDED if name in parts[0].tables]
+        widths = {name: max(part.gather(name, _FIRST).shape[-1] for part in parts) for name in padded}
+
+        def widened(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            return {name: _widened(table, widths.get(name, 0)) for name, table in tables.items()}
+
+        _save(parts, widened, parts[0].tables, setting.out / "pool")
+
+
+_FIRST = np.zeros(1, int)
+_PADDED = ("tokens", "tags", "starts", "start_tags")
+"""Tables with an entry a token, padded to the longest text of a pool."""
+
+
+def _widened(table: np.ndarray, width: int) -> np.ndarray:
+    """A table with zeros at the end of its last axis, up to `width`; as it is where it is not narrower."""
+    missing = max(0, width - table.shape[-1])
+    return np.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, missing)]) if missing else table
 
 
 def make_variant(setting: Setting, variant: str, part: Path) -> CandidatePool:
@@ -61,7 +80,7 @@ def save_narrow(pool: CandidatePool, n_candidates: int, path: Path) -> Candidate
         cut = {name: array[:, :n_candidates] if name in _WIDE else array for name, array in tables.items()}
         return cut | {"counts": np.minimum(cut["counts"], np.uint32(n_candidates))}
 
-    return _save(pool, narrowed, pool.tables, path)
+    return _save([pool], narrowed, pool.tables, path)
 
 
 _WIDE = ("tokens", "lengths", "tags", "features")
@@ -70,23 +89,25 @@ _WIDE = ("tokens", "lengths", "tags", "features")
 
 def save_plain(pool: CandidatePool, path: Path) -> CandidatePool:
     """The pool without its features, saved to `path`."""
-    return _save(pool, dict, [name for name in pool.tables if name != "features"], path)
+    return _save([pool], dict, [name for name in pool.tables if name != "features"], path)
 
 
 def _save(
-    pool: CandidatePool,
+    pools: Sequence[CandidatePool],
     change: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]],
     names: Sequence[str],
     path: Path,
 ) -> CandidatePool:
+    """The rows of `pools`, which share a vocabulary, with the tables `names`, changed, saved to `path`."""
     with replacing(path) as temporary:
         entries: list[dict[str, Any]] = []
-        for at in range(0, len(pool), N_ROWS):
-            rows = np.arange(at, min(at + N_ROWS, len(pool)))
-            tables = change({name: pool.gather(name, rows) for name in names})
-            contexts = [pool.contexts[row] for row in rows.tolist()]
-            entries.append(write_shard(temporary, len(entries), contexts, tables))
-        finish_pool(temporary, pool.vocabulary, entries, {"tagger": pool.manifest["tagger"]})
+        for pool in pools:
+            for at in range(0, len(pool), N_ROWS):
+                rows = np.arange(at, min(at + N_ROWS, len(pool)))
+                tables = change({name: pool.gather(name, rows) for name in names})
+                contexts = [pool.contexts[row] for row in rows.tolist()]
+                entries.append(write_shard(temporary, len(entries), contexts, tables))
+        finish_pool(temporary, pools[0].vocabulary, entries, {"tagger": pools[0].manifest["tagger"]})
     return CandidatePool.open(path)
 
 
@@ -100,6 +121,8 @@ class GoldReader(LSTMScorer):
     def folds_of(self, contexts: Sequence[Context]) -> np.ndarray:
         """(n,) the next fold's: its model learnt from all folds but its own."""
         folds = trained_folds(Path(self.lms))
+        if len(folds) < 2:
+            raise InputError(f"{self.lms}: one fold's models. Train another fold's, which have learnt these golds.")
         return np.array([folds[(folds.index(context.fold) + 1) % len(folds)] for context in contexts])
 
     def record(self) -> dict[str, Any]:

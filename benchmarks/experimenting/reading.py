@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.running import whole_run
-from experimenting.sizes import BIG
-from experimenting.steps import Setting
+from experimenting.record import whole_run
+from experimenting.steps import RELEASED, Setting
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
 from swag_af.data.interval import interval
@@ -49,8 +48,8 @@ def write_questions(setting: Setting) -> None:
     folder = setting.out / "reading"
     if (folder / "key.json").exists():
         return
-    run = whole_run(setting.out, BIG.name)
-    questions = assemble(run, ReleaseOptions(setting.out / BIG.name, n_distractors=3, audit="none")).questions
+    run = whole_run(setting.out, RELEASED)
+    questions = assemble(run, ReleaseOptions(setting.out / RELEASED, n_distractors=3, audit="none")).questions
     rng = np.random.default_rng((0, *b"reading"))
     assignment = run.assignment()
     records, key = [], []
@@ -84,9 +83,9 @@ def _shown(record: dict[str, Any]) -> str:
     return "\n".join([f"{record['number']}. {record['context']} ...", *endings, ""])
 
 
-def read_sheet(setting: Setting, sheet: Path) -> dict[str, Any]:
-    """The shares of what one reader said, kept as found.json: of gold endings and of generated ones, five a context, as
-    in Table 2 of Zellers et al. 2018; with intervals, contexts drawn again."""
+def read_sheet(setting: Setting, sheet: Path, reader: str) -> dict[str, Any]:
+    """The shares of what one `reader` said, kept as found.json: of gold endings and of generated ones, five a context,
+    as in Table 2 of Zellers et al. 2018; with intervals, contexts drawn again."""
     key = {one["number"]: one["gold"] for one in read_json(setting.out / "reading/key.json")}
     said = _said(sheet, set(key))
     letters = np.array(list(LETTERS))
@@ -95,7 +94,7 @@ def read_sheet(setting: Setting, sheet: Path) -> dict[str, Any]:
     ratings = np.array([[one[letter] for letter in LETTERS] for one in said.values()])  # (n, 6)
     told = {"best": best, "second": second, "in the best two": best | second}
     told |= {name: ratings == letter for letter, name in RATINGS.items()}
-    made: dict[str, Any] = {"n": len(said)}
+    made: dict[str, Any] = {"n": len(said), "reader": reader}
     for kind, of_kind in (("gold", is_gold), ("generated", ~is_gold)):
         made |= {f"{kind} {name}": _share(values, of_kind) for name, values in told.items()}
     write_json(setting.out / "reading/found.json", made)

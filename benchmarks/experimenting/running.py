@@ -12,14 +12,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
 
+from experimenting.record import RECORD, is_whole, whole_run
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import read_manifest
-from swag_af.data.run import Run, open_run
 from swag_af.data.scale import Part
 
 Work = Callable[[Setting], None]
 Start = Callable[[Sequence[str], Path, TextIO], int]
+
+ENVIRONMENT = Path(RECORD) / "environment.jsonl"
 
 PACKAGES = ("swag-af", "torch", "numpy", "scikit-learn", "scipy", "fasttext", "transformers")
 
@@ -43,7 +44,8 @@ def run_steps(
     mine = shares(setting, part[1])[part[0]] if part else None
     setting.out.mkdir(parents=True, exist_ok=True)
     (setting.out / "logs").mkdir(exist_ok=True)
-    _write_environment(setting, wanted)
+    if set(wanted) != {"results"}:
+        _write_environment(setting, wanted)
     by_name = commands(setting)
     for name in wanted:
         with _step(setting, name, part) as log:
@@ -75,8 +77,11 @@ def in_a_process(words: Sequence[str], folder: Path, output: TextIO) -> int:
 
 
 def _run(setting: Setting, name: str, command: Command, log: Path, start: Start) -> None:
-    """One command, its output at the end of the log; nothing where what it makes is there."""
+    """One command, its output at the end of the log; nothing where what it makes is there, or a whole record of it."""
     if command.made and (setting.out / command.made).exists():
+        return
+    if command.run and not (setting.out / command.run).exists() and is_whole(setting, command.run):
+        print(f"{name}: {command.run} is in the record", file=sys.stderr)
         return
     if command.needs:
         whole_run(setting.out, command.needs)
@@ -100,8 +105,9 @@ def _step(setting: Setting, name: str, part: Part | None) -> Iterator[Path]:
 
 
 def _write_environment(setting: Setting, wanted: Sequence[str]) -> None:
-    """A line more in environment.jsonl: commit, versions, machine, when."""
-    with (setting.out / "environment.jsonl").open("a", encoding="utf-8") as file:
+    """A line more in the record: commit, versions and machine of what measures, and when."""
+    (setting.out / RECORD).mkdir(exist_ok=True)
+    with (setting.out / ENVIRONMENT).open("a", encoding="utf-8") as file:
         file.write(json.dumps(environment() | {"size": setting.size.name, "steps": list(wanted)}) + "\n")
 
 
@@ -124,23 +130,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "absent"
-
-
-def finished_run(out: Path, name: str) -> Run | None:
-    """A run in the experiment's folder `out`, once it has all of its iterations."""
-    path = out / name
-    if not (path / "log.jsonl").exists():
-        return None
-    run = open_run(path)
-    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
-
-
-def whole_run(out: Path, name: str) -> Run:
-    """The same; InputError for one that has not."""
-    run = finished_run(out, name)
-    if run is None:
-        raise InputError(f"{out / name}: not all of its iterations are there. Run the step `filter` first.")
-    return run
 
 
 def print_plan(setting: Setting, wanted: Sequence[str], forecasts: Mapping[str, float]) -> None:

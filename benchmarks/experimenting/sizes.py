@@ -14,7 +14,7 @@ class Arm:
     """`{mlp}` and `{ensemble}` stand for the iterations of the size, `{all}` for their sum, `{joint}` for the filter
     of the second phase."""
     parts: int
-    """On how many parts of the pool, at most."""
+    """On how many parts, at most."""
     flags: tuple[str, ...] = ()
     """More flags of `filter`."""
     pool: str = ""
@@ -49,7 +49,7 @@ ARMS = (
     Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
 )
 BIG = Arm("big", "all parts in one run", MAIN, 5)
-"""The whole pool filtered at once."""
+"""All parts filtered at once."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,6 @@ class Size:
     n_candidates: int
     n_few: int
     """Candidates of the pool with fewer."""
-    n_parts: int
-    """Parts of the pool, whole groups each: one a seed."""
     n_mlp: int
     n_ensemble: int
     window: int
@@ -88,6 +86,11 @@ class Size:
     """Filters whose growth with the number of contexts is measured."""
     arms: tuple[Arm, ...] = field(default=ARMS)
 
+    @property
+    def n_parts(self) -> int:
+        """A part is a fold's: its language model, contexts of its videos alone, the runs on them, and their seed."""
+        return self.n_folds
+
     def schedule(self, arm: Arm) -> str:
         """The schedule of an arm, written out."""
         counts = {"mlp": self.n_mlp, "ensemble": self.n_ensemble, "all": self.n_mlp + self.n_ensemble}
@@ -104,7 +107,6 @@ PAPER = Size(
     n_contexts=10_000,
     n_candidates=1024,
     n_few=128,
-    n_parts=5,
     n_mlp=100,
     n_ensemble=40,
     window=10,
@@ -113,17 +115,25 @@ PAPER = Size(
     growth_draws=3,
 )
 
+MIDDLE = replace(
+    PAPER,
+    name="middle",
+    lm=("--epochs", "4", "--decay-every", "2", "--pretrain-epochs", "1", "--precision", "bf16-mixed"),
+    n_contexts=5000,
+    growth=(250, 500, 1000, 2000, 5000),
+)
+"""The same on half of the contexts, with models that learn for less long."""
+
 SMALL = Size(
     name="small",
     captions=("val_1.json",),
     books=False,
     lm=("--epochs", "3", "--decay-every", "2", "--precision", "bf16-mixed"),
     hidden=128,
-    n_folds=2,
+    n_folds=3,
     n_contexts=900,
     n_candidates=128,
     n_few=16,
-    n_parts=3,
     n_mlp=24,
     n_ensemble=8,
     window=4,
@@ -143,7 +153,6 @@ TINY = Size(
     n_contexts=48,
     n_candidates=16,
     n_few=12,
-    n_parts=2,
     n_mlp=3,
     n_ensemble=2,
     window=2,
@@ -157,4 +166,4 @@ TINY = Size(
     arms=tuple(replace(arm, parts=2) for arm in ARMS if arm.name == "main"),
 )
 
-SIZES = {size.name: size for size in (PAPER, SMALL, TINY)}
+SIZES = {size.name: size for size in (PAPER, MIDDLE, SMALL, TINY)}

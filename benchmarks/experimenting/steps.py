@@ -1,9 +1,11 @@
 """The steps of the experiment: commands of swag-af, run in the experiment's folder, and what they cost in CPU seconds.
 
-    OUT/contexts.jsonl  lms/  pool/            what all is made of
-    OUT/parts/0 ... 4   parts/0-few ...        pools of whole groups, one a seed; variants of them for single arms
-    OUT/big             runs/ARM-PART          runs: the whole pool, and the arms on its parts
-    OUT/released  released-random              datasets of the big run, at its end and at its start
+    OUT/contexts.jsonl  lms/                   what all is made of
+    OUT/parts/0 ... 4   parts/0-few ...        a pool a fold, which is a part; variants of them for single arms
+    OUT/pool                                   all parts together
+    OUT/big             runs/ARM-PART          runs: on all parts together, and the arms on each
+    OUT/released  released-random              datasets of one main run, at its end and at its start
+    OUT/record                                 what the results are made of, run by run
 
 Forecasts rest on the measurements in docs/PERFORMANCE.md, one thread of the machine named there.
 """
@@ -15,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experimenting.sizes import Arm, Size
+from experimenting.sizes import BIG, Arm, Size
 from swag_af.filters.registry import parse_schedule
 
 TOKENS_A_SECOND = 3500
@@ -30,14 +32,36 @@ class Setting:
     out: Path
     data: Path
     encoder: Path | None = None
+    parts: tuple[int, ...] = ()
+    """Do the work of these parts only; of all where empty."""
+    arms: tuple[str, ...] = ()
+    """Make and audit the runs of these arms only; of all where empty."""
+
+    @property
+    def has_big(self) -> bool:
+        """Whether all parts together are worked on."""
+        return not self.parts and (not self.arms or BIG.name in self.arms)
+
+    def numbers(self) -> list[int]:
+        """The parts that are worked on."""
+        return [number for number in range(self.size.n_parts) if not self.parts or number in self.parts]
 
     def runs(self) -> list[tuple[str, Arm, int]]:
         """Folder, arm and part of every run on a part."""
         return [
             (f"runs/{arm.name}-{part}", arm, part)
             for arm in self.size.arms
-            for part in range(min(arm.parts, self.size.n_parts))
+            for part in self.numbers()
+            if part < arm.parts and (not self.arms or arm.name in self.arms)
         ]
+
+    def run_names(self) -> list[str]:
+        """The folders of all runs."""
+        return [*([BIG.name] if self.has_big else []), *(out for out, _, _ in self.runs())]
+
+    def whole(self) -> "Setting":
+        """The same with nothing left out."""
+        return replace(self, parts=(), arms=())
 
     def pool_of(self, arm: Arm, part: int) -> str:
         """The folder of the pool that an arm filters."""
@@ -63,8 +87,8 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
     """The commands of every step that consists of commands, by its name."""
     return {
         "contexts": [_contexts(setting)],
-        "train-lm": [_train_lm(setting)],
-        "generate": [_generate(setting)],
+        "train-lm": [_train_lm(setting, part) for part in setting.numbers()],
+        "generate": [_generate(setting, part) for part in setting.numbers()],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
         "encoder": list(_encoder_audits(setting)),
@@ -100,27 +124,30 @@ def _contexts(setting: Setting) -> Command:
     return Command(words, 15, made="contexts.manifest.json")
 
 
-def _train_lm(setting: Setting) -> Command:
+def _train_lm(setting: Setting, part: int) -> Command:
     size = setting.size
     books = ("--pretrain", str(setting.data / "novels")) if size.books else ()
-    words = ("train-lm", "contexts.jsonl", "--out", "lms", *books, "--hidden", str(size.hidden), *size.lm)
+    which = ("--folds", str(part))
+    words = ("train-lm", "contexts.jsonl", "--out", "lms", *books, "--hidden", str(size.hidden), *size.lm, *which)
     share = 1.0 if len(size.captions) > 1 else 1 / 3  # of 1.1 million tokens of captions; two passes of 2 of books
-    tokens = int(size.lm[1]) * (size.n_folds - 1) * 1.1e6 * share + (4.0e6 if size.books else 0)
+    tokens = int(size.lm[1]) * (1 - 1 / size.n_folds) * 1.1e6 * share + (4.0e6 if size.books and part == 0 else 0)
     return Command(words, tokens * size.hidden / 256 / TOKENS_A_SECOND)
 
 
-def _generate(setting: Setting) -> Command:
+def _generate(setting: Setting, part: int) -> Command:
     size = setting.size
-    which = ("--limit", str(size.n_contexts), "--limit-by", "video")
+    n = size.n_contexts // size.n_parts
+    which = ("--folds", str(part), "--limit", str(n), "--limit-by", "video", "--seed", str(part))
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full")
-    words = ("generate", "contexts.jsonl", "--lms", "lms", "--out", "pool", *which, *what)
-    return Command(words, 3.0 * size.n_contexts * size.n_candidates / 1024 * size.hidden / 256)
+    words = ("generate", "contexts.jsonl", "--lms", "lms", "--out", f"parts/{part}", *which, *what)
+    return Command(words, 3.0 * n * size.n_candidates / 1024 * size.hidden / 256)
 
 
 def _filters(setting: Setting) -> Iterator[Command]:
     size = setting.size
     main = size.arms[0]
-    yield _filter("pool", "big", size, main, 0, size.n_contexts)
+    if setting.has_big:
+        yield _filter("pool", BIG.name, size, main, 0, size.n_contexts)
     for out, arm, part in setting.runs():
         yield _filter(setting.pool_of(arm, part), out, size, arm, part + arm.seed, rows_of(size, arm))
 
@@ -154,8 +181,8 @@ def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     """
     size = setting.size
     ends = {arm.name: sum(n for _, n in parse_schedule(size.schedule(arm))) for arm in size.arms}
-    for iteration in (0, size.n_mlp, ends["main"]):
-        yield "big", iteration, size.n_contexts
+    for iteration in (0, size.n_mlp, ends["main"]) if setting.has_big else ():
+        yield BIG.name, iteration, size.n_contexts
     for out, arm, _ in setting.runs():
         begins = (0,) if arm.name == "main" or arm.begins_anew else ()
         for iteration in (*begins, *((size.n_mlp,) if "," in arm.schedule else ()), ends[arm.name]):
@@ -184,7 +211,7 @@ def encoder_name(setting: Setting) -> str:
 def encoder_audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     """The main runs before their first iteration and after their last."""
     for run, iteration, n in audited(setting):
-        if (run == "big" or "/main-" in run) and iteration != setting.size.n_mlp:
+        if (run == BIG.name or "/main-" in run) and iteration != setting.size.n_mlp:
             yield run, iteration, n
 
 
@@ -195,14 +222,16 @@ def _encoder_audits(setting: Setting) -> Iterator[Command]:
         yield Command(words, 10 * n / 185, run=run)
 
 
+RELEASED = "runs/main-0"
+"""The run whose questions are released, and read."""
 UNFILTERED = "released-random"
 """The same questions with the random endings of the start."""
 
 
 def _release(setting: Setting, out: str, *which: str) -> Command:
     how = ("--n-distractors", "3", "--audit", "none", "--formats", "jsonl")
-    words = ("release", "big", "--out", out, *which, *how)
-    return Command(words, 20 + setting.size.n_contexts / 200, made=out, needs="big")
+    words = ("release", RELEASED, "--out", out, *which, *how)
+    return Command(words, 20 + rows_of(setting.size, setting.size.arms[0]) / 200, made=out, needs=RELEASED)
 
 
 def total_of(made: Sequence[Command]) -> float:

@@ -21,7 +21,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         _figure2(results, picture),
         _seeds(results),
         _audits(results, "big", "The big run: what fresh filters find"),
-        _audits(results, "parts", "The same on the parts, all together"),
+        _audits(results, "parts", f"{_parts(results)}: what fresh filters find"),
         _arms(results),
         _growth(results, picture),
         _fourway(results),
@@ -35,45 +35,57 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
 def _setting(results: Mapping[str, Any]) -> list[str]:
     size = results["size"]
     commits = sorted({one["commit"] for one in results["environment"]})
+    n_parts = size["n_folds"]
     lines = [
-        f"Size `{size['name']}`: {size['n_contexts']:,} contexts of whole videos x {size['n_candidates']:,} "
-        f"candidates, {size['n_folds']} folds, language models of {size['hidden']} units, {size['n_mlp']} iterations "
-        "with the MLP "
-        f"and {size['n_ensemble']} with the ensemble; {size['n_parts']} parts of whole groups, one a seed. Chance is "
-        "10 % where nothing else is said. Intervals are 95 %, with whole groups (videos, and what shares a sentence) "
-        "drawn again, runs and fits as they are: what another seed of the same run or audit would give is not in them. "
+        f"Size `{size['name']}`: {n_parts} parts of {size['n_contexts'] // n_parts:,} contexts of whole videos x "
+        f"{size['n_candidates']:,} candidates, {size['n_mlp']} iterations with the MLP and {size['n_ensemble']} with "
+        f"the ensemble. A part is a fold's: contexts of its videos, language models of {size['hidden']} units that "
+        "have learnt from the other folds, runs with a seed of its own. Chance is 10 % where nothing else is said. "
+        "Intervals are 95 %, with whole groups (videos, and what shares a sentence) drawn again, runs and fits as they "
+        "are: what another seed of the same run or audit would give is not in them. "
         f"Commits: {', '.join(commits)}."
     ]
-    rows: Rows = [("fold", "held out, forward", "backward", "the fold itself, forward", "backward")]
-    for fold, one in enumerate(results.get("models", [])):
-        held, own = one.get("held_out_perplexity", {}), one.get("fold_perplexity", {})
-        cells = [f"{of.get(way, float('nan')):.1f}" for of in (held, own) for way in ("forward", "backward")]
-        rows.append((f"{fold}", *cells))
+    rows: Rows = [("part", "held out, forward", "backward", "its own videos, forward", "backward", *DRAWN)]
+    for part, one in results["parts"].items():
+        held, own = (one.get("models", {}).get(of, {}) for of in ("held_out_perplexity", "fold_perplexity"))
+        reached = [f"{of[way]:.1f}" if way in of else "" for of in (held, own) for way in ("forward", "backward")]
+        rows.append((part, *reached, f"{one['contexts']:,}", *_drawn(one.get("candidates", {}))))
     if len(rows) > 1:
-        lines += ["", "Token perplexity of the language models:", "", *markdown_table(rows)]
-    return [*lines, *_pool(results)]
+        lines += [
+            "",
+            "Token perplexity of the language models, and what was drawn from them:",
+            "",
+            *markdown_table(rows),
+        ]
+    if counts := results.get("contexts"):
+        lines += ["", f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context."]
+    return lines
 
 
-def _pool(results: Mapping[str, Any]) -> list[str]:
-    """How many contexts and endings there are, and what became of the others."""
-    if "pool" not in results:
-        return []
-    pool, counts = results["pool"], results["contexts"]
-    kept = pool["n_rows"] * (pool["n_candidates"] - 1)
-    rejected = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in pool["rejected_draws"].items())
-    return [
-        "",
-        f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context. {pool['n_rows']:,} contexts have "
-        f"their candidates: {pool['n_draws']:,} endings were drawn to keep {kept:,} ({rejected}).",
-    ]
+DRAWN = ("contexts", "endings drawn", "cut off", "too short", "repeated")
+
+
+def _drawn(candidates: Mapping[str, Any]) -> tuple[str, ...]:
+    """How many endings were drawn, and how many of them rejected, and why."""
+    if not candidates:
+        return ("",) * (len(DRAWN) - 1)
+    rejected = candidates["rejected_draws"]
+    return f"{candidates['n_draws']:,}", *(f"{rejected.get(why.replace(' ', '_'), 0):,}" for why in DRAWN[2:])
+
+
+def _parts(results: Mapping[str, Any]) -> str:
+    """On how many parts the main runs are there."""
+    n, planned = len(results["ensemble"].get("main", {}).get("runs", [])), results["size"]["n_folds"]
+    return f"All {n} parts together" if n == planned else "One part" if n == 1 else f"{n} of {planned} parts together"
 
 
 def _figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     """What Figure 2 of the paper led us to expect, and what came out."""
     found = results["ensemble"]
-    if "big" not in found:
+    of_runs = {"big": "the big run", "main": _parts(results).replace(" together", ", mean").lower()}
+    asked = {label: found[name] for name, label in of_runs.items() if name in found}
+    if not asked:
         return []
-    big, parts = found["big"], found.get("main")
     lines = ["### Figure 2 or not?", ""]
     lines += [f"![The accuracy curve]({picture}/curve.svg)", ""] if picture else []
     lines += [
@@ -82,21 +94,18 @@ def _figure2(results: Mapping[str, Any], picture: str) -> list[str]:
         "benchmarks/experimenting/predicted.py. *So?* says yes or no where the whole interval lies inside or outside.",
         "",
     ]
-    together = f"mean of {len(parts['jumps'])} parts" if parts else "parts"
-    rows: Rows = [("", "predicted", "the big run", "so?", together, "so?")]
+    rows: Rows = [("", "predicted", *(cell for label in asked for cell in (label, "so?")))]
     for one in PREDICTED:
-        figures = [_predicted(found_in, one.figure) for found_in in (big, parts) if found_in]
+        figures = [_predicted(runs, one.figure) for runs in asked.values()]
         tell = _points_of if one.figure in UNITS else _figure
         cells = [cell for figure in figures for cell in (tell(figure), came(one, figure))]
-        rows.append((UNITS.get(one.figure, one.figure), one.told, *cells, *([] if parts else ["", ""])))
-    lines += markdown_table(rows)
-    lines += [
-        "",
-        "Intervals of the big run: of its levels by contexts, of its jump and slope two standard errors over "
-        "iterations, as if these were independent. Intervals of the parts: Student's t, a figure a part.",
-        "",
-    ]
-    return [*lines, *bullets(_verdicts(results))]
+        rows.append((UNITS.get(one.figure, one.figure), one.told, *cells))
+    single = "Intervals of a single run: of its levels by contexts, of its jump and slope two standard errors over "
+    single += "iterations, as if these were independent. "
+    several = "Intervals of several parts: Student's t, a figure a part."
+    counts = [len(runs["jumps"]) for runs in asked.values()]
+    told = (single if 1 in counts else "") + (several if max(counts) > 1 else "")
+    return [*lines, *markdown_table(rows), "", told.rstrip(), "", *bullets(_verdicts(results))]
 
 
 UNITS = {"jump": "jump, points", "slope": "slope of the ensemble, points in ten iterations"}
@@ -119,7 +128,7 @@ def _predicted(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _verdicts(results: Mapping[str, Any]) -> list[str]:
     """Sentences, each from one interval."""
     told = []
-    for name, label in (("big", "In the big run"), ("parts", "On the parts together")):
+    for name, label in (("big", "In the big run"), ("parts", f"On {_parts(results).lower()}")):
         audits = results["audits"].get(name, {})
         if "fresh jump" in audits:
             jump = audits["fresh jump"]
@@ -363,8 +372,9 @@ def _reading(results: Mapping[str, Any]) -> list[str]:
         ]
         rows.append((name, *cells))
     about = (
-        f"{said['n']} contexts, each of another group, six endings each, read blind; % of gold endings and of "
-        "generated ones, five a context. Intervals say what other contexts would give, not other readers."
+        f"{said['n']} contexts, each of another group, six endings each, read blind by {said['reader']}; % of gold "
+        "endings and of generated ones, five a context. Intervals say what other contexts would give, not what other "
+        "readers."
     )
     return ["### One reader", "", about, "", *markdown_table(rows)]
 
@@ -372,13 +382,12 @@ def _reading(results: Mapping[str, Any]) -> list[str]:
 def _missing(results: Mapping[str, Any]) -> list[str]:
     """What this record does not hold, so that nobody takes it for measured."""
     parts = {
-        "candidates": "pool" in results,
         "the big run": "big" in results["curves"],
         "the parts, seed by seed": "main" in results["ensemble"],
-        "audits": bool(results["audits"]["big"]),
+        "audits": any(results["audits"].values()),
         "single changes": any(len(found) > 2 for found in results["compared"].values()),
         "growth with the number of contexts": bool(results["growth"]),
-        "an adversary with pretrained weights": "encoder" in results["audits"]["big"],
+        "an adversary with pretrained weights": any("encoder" in found for found in results["audits"].values()),
         "the released questions beside real ones": bool(results["fourway"]),
         "a reader's sheet": "reading" in results,
     }

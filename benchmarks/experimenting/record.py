@@ -1,0 +1,204 @@
+"""What the results are made of: small files, a run each, that outlive pools and models.
+
+    OUT/record/parts/0.json ...     a part: names and groups of its contexts, its language models, what was drawn
+    OUT/record/parts/0-half.json    a pool made of it: names and groups
+    OUT/record/runs/main-0.json     a run: its curve, and every audit's hits, context by context
+    OUT/record/fourway.json ...     figures of the other measurements
+
+A folder of records copied into OUT/record stands for its runs: those that are whole are not made again.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experimenting.steps import Setting, audited, encoder_audited, encoder_name
+from swag_af.data.errors import InputError
+from swag_af.data.files import read_json, write_text
+from swag_af.data.findings import over_seeds, read_audits
+from swag_af.data.manifests import read_manifest
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import Run, open_run
+
+RECORD = "record"
+
+Asked = tuple[str, int]
+"""A filter, its brackets aside, and the iteration whose assignment it audited."""
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run that has all of its iterations."""
+
+    name: str
+    ids: tuple[str, ...]
+    """(N,) names of the contexts."""
+    groups: np.ndarray
+    """(N,) which contexts no split may separate."""
+    filters: list[str]
+    """The filter of each iteration."""
+    accuracy: np.ndarray
+    """(iterations,) the held-out accuracy of the filter that re-assigns."""
+    n_test: int
+    """Contexts held out in an iteration."""
+    hits: dict[Asked, np.ndarray] = field(default_factory=dict)
+    """(N,) what fresh filters find, means over seeds."""
+
+
+def finished_run(out: Path, name: str) -> Run | None:
+    """A run in the experiment's folder `out`, once it has all of its iterations."""
+    path = out / name
+    if not (path / "log.jsonl").exists():
+        return None
+    run = open_run(path)
+    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
+
+
+def whole_run(out: Path, name: str) -> Run:
+    """The same; InputError for one that has not."""
+    run = finished_run(out, name)
+    if run is None:
+        raise InputError(f"{out / name}: not all of its iterations are there. Run the step `filter` first.")
+    return run
+
+
+def asked_of(setting: Setting, name: str) -> set[Asked]:
+    """The audits of a run that are asked for."""
+    filters = (*setting.size.unseen, "mlp", setting.size.joint)
+    made = {(filter, at) for run, at, _ in audited(setting) if run == name for filter in filters}
+    if setting.encoder:
+        made |= {("encoder", at) for run, at, _ in encoder_audited(setting) if run == name}
+    return made
+
+
+def is_whole(setting: Setting, name: str) -> bool:
+    """Whether the record of a run holds all of its audits."""
+    run = kept_run(setting, name)
+    return run is not None and asked_of(setting, name) <= set(run.hits)
+
+
+def keep_runs(setting: Setting) -> None:
+    """Write the record of every run that is there, finished, with the audits made so far."""
+    for name in setting.run_names():
+        run = finished_run(setting.out, name)
+        if run is not None:
+            keep_run(setting, name, run)
+
+
+def keep_run(setting: Setting, name: str, run: Run) -> None:
+    """Write the record of a run, and of the contexts that it has."""
+    pool = Path(run.pool.path or "").name
+    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | made_by(setting, pool))
+    audits = _hits_of(setting, setting.out / name)
+    told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
+    phases = [(record.filter, run.accuracy(record.iteration)) for record in run.log]
+    made = {"pool": pool, "n_test": run.log[0].n_test, "iterations": phases, "audits": told}
+    _write(setting, name, made)
+
+
+def _columns(pool: CandidatePool) -> list[tuple[str, int]]:
+    return [(context.id, group) for context, group in zip(pool.contexts, pool.groups.tolist(), strict=True)]
+
+
+def made_by(setting: Setting, pool: str) -> dict[str, Any]:
+    """What a part's manifest tells of its candidates, and that of its fold of its models; nothing of other pools."""
+    if not pool.isdecimal():
+        return {}
+    models = setting.out / f"lms/fold-{pool}/manifest.json"
+    fold = read_json(models) if models.exists() else {}
+    manifest = read_manifest(setting.out / f"parts/{pool}", "pool")
+    drawn = ("n_rows", "n_candidates", "n_draws", "rejected_draws", "drops")
+    reached = ("held_out_perplexity", "fold_perplexity", "n_train_pairs", "best_epoch")
+    return {
+        "candidates": {name: manifest[name] for name in drawn},
+        "models": {name: fold[name] for name in reached if name in fold},
+    }
+
+
+def _hits_of(setting: Setting, path: Path) -> dict[Asked, np.ndarray]:
+    """What the audits of a run found; of two encoders, the one that was named."""
+    made: dict[Asked, np.ndarray] = {}
+    ours = encoder_name(setting)
+    for one, _ in over_seeds(read_audits(path).findings):
+        asked = one.filter.partition("[")[0], int(one.iteration or 0)
+        if asked not in made or one.filter == ours:
+            made[asked] = np.array(one.hits)
+    return made
+
+
+CODES = [chr(code) for code in range(35, 127) if chr(code) != "\\"]
+"""Printable characters that JSON writes as they are."""
+
+
+def packed(hits: np.ndarray) -> dict[str, Any]:
+    """Hits (N,) as a character a context, which stand for `levels`, most often 0 and 1; to six digits."""
+    levels, which = np.unique(hits.round(6), return_inverse=True)
+    return {"levels": levels.tolist(), "hits": "".join(CODES[i] for i in which.tolist())}
+
+
+def unpacked(packed: dict[str, Any]) -> np.ndarray:
+    """(N,) the hits again."""
+    return np.array(packed["levels"])[[CODES.index(code) for code in packed["hits"]]]
+
+
+def kept_run(setting: Setting, name: str) -> KeptRun | None:
+    """A run as it was kept; None where it was not."""
+    told = _read(setting, name)
+    if told is None:
+        return None
+    pool = _read(setting, f"parts/{told['pool']}")
+    if pool is None:
+        raise InputError(f"{setting.out / RECORD}: has the run {name}, and not its pool {told['pool']}. Copy both.")
+    ids, groups = zip(*pool["contexts"], strict=True)
+    filters, accuracy = zip(*told["iterations"], strict=True)
+    hits = {(one["filter"], one["iteration"]): unpacked(one) for one in told["audits"]}
+    return KeptRun(name, ids, np.array(groups), list(filters), np.array(accuracy), told["n_test"], hits)
+
+
+def kept_parts(setting: Setting) -> dict[int, dict[str, Any]]:
+    """What was kept of the parts, by number."""
+    found = {number: _read(setting, f"parts/{number}") for number in range(setting.size.n_parts)}
+    return {number: one for number, one in found.items() if one is not None}
+
+
+def figures_of(setting: Setting, name: str, found: Any) -> Any:
+    """What a measurement has `found`, kept; where it has found nothing here, what was kept of it."""
+    if found:
+        _write(setting, name, {"figures": found})
+        return found
+    told = _read(setting, name)
+    return found if told is None else told["figures"]
+
+
+def _write(setting: Setting, name: str, made: dict[str, Any]) -> None:
+    write_text(setting.out / RECORD / f"{name}.json", as_lines({"size": setting.size.name} | made))
+
+
+def as_lines(record: Mapping[str, Any]) -> str:
+    """A record as JSON, an entry of each part a line."""
+    parts = []
+    for name, part in record.items():
+        if isinstance(part, dict):
+            entries, ends = [f"{json.dumps(key)}: {json.dumps(one)}" for key, one in part.items()], "{}"
+        elif isinstance(part, list | tuple):
+            entries, ends = [json.dumps(one) for one in part], "[]"
+        else:
+            parts.append(f"{json.dumps(name)}: {json.dumps(part)}")
+            continue
+        parts.append(f"{json.dumps(name)}: {ends[0]}\n" + ",\n".join(entries) + f"\n{ends[1]}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _read(setting: Setting, name: str) -> dict[str, Any] | None:
+    """A file of the record; None where there is none; InputError for one of another size."""
+    path = setting.out / RECORD / f"{name}.json"
+    if not path.exists():
+        return None
+    told: dict[str, Any] = read_json(path)
+    if told["size"] != setting.size.name:
+        raise InputError(f"{path}: of size {told['size']}, not {setting.size.name}. Give its --size, or another --out.")
+    return told
