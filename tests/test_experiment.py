@@ -20,7 +20,7 @@ from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import HEADER, LETTERS, one_a_group, read_sheet, write_questions
-from experimenting.record import RECORD, as_lines, keep_runs, kept_run, packed, unpacked
+from experimenting.record import RECORD, as_lines, is_whole, keep_runs, kept_run, packed, unpacked
 from experimenting.released import measure_released, released_found
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
@@ -312,8 +312,31 @@ def test_a_run_whose_record_is_whole_is_not_made_again(tiny: Setting, tmp_path: 
         typed.append(words[words.index("--out") + 1] if words[0] == "filter" else words[1])
         return 0
 
-    running.run_steps(setting, ("filter", "audit"), {}, start)
+    steps = ("filter", "release", "reading", "audit", "fourway")
+    (tmp_path / RECORD / "reading.json").write_text('{"size": "tiny"}', encoding="utf-8")
+    running.run_steps(setting, steps, command.MEASUREMENTS, start)
     assert set(typed) == {"runs/main-1"}
+    for name in ("fourway", "reading"):
+        (tmp_path / RECORD / f"{name}.json").unlink()
+    for step in ("release", "reading"):
+        with pytest.raises(InputError, match=r"only its record is there. Delete .*main-0.json"):
+            running.run_steps(setting, (step,), command.MEASUREMENTS, start)
+
+
+def test_audits_that_were_kept_stay_with_the_same_run_only(tiny: Setting, tmp_path: Path) -> None:
+    shutil.copytree(tiny.out, tmp_path / "out")
+    setting = Setting(TINY, tmp_path / "out", tiny.data)
+    (setting.out / "runs/main-0/audits.jsonl").unlink()
+    keep_runs(setting)
+    assert is_whole(setting, "runs/main-0")
+    kept = setting.out / RECORD / "runs/main-0.json"
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    told["iterations"][0][1] += 0.1  # of other code, say
+    kept.write_text(json.dumps(told), encoding="utf-8")
+    keep_runs(setting)
+    run = kept_run(setting, "runs/main-0")
+    assert run is not None
+    assert not run.hits
 
 
 def test_a_record_of_another_size_is_refused(tiny: Setting) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.record import whole_run
+from experimenting.record import READING, is_kept, whole_run
 from experimenting.steps import RELEASED, Setting
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json, write_jsonl, write_text
@@ -40,15 +40,15 @@ do not go back. Write letters into sheet.csv. Do not look into key.json, nor at 
 
 
 def write_questions(setting: Setting) -> None:
-    """Draw the contexts by seed and write them, unless they are there: a reader may be at work.
+    """Draw the contexts by seed and write them, unless they are there (a reader may be at work) or were read.
 
     Of a group of contexts one is drawn at most: the next context of a video begins with the gold of the one before.
     Raises InputError for a run that has not all of its iterations.
     """
     folder = setting.out / "reading"
-    if (folder / "key.json").exists():
+    if (folder / "key.json").exists() or is_kept(setting, READING):
         return
-    run = whole_run(setting.out, RELEASED)
+    run = whole_run(setting, RELEASED)
     questions = assemble(run, ReleaseOptions(setting.out / RELEASED, n_distractors=3, audit="none")).questions
     rng = np.random.default_rng((0, *b"reading"))
     assignment = run.assignment()

@@ -25,6 +25,8 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 
 RECORD = "record"
+FOURWAY, READING = "fourway", "reading"
+"""Names in it of what is measured of released questions, and of a reader's."""
 
 Asked = tuple[str, int]
 """A filter, its brackets aside, and the iteration whose assignment it audited."""
@@ -58,12 +60,21 @@ def finished_run(out: Path, name: str) -> Run | None:
     return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
 
 
-def whole_run(out: Path, name: str) -> Run:
+def whole_run(setting: Setting, name: str) -> Run:
     """The same; InputError for one that has not."""
-    run = finished_run(out, name)
+    run = finished_run(setting.out, name)
+    if run is None and is_kept(setting, name) and not (setting.out / name).exists():
+        raise InputError(
+            f"{setting.out / name}: only its record is there. Delete {_path(setting, name)} and run the step `filter`."
+        )
     if run is None:
-        raise InputError(f"{out / name}: not all of its iterations are there. Run the step `filter` first.")
+        raise InputError(f"{setting.out / name}: not all of its iterations are there. Run the step `filter` first.")
     return run
+
+
+def is_kept(setting: Setting, name: str) -> bool:
+    """Whether the record has something of this name."""
+    return _path(setting, name).exists()
 
 
 def asked_of(setting: Setting, name: str) -> set[Asked]:
@@ -90,12 +101,15 @@ def keep_runs(setting: Setting) -> None:
 
 
 def keep_run(setting: Setting, name: str, run: Run) -> None:
-    """Write the record of a run, and of the contexts that it has."""
+    """Write the record of a run, and of the contexts that it has; what was kept of the same run stays."""
     pool = Path(run.pool.path or "").name
-    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | made_by(setting, pool))
-    audits = _hits_of(setting, setting.out / name)
-    told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
     phases = [(record.filter, run.accuracy(record.iteration)) for record in run.log]
+    audits = _hits_of(setting, setting.out / name)
+    before = kept_run(setting, name)
+    if before is not None and before.accuracy.tolist() == [accuracy for _, accuracy in phases]:
+        audits = before.hits | audits
+    told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
+    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | made_by(setting, pool))
     made = {"pool": pool, "n_test": run.log[0].n_test, "iterations": phases, "audits": told}
     _write(setting, name, made)
 
@@ -174,8 +188,12 @@ def figures_of(setting: Setting, name: str, found: Any) -> Any:
     return found if told is None else told["figures"]
 
 
+def _path(setting: Setting, name: str) -> Path:
+    return setting.out / RECORD / f"{name}.json"
+
+
 def _write(setting: Setting, name: str, made: dict[str, Any]) -> None:
-    write_text(setting.out / RECORD / f"{name}.json", as_lines({"size": setting.size.name} | made))
+    write_text(_path(setting, name), as_lines({"size": setting.size.name} | made))
 
 
 def as_lines(record: Mapping[str, Any]) -> str:
@@ -195,7 +213,7 @@ def as_lines(record: Mapping[str, Any]) -> str:
 
 def _read(setting: Setting, name: str) -> dict[str, Any] | None:
     """A file of the record; None where there is none; InputError for one of another size."""
-    path = setting.out / RECORD / f"{name}.json"
+    path = _path(setting, name)
     if not path.exists():
         return None
     told: dict[str, Any] = read_json(path)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
+from experimenting.record import FOURWAY, is_kept
 from experimenting.steps import UNFILTERED, Setting
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.errors import InputError
@@ -33,9 +34,11 @@ def sets_of(setting: Setting) -> dict[str, Instances]:
 def measure_released(setting: Setting) -> None:
     """Probe every set on as many questions as the smallest has; probes that are kept are not made again.
 
-    Raises InputError where nothing is released yet.
+    Raises InputError where nothing is released yet, and nothing of it was kept.
     """
     sets, folder = sets_of(setting), setting.out / "fourway"
+    if "ours" not in sets and is_kept(setting, FOURWAY):
+        return
     if "ours" not in sets:
         raise InputError(f"{setting.out / 'released'}: not there. Run the step `release` first.")
     n = min(map(len, sets.values()))

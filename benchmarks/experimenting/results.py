@@ -11,7 +11,7 @@ import numpy as np
 from experimenting.curves import curve_of, design_effect, jump_of, over_parts, slope_of, window_mean
 from experimenting.findings import Hits, difference, finders, found, last_of, of_arm, of_parts, parts_of
 from experimenting.growth import growth_cells, growth_found
-from experimenting.record import KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
+from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import released_found
 from experimenting.running import ENVIRONMENT
 from experimenting.sizes import BIG, Arm
@@ -42,8 +42,8 @@ def collect(setting: Setting) -> dict[str, Any]:
         "audits": _audits(setting),
         "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
         "growth": figures_of(setting, "growth", growth_found(setting)),
-        "fourway": figures_of(setting, "fourway", released_found(setting)),
-        "reading": figures_of(setting, "reading", read_json(reading) if reading.exists() else None),
+        "fourway": figures_of(setting, FOURWAY, released_found(setting)),
+        "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting),
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})

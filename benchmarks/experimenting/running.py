@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
 
-from experimenting.record import RECORD, is_whole, whole_run
+from experimenting.record import FOURWAY, RECORD, is_kept, is_whole, whole_run
 from experimenting.steps import PER_RUN, Command, Setting, commands, shares, total_of
 from swag_af.data.errors import InputError
 from swag_af.data.scale import Part
@@ -83,8 +83,11 @@ def _run(setting: Setting, name: str, command: Command, log: Path, start: Start)
     if command.run and not (setting.out / command.run).exists() and is_whole(setting, command.run):
         print(f"{name}: {command.run} is in the record", file=sys.stderr)
         return
+    if command.needs and not (setting.out / command.needs).exists() and is_kept(setting, FOURWAY):
+        print(f"{name}: what is measured of {command.made} is in the record", file=sys.stderr)
+        return
     if command.needs:
-        whole_run(setting.out, command.needs)
+        whole_run(setting, command.needs)
     said = f"swag-af {' '.join(command.words)}"
     print(f"{name}: {said}", file=sys.stderr, flush=True)
     with log.open("a", encoding="utf-8") as file:
