@@ -19,7 +19,7 @@ from experimenting.findings import Hits, difference, joined
 from experimenting.growth import nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
-from experimenting.reading import HEADER, LETTERS, one_a_group, read_sheet, write_questions
+from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
 from experimenting.record import RECORD, as_lines, is_whole, keep_runs, kept_run, packed, unpacked
 from experimenting.released import measure_released, released_found
 from experimenting.results import RESULTS, collect, read_results, shown
@@ -175,11 +175,12 @@ def test_the_paper_size_is_the_one_that_was_asked_for() -> None:
 
 
 def sheet_of(setting: Setting, path: Path, **changes: str) -> Path:
-    """A sheet of a reader who always finds gold, and calls all other endings unlikely."""
+    """A sheet of a reader who always finds gold, or what filtering took out, and calls all other endings unlikely."""
     lines = [",".join(HEADER)]
     for one in json.loads((setting.out / "reading/key.json").read_text(encoding="utf-8")):
-        row = {"number": str(one["number"]), "best": one["gold"], "second": "AB"[one["gold"] == "A"]}
-        row |= {letter: "l" if letter == one["gold"] else "u" for letter in LETTERS} | changes
+        likely = [letter for letter, kind in zip(LETTERS, one["kinds"], strict=True) if kind in ("gold", OUT)]
+        row = {"number": str(one["number"]), "best": likely[0], "second": "AB"[likely[0] == "A"]}
+        row |= {letter: "l" if letter in likely else "u" for letter in LETTERS} | changes
         lines.append(",".join(row[name] for name in HEADER))
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return path
@@ -490,7 +491,38 @@ def test_the_questions_do_not_tell_which_ending_is_gold(tiny: Setting) -> None:
     for line, one in zip(lines, key, strict=True):
         told = json.loads(line)["endings"]
         assert len(set(told)) == len(LETTERS)
-        assert told[LETTERS.index(one["gold"])].lower().split()[0] in golds[one["id"]].gold.lower()
+        assert sorted(one["kinds"]) == ["generated"] * 5 + ["gold"]
+        assert told[one["kinds"].index("gold")].lower().split()[0] in golds[one["id"]].gold.lower()
+
+
+@given(seed=st.integers(0, 50), n_changed=st.integers(0, 9))
+def test_mixed_endings_are_those_that_filtering_changed(seed: int, n_changed: int) -> None:
+    start, end = np.arange(20).reshape(2, 10), np.arange(20).reshape(2, 10)
+    end[1, 1 : 1 + n_changed] += 100
+    kinds = of_both(1, start, end, np.random.default_rng(seed))
+    assert of_both(0, start, end, np.random.default_rng(seed)) == {}
+    if n_changed < 3:
+        assert kinds == {}
+    else:
+        assert sorted(kinds.values()) == [CAME] * 3 + [OUT] * 3
+        assert all((column >= 100) == (kind == CAME) for column, kind in kinds.items())
+        assert not {10, *range(11 + n_changed, 20)} & set(kinds)
+
+
+def test_what_filtering_does_to_how_endings_read_is_paired_by_context(tmp_path: Path) -> None:
+    setting = Setting(TINY, tmp_path, tmp_path)
+    (tmp_path / "reading").mkdir()
+    kinds = [[OUT, CAME, OUT, CAME, OUT, CAME], [CAME, CAME, CAME, OUT, OUT, OUT]]
+    key = [{"number": n, "kinds": of, "columns": []} for n, of in enumerate(kinds, start=1)]
+    (tmp_path / "reading/key.json").write_text(json.dumps(key), encoding="utf-8")
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("\n".join([",".join(HEADER), "1,A,B,l,g,l,g,l,u", "2,A,B,g,g,u,g,u,u", ""]), encoding="utf-8")
+    found = read_sheet(setting, sheet, "a test")
+    assert (found["n"], found["n mixed"]) == (0, 2)
+    assert found[f"{OUT} likely"]["value"] == pytest.approx(3 / 6)
+    assert found[f"{CAME} gibberish"]["value"] == pytest.approx(4 / 6)
+    assert found["change gibberish"]["mean"] == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert found["change in the best two"]["mean"] == pytest.approx((0 + 2 / 3) / 2)
 
 
 def test_the_document_is_what_its_results_give() -> None:

@@ -78,6 +78,8 @@ class Size:
     growth_draws: int
     """With all contexts there is one, since others would have the same rows."""
     n_read: int = 100
+    n_mixed: int = 40
+    """Contexts whose reader sees endings from before and after filtering."""
     joint: str = "ensemble"
     """The filter of the second phase."""
     unseen: tuple[str, ...] = ("ngrams", "chars", "fasttext")
@@ -160,6 +162,7 @@ TINY = Size(
     growth=(24, 48),
     growth_draws=1,
     n_read=5,
+    n_mixed=2,
     joint="bow",
     unseen=("ngrams",),
     finders=("ngrams",),

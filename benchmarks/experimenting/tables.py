@@ -282,9 +282,9 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
 
 def _arm_cautions(results: Mapping[str, Any]) -> list[str]:
     """What the comparisons of arms do not allow."""
-    compared = results["compared"]
+    compared = {name: found for name, found in results["compared"].items() if set(found) & set(NAMES)}
     n = sum(name in found for found in compared.values() for name in NAMES)
-    single = [f"`{name}`" for name, found in compared.items() if found["parts"] == 1 and len(found) > 2]
+    single = [f"`{name}`" for name, found in compared.items() if found["parts"] == 1]
     sizes = [f"`{name}`" for name in ("big", "half", "quarter") if name in compared]
     lines = [
         f"Of {n} such intervals about {max(1, round(n / 20))} would exclude zero by luck alone; none is corrected for "
@@ -335,7 +335,7 @@ def _fourway(results: Mapping[str, Any]) -> list[str]:
     sets = [name for name in named if any(one["set"] == name for one in results["fourway"])]
     found = {(one["input"], one["model"], one["set"]): one for one in results["fourway"]}
     rows: Rows = [("input, reader", *sets)]
-    for input, model in dict.fromkeys((i, m) for i, m, _ in found):
+    for input, model in sorted({(i, m) for i, m, _ in found}):
         cells = [_figure(found[input, model, one]) if (input, model, one) in found else "" for one in sets]
         rows.append((f"{input}, {model}", *cells))
     n = results["fourway"][0]["n"]
@@ -376,7 +376,27 @@ def _reading(results: Mapping[str, Any]) -> list[str]:
         "endings and of generated ones, five a context. Intervals say what other contexts would give, not what other "
         "readers."
     )
-    return ["### One reader", "", about, "", *markdown_table(rows)]
+    return ["### One reader", "", about, "", *markdown_table(rows), *_mixed(said)]
+
+
+def _mixed(said: Mapping[str, Any]) -> list[str]:
+    """How endings read that filtering took out and brought in, and the differences."""
+    if not said["n mixed"]:
+        return []
+    rows: Rows = [("", "taken out", "brought in", "difference, points, paired by context")]
+    for name in ("in the best two", "likely", "unlikely", "gibberish"):
+        cells = [_figure(said[f"{kind} {name}"]) for kind in ("taken out", "brought in")]
+        rows.append((name, *cells, _points_of(said[f"change {name}"])))
+    change = said["change gibberish"]
+    told = _which(change, "more", "less", "")
+    verdict = (
+        f"filtering brings in {told} gibberish" if told else "whether filtering brings in more gibberish cannot be told"
+    )
+    about = (
+        f"{said['n mixed']} other contexts, where the same reader saw six generated endings, three that filtering took "
+        f"out and three that it brought in, mixed and without gold: {verdict}."
+    )
+    return ["", about, "", *markdown_table(rows)]
 
 
 def _missing(results: Mapping[str, Any]) -> list[str]:
@@ -385,7 +405,7 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
         "the big run": "big" in results["curves"],
         "the parts, seed by seed": "main" in results["ensemble"],
         "audits": any(results["audits"].values()),
-        "single changes": any(len(found) > 2 for found in results["compared"].values()),
+        "single changes": any(set(found) & set(NAMES) for found in results["compared"].values()),
         "growth with the number of contexts": bool(results["growth"]),
         "an adversary with pretrained weights": any("encoder" in found for found in results["audits"].values()),
         "the released questions beside real ones": bool(results["fourway"]),
