@@ -16,7 +16,7 @@ import pytest
 from experimenting import command, running
 from experimenting.curves import jump_of, over_parts, slope_of
 from experimenting.findings import Hits, difference, joined
-from experimenting.growth import nested_rows
+from experimenting.growth import growth_cells, nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
@@ -356,6 +356,9 @@ def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
     assert [one.run for one in made["filter"]] == ["runs/main-1", "runs/fixed-1"]
     assert {one.run for one in made["audit"]} == {"runs/main-1", "runs/fixed-1"}
     assert [one.words[one.words.index("--folds") + 1] for one in made["generate"]] == ["1"]
+    assert growth_cells(chosen) == []
+    assert {n for n, _, _ in growth_cells(replace(chosen, parts=(0,)))} == {250, 500, 1000, 2000}
+    assert {n for n, _, _ in growth_cells(chosen.whole())} == set(PAPER.growth)
     whole = commands(chosen.whole())
     assert next(one.run for one in whole["filter"]) == "big"
     assert all(one in whole["audit"] for one in made["audit"])

@@ -47,9 +47,6 @@ ORDER = (
 )
 """All steps, in their order."""
 
-OF_ALL = ("pool", "growth")
-"""Steps that need every part: left out where some are chosen."""
-
 
 def main() -> None:
     """Run the experiment, print what it would do, or read a reader's sheet back."""
@@ -63,9 +60,9 @@ def main() -> None:
             tuple(options.parts),
             tuple(options.arms),
         )
-        steps = [step for step in ORDER if step in options.steps and (setting.has_big or step not in OF_ALL)]
+        steps = [step for step in ORDER if step in options.steps and (setting.has_big or step != "pool")]
         if options.dry_run:
-            print_plan(setting, steps, {"growth": growth_seconds(setting)} if setting.has_big else {})
+            print_plan(setting, steps, {"growth": growth_seconds(setting)})
         elif options.write_docs:
             write_docs(setting, options.write_docs)
         elif options.read:

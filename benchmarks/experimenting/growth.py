@@ -1,4 +1,8 @@
-"""What each filter finds in random assignments by the number of contexts: several draws, kept cell by cell."""
+"""What each filter finds in random assignments by the number of contexts: several draws, kept cell by cell.
+
+Contexts are drawn from the first part as far as it reaches, so that this can be measured before the others are made,
+and more of them from all parts together.
+"""
 
 import math
 from typing import Any
@@ -20,11 +24,11 @@ N_NEGATIVES = 9
 def measure_growth(setting: Setting) -> None:
     """Fit and score every filter on every number of contexts of every draw; those that are kept are not made again."""
     folder = setting.out / "growth"
-    pool = CandidatePool.open(setting.out / "pool")
     cells = growth_cells(setting)
     todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
     with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for n, draw, filter in todo:
+            pool = CandidatePool.open(setting.out / ("parts/0" if n <= part_rows(setting.size) else "pool"))
             rows = nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows")))
             rng = np.random.default_rng((draw, *b"start"))
             columns = random_assignment(pool.counts, 1 + N_NEGATIVES, rng=rng)[rows]
@@ -38,11 +42,18 @@ def measure_growth(setting: Setting) -> None:
 def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
-    return [(n, d, f) for n in size.growth for d in range(_draws(size, n)) for f in size.finders]
+    counts = [n for n in size.growth if setting.has_big or (n <= part_rows(size) and 0 in setting.numbers())]
+    return [(n, d, f) for n in counts for d in range(_draws(size, n)) for f in size.finders]
+
+
+def part_rows(size: Size) -> int:
+    """Contexts of a part."""
+    return size.n_contexts // size.n_parts
 
 
 def _draws(size: Size, n: int) -> int:
-    return size.growth_draws if n < size.n_contexts else 1
+    """One where all rows are taken, since others would have the same."""
+    return 1 if n in (part_rows(size), size.n_contexts) else size.growth_draws
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:
@@ -74,8 +85,8 @@ def growth_found(setting: Setting) -> list[dict[str, Any]]:
 
 def growth_seconds(setting: Setting) -> float:
     """CPU seconds, forecast: five fits a cell; all filters together take about twice the ensemble."""
-    size = setting.size
-    return math.ceil(2 * 5 * sum(_draws(size, n) * seconds_of_fit("ensemble", n) for n in size.growth))
+    asked = {(n, draw) for n, draw, _ in growth_cells(setting)}
+    return math.ceil(2 * 5 * sum(seconds_of_fit("ensemble", n) for n, _ in asked))
 
 
 def _name(n: int, draw: int, filter: str) -> str:
