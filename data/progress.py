@@ -99,7 +99,8 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
             return
         rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
         last, at_last = moment, now
-        line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {(total - now) / rate:.0f} s left  {shown_note}"
+        left = f"{(total - now) / rate:.0f} s left" if rate else "time left unknown"  # a note alone, and nothing done
+        line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left}  {shown_note}"
         print(visible(line.rstrip()), file=sys.stderr, flush=True)
 
     yield advance

@@ -51,3 +51,16 @@ def test_lines_within_a_bar_are_written_now_and_then(monkeypatch: pytest.MonkeyP
     with progress("outer", 2, "rows"), progress("inner", 8, "pairs") as advance:
         advance(2)
     assert "inner: 2 of 8 pairs" in written.getvalue()
+
+
+def test_a_note_of_work_that_has_not_begun_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LINES", 0.0)
+    with progress("training", 5, "epochs") as advance:
+        advance(0, note="first epoch")
+        advance(1)
+    first, second = capsys.readouterr().err.splitlines()
+    assert "0 of 5 epochs" in first
+    assert "time left unknown  first epoch" in first
+    assert " s left  first epoch" in second

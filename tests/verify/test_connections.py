@@ -141,7 +141,7 @@ def test_drops_of_a_body_do_not_lengthen_its_time(hasty: int) -> None:
 def test_a_body_that_breaks_off_changes_nothing(run: Run, tmp_path: Path) -> None:
     with (
         served_with(run, tmp_path / "log", 30) as port,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}", follow_redirects=True) as client,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", follow_redirects=True, timeout=60) as client,
     ):
         ann = Browser(client, "ann").begin()
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
