@@ -92,4 +92,7 @@ def _growth(results: Mapping[str, Any], axes: Any) -> bool:
         axes.errorbar(x, values[:, 0], yerr=errors, color=COLOURS[filter], label=NAMES[filter], capsize=2)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="contexts", ylabel="accuracy on a random assignment, %", xscale="log")
+    counts = sorted({one["contexts"] for one in found})
+    axes.set_xticks(counts, [f"{n:,}" for n in counts])
+    axes.minorticks_off()
     return bool(found)
