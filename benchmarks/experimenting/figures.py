@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.curves import over_parts
-from experimenting.tables import NAMES
+from experimenting.tables import FEWEST_DRAWN, NAMES
 from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
 
 
@@ -17,7 +17,7 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
     matplotlib.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
+    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "svg.fonttype": "none", "font.size": 10}):
         from matplotlib import pyplot
 
         for name, drawn in (("curve", _curve), ("growth", _growth)):
@@ -84,6 +84,9 @@ def _label_once(axes: Any) -> None:
 
 def _growth(results: Mapping[str, Any], axes: Any) -> bool:
     found = results["growth"]
+    counts = sorted({one["contexts"] for one in found})
+    if len(counts) < FEWEST_DRAWN:
+        return False
     for filter in dict.fromkeys(one["filter"] for one in found):
         mine = [one for one in found if one["filter"] == filter]
         values = np.array([[one["value"], one["low"], one["high"]] for one in mine]) * 100
@@ -92,7 +95,6 @@ def _growth(results: Mapping[str, Any], axes: Any) -> bool:
         axes.errorbar(x, values[:, 0], yerr=errors, color=COLOURS[filter], label=NAMES[filter], capsize=2)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="contexts", ylabel="accuracy on a random assignment, %", xscale="log")
-    counts = sorted({one["contexts"] for one in found})
     axes.set_xticks(counts, [f"{n:,}" for n in counts])
     axes.minorticks_off()
-    return bool(found)
+    return True

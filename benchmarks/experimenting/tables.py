@@ -313,6 +313,10 @@ def _arm_lines(results: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+FEWEST_DRAWN = 4
+"""Numbers of contexts from which on growth is drawn: of fewer the table tells as much."""
+
+
 def _growth(results: Mapping[str, Any], picture: str) -> list[str]:
     if not results["growth"]:
         return []
@@ -322,7 +326,7 @@ def _growth(results: Mapping[str, Any], picture: str) -> list[str]:
     for filter in dict.fromkeys(one["filter"] for one in results["growth"]):
         rows.append((NAMES[filter], *(_figure(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
     lines = ["### What each filter finds, by number of contexts", ""]
-    lines += [f"![Growth]({picture}/growth.svg)", ""] if picture else []
+    lines += [f"![Growth]({picture}/growth.svg)", ""] if picture and len(sizes) >= FEWEST_DRAWN else []
     most, fewest = (choose(len(one["draws"]) for one in results["growth"]) for choose in (max, min))
     draws = f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
     return [*lines, f"On random assignments, five folds of whole groups, {draws}, %.", "", *markdown_table(rows)]
