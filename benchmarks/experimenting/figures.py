@@ -1,6 +1,6 @@
 """The record as pictures: the accuracy curve, and growth with the number of contexts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,8 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
     middle = [(one["first"] + one["last"]) / 2 for one in means]
     for part in parts if means not in parts else ():
         axes.plot(middle, [100 * one["value"] for one in part], color="#bbbbbb", linewidth=1, label="a part")
-    values = np.array([[one["value"], one["low"], one["high"]] for one in means]) * 100
-    errors = np.abs(values[:, 1:] - values[:, :1]).T
-    axes.errorbar(middle, values[:, 0], yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
+    values, errors = _with_errors(means)
+    axes.errorbar(middle, values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
     _audits(results, axes, "big" if "big" in curves else "parts")
     axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
@@ -67,10 +66,15 @@ def _audits(results: Mapping[str, Any], axes: Any, name: str) -> None:
         shown = [(at + n / 100 * (number - 1.5), row[label]) for label, at in when.items() if label in row]
         if shown:
             x, found = zip(*shown, strict=True)
-            values = np.array([[one["value"], one["low"], one["high"]] for one in found]) * 100
-            errors = np.abs(values[:, 1:] - values[:, :1]).T
+            values, errors = _with_errors(found)
             style = {"fmt": MARKERS[number], "color": COLOURS[filter], "markersize": 5, "linewidth": 1}
-            axes.errorbar(x, values[:, 0], yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
+            axes.errorbar(x, values, yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
+
+
+def _with_errors(figures: Sequence[Mapping[str, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) values in % and (2, n) how far their intervals reach below and above."""
+    ends = np.array([[one["value"], one["low"], one["high"]] for one in figures]) * 100
+    return ends[:, 0], np.abs(ends[:, 1:] - ends[:, :1]).T
 
 
 def _label_once(axes: Any) -> None:
@@ -89,10 +93,9 @@ def _growth(results: Mapping[str, Any], axes: Any) -> bool:
         return False
     for filter in dict.fromkeys(one["filter"] for one in found):
         mine = [one for one in found if one["filter"] == filter]
-        values = np.array([[one["value"], one["low"], one["high"]] for one in mine]) * 100
-        errors = np.abs(values[:, 1:] - values[:, :1]).T
+        values, errors = _with_errors(mine)
         x = [one["contexts"] for one in mine]
-        axes.errorbar(x, values[:, 0], yerr=errors, color=COLOURS[filter], label=NAMES[filter], capsize=2)
+        axes.errorbar(x, values, yerr=errors, color=COLOURS[filter], label=NAMES[filter], capsize=2)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="contexts", ylabel="accuracy on a random assignment, %", xscale="log")
     axes.set_xticks(counts, [f"{n:,}" for n in counts])

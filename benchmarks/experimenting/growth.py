@@ -28,7 +28,7 @@ def measure_growth(setting: Setting) -> None:
     todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
     with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for n, draw, filter in todo:
-            pool = CandidatePool.open(setting.out / ("parts/0" if n <= part_rows(setting.size) else "pool"))
+            pool = CandidatePool.open(setting.out / ("parts/0" if n <= setting.size.part_rows else "pool"))
             rows = nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows")))
             rng = np.random.default_rng((draw, *b"start"))
             columns = random_assignment(pool.counts, 1 + N_NEGATIVES, rng=rng)[rows]
@@ -42,18 +42,13 @@ def measure_growth(setting: Setting) -> None:
 def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
-    counts = [n for n in size.growth if setting.has_big or (n <= part_rows(size) and 0 in setting.numbers())]
+    counts = [n for n in size.growth if setting.has_big or (n <= size.part_rows and 0 in setting.numbers())]
     return [(n, d, f) for n in counts for d in range(_draws(size, n)) for f in size.finders]
-
-
-def part_rows(size: Size) -> int:
-    """Contexts of a part."""
-    return size.n_contexts // size.n_parts
 
 
 def _draws(size: Size, n: int) -> int:
     """One where all rows are taken, since others would have the same."""
-    return 1 if n in (part_rows(size), size.n_contexts) else size.growth_draws
+    return 1 if n in (size.part_rows, size.n_contexts) else size.growth_draws
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:

@@ -97,10 +97,10 @@ def keep_runs(setting: Setting) -> None:
     for name in setting.run_names():
         run = finished_run(setting.out, name)
         if run is not None:
-            keep_run(setting, name, run)
+            _keep(setting, name, run)
 
 
-def keep_run(setting: Setting, name: str, run: Run) -> None:
+def _keep(setting: Setting, name: str, run: Run) -> None:
     """Write the record of a run, and of the contexts that it has; what was kept of the same run stays."""
     pool = Path(run.pool.path or "").name
     phases = [(record.filter, run.accuracy(record.iteration)) for record in run.log]
@@ -109,7 +109,7 @@ def keep_run(setting: Setting, name: str, run: Run) -> None:
     if before is not None and before.accuracy.tolist() == [accuracy for _, accuracy in phases]:
         audits = before.hits | audits
     told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
-    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | made_by(setting, pool))
+    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | _made_by(setting, pool))
     made = {"pool": pool, "n_test": run.log[0].n_test, "iterations": phases, "audits": told}
     _write(setting, name, made)
 
@@ -118,7 +118,7 @@ def _columns(pool: CandidatePool) -> list[tuple[str, int]]:
     return [(context.id, group) for context, group in zip(pool.contexts, pool.groups.tolist(), strict=True)]
 
 
-def made_by(setting: Setting, pool: str) -> dict[str, Any]:
+def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
     """What a part's manifest tells of its candidates, and that of its fold of its models; nothing of other pools."""
     if not pool.isdecimal():
         return {}

@@ -93,6 +93,11 @@ class Size:
         """A part is a fold's: its language model, contexts of its videos alone, the runs on them, and their seed."""
         return self.n_folds
 
+    @property
+    def part_rows(self) -> int:
+        """Contexts of a part."""
+        return self.n_contexts // self.n_parts
+
     def schedule(self, arm: Arm) -> str:
         """The schedule of an arm, written out."""
         counts = {"mlp": self.n_mlp, "ensemble": self.n_ensemble, "all": self.n_mlp + self.n_ensemble}

@@ -136,7 +136,7 @@ def _train_lm(setting: Setting, part: int) -> Command:
 
 def _generate(setting: Setting, part: int) -> Command:
     size = setting.size
-    n = size.n_contexts // size.n_parts
+    n = size.part_rows
     which = ("--folds", str(part), "--limit", str(n), "--limit-by", "video", "--seed", str(part))
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full")
     words = ("generate", "contexts.jsonl", "--lms", "lms", "--out", f"parts/{part}", *which, *what)
@@ -154,7 +154,7 @@ def _filters(setting: Setting) -> Iterator[Command]:
 
 def rows_of(size: Size, arm: Arm) -> int:
     """Contexts of the pool that an arm filters, nearly."""
-    return size.n_contexts // size.n_parts // {"half": 2, "quarter": 4}.get(arm.pool, 1)
+    return size.part_rows // {"half": 2, "quarter": 4}.get(arm.pool, 1)
 
 
 def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Command:
