@@ -40,6 +40,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
         "audits": _audits(setting),
+        "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
         "growth": figures_of(setting, "growth", growth_found(setting)),
         "fourway": figures_of(setting, FOURWAY, released_found(setting)),

@@ -21,7 +21,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         _figure2(results, picture),
         _seeds(results),
         _audits(results, "big", "The big run: what fresh filters find"),
-        _audits(results, "parts", f"{_parts(results)}: what fresh filters find"),
+        _audits(results, "parts", f"{_parts(results, results['audited'])}: what fresh filters find"),
         _arms(results),
         _growth(results, picture),
         _fourway(results),
@@ -73,16 +73,17 @@ def _drawn(candidates: Mapping[str, Any]) -> tuple[str, ...]:
     return f"{candidates['n_draws']:,}", *(f"{rejected.get(why.replace(' ', '_'), 0):,}" for why in DRAWN[2:])
 
 
-def _parts(results: Mapping[str, Any]) -> str:
-    """On how many parts the main runs are there."""
-    n, planned = len(results["ensemble"].get("main", {}).get("runs", [])), results["size"]["n_folds"]
+def _parts(results: Mapping[str, Any], n: int) -> str:
+    """`n` parts of all that are planned, in words."""
+    planned = results["size"]["n_folds"]
     return f"All {n} parts together" if n == planned else "One part" if n == 1 else f"{n} of {planned} parts together"
 
 
 def _figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     """What Figure 2 of the paper led us to expect, and what came out."""
     found = results["ensemble"]
-    of_runs = {"big": "the big run", "main": _parts(results).replace(" together", ", mean").lower()}
+    n = len(found["main"]["runs"]) if "main" in found else 0
+    of_runs = {"big": "the big run", "main": _parts(results, n).replace(" together", ", mean").lower()}
     asked = {label: found[name] for name, label in of_runs.items() if name in found}
     if not asked:
         return []
@@ -128,7 +129,7 @@ def _predicted(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _verdicts(results: Mapping[str, Any]) -> list[str]:
     """Sentences, each from one interval."""
     told = []
-    for name, label in (("big", "In the big run"), ("parts", f"On {_parts(results).lower()}")):
+    for name, label in (("big", "In the big run"), ("parts", f"On {_parts(results, results['audited']).lower()}")):
         audits = results["audits"].get(name, {})
         if "fresh jump" in audits:
             jump = audits["fresh jump"]
