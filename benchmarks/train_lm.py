@@ -2,6 +2,7 @@
 
     python benchmarks/train_lm.py --json
     python benchmarks/train_lm.py --types 21000 --rounds 5
+    python benchmarks/train_lm.py --models 2 --types 10000 --batches 30
 
 Both learn from the same sequences of random ids, both directions of each, batch 32, two layers, dropout as in
 `LMOptions`: lengths drawn log-normally with median 27.3 and spread 0.36, which is what the pairs of ActivityNet
@@ -14,6 +15,9 @@ The floor is the time of the matrix products alone, three times those of the for
 this machine showed in any round just before ours was timed. Rounds alternate between the two, each size in a process
 of its own, and the peak of memory is read before the reference runs. Prints a table, and with --json one JSON line
 last; with several sizes its figures are the worst of any, and `sizes` holds each.
+
+With --models N it asks something else: tokens a second of N models that learn side by side, in processes that share the
+threads, over those of one model that has all threads, as `train-lm` had it once: rounds alternate.
 """
 
 import argparse
@@ -32,10 +36,10 @@ from torch import Tensor, nn
 
 from swag_af.af.measures import peak_memory_gb
 from swag_af.data.vocabulary import SPECIAL_TOKENS
-from swag_af.lm.estimate import training_operations
 from swag_af.lm.lstm.checkpoints import new_model
 from swag_af.lm.lstm.corpus import FoldCorpus, directions
 from swag_af.lm.lstm.fitting import Training, quiet_lightning
+from swag_af.lm.lstm.workers import training_operations
 from swag_af.lm.options import LMOptions
 from swag_af.nn.products import multiply
 
@@ -51,7 +55,14 @@ WORST: dict[str, Callable[..., float]] = {
 def main() -> None:
     options = _options()
     figures: dict[str, Any]
-    if len(options.types) == 1:
+    if options.rate:
+        print(_own_rate(options.types[0], options))
+        return
+    if options.models:
+        figures = side_by_side(options.types[0], options)
+        for name, value in figures.items():
+            print(f"{name:32} {value:12,.2f}" if value < 100 else f"{name:32} {value:12,.0f}")
+    elif len(options.types) == 1:
         figures = measure(options.types[0], options)
         for name, value in figures.items():
             print(f"{name:32} {value:12,.2f}" if value < 100 else f"{name:32} {value:12,.0f}")
@@ -70,6 +81,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="how often each is timed (default 3)")
     parser.add_argument("--batches", type=int, default=8, help="batches of ours in a round (default 8; reference 1)")
     parser.add_argument("--threads", type=int, help="threads of torch (default: its own choice)")
+    parser.add_argument(
+        "--models", type=int, help="compare so many models, side by side, with one that has all threads"
+    )
+    parser.add_argument("--rate", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON line, last")
     return parser.parse_args()
 
@@ -83,6 +98,42 @@ def _alone(n_types: int, options: argparse.Namespace) -> dict[str, float]:
     print(*shown, "", sep="\n", flush=True)
     figures: dict[str, float] = json.loads(last)
     return figures
+
+
+def side_by_side(n_types: int, options: argparse.Namespace) -> dict[str, float]:
+    """Tokens a second of models side by side, and of one with all threads, medians of the rounds."""
+    n_threads = options.threads or torch.get_num_threads()
+    found: dict[str, list[float]] = {"side": [], "alone": []}
+    for _ in range(options.rounds):
+        found["side"].append(_rate_of(options.models, max(1, n_threads // options.models), n_types, options))
+        found["alone"].append(_rate_of(1, n_threads, n_types, options))
+    return {
+        "n_types": n_types,
+        "hidden": options.hidden,
+        "threads": n_threads,
+        "models": options.models,
+        "tokens_per_second_side_by_side": median(found["side"]),
+        "tokens_per_second_alone": median(found["alone"]),
+        "ratio": median(a / b for a, b in zip(found["side"], found["alone"], strict=True)),
+    }
+
+
+def _rate_of(n_models: int, n_threads: int, n_types: int, options: argparse.Namespace) -> float:
+    """Tokens a second of `n_models` together, each in a process with `n_threads`."""
+    given = [f"--{name}={getattr(options, name)}" for name in ("hidden", "batches")]
+    command = [sys.executable, __file__, f"--types={n_types}", *given, f"--threads={n_threads}", "--rate"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_models)]
+    return sum(float(one.communicate()[0]) for one in running)
+
+
+def _own_rate(n_types: int, options: argparse.Namespace) -> float:
+    """Tokens a second of ours in this process."""
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    ours = Ours(n_types, LMOptions(hidden=options.hidden), options.batches)
+    sequences = draw_sequences(n_types, 4000, rng=np.random.default_rng(0))
+    ours.rate(sequences, 0)
+    return ours.rate(sequences, 1)
 
 
 def measure(n_types: int, options: argparse.Namespace) -> dict[str, float]:

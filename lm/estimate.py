@@ -15,7 +15,13 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.lm.lstm.checkpoints import open_vocabulary
 from swag_af.lm.lstm.corpus import caption_vocabulary
 from swag_af.lm.lstm.reader import TILE
-from swag_af.lm.lstm.workers import SECONDS_A_TOKEN, SECONDS_TO_START, token_operations, worker_bytes
+from swag_af.lm.lstm.workers import (
+    SECONDS_A_TOKEN,
+    SECONDS_TO_START,
+    token_operations,
+    training_operations,
+    worker_bytes,
+)
 from swag_af.lm.options import GenerateOptions, LMOptions
 from swag_af.lm.rows import Block, blocks_of
 from swag_af.lm.texts.settings import lms_of
@@ -58,13 +64,6 @@ class Estimate:
     seconds_to_generate: float
     seconds_for_lazy_features: float
     """What computing all features that are left for later would take."""
-
-
-def training_operations(n_types: int, lm: LMOptions) -> float:
-    """Floating-point operations of learning from one token: a forward pass that projects every input, and twice as
-    much backwards."""
-    H = lm.hidden
-    return 3 * 2.0 * H * (n_types + H * (6 + 5) * lm.layers)
 
 
 def estimate(options: GenerateOptions) -> Estimate:

@@ -106,8 +106,9 @@ class TrainLMOptions:
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where folds are trained."""
     workers: int | None = None
-    """Folds trained at once, each with a model in memory and with as many threads as this command would use alone
-    (`OMP_NUM_THREADS`). Not given: 1, or as many as a cluster has room for. Does not change the weights."""
+    """Folds trained at once, each with a model in memory. Not given: as many as torch has threads (`OMP_NUM_THREADS`),
+    1 on a GPU or with little to learn from, and as many as a cluster has room for. Does not change the weights: each of
+    the folds asked for has an equal share of the threads, however many are trained at once."""
 
     def __post_init__(self) -> None:
         check_faults(

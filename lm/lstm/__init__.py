@@ -6,10 +6,11 @@ Reading order (each file imports only those named before it):
     corpus       what a fold's model reads
     books        plain-text books, for pretraining
     checkpoints  the folder of models
+    telling      how far a model is, from whoever trains it to whoever waits
     fitting      one model fitted by Lightning
-    train        the verb `train-lm`
     reader       one direction, reading many rows at once
-    workers      how many processes sample and score
+    workers      how many processes sample, score and learn
+    train        the verb `train-lm`
     sampling     distinct endings from the full softmax
     features     five perplexities and three lengths
     candidates   the rows of a pool

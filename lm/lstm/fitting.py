@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader
 
 from swag_af.lm.lstm.corpus import DIRECTIONS, FoldCorpus, batches, directions
 from swag_af.lm.lstm.network import BidirectionalLM
+from swag_af.lm.lstm.telling import Listener
 from swag_af.lm.options import LMOptions
 
 Sequences = Sequence[tuple[int, ...]]
@@ -40,11 +41,11 @@ CHECKPOINTS = "checkpoints"
 
 
 def fit(
-    module: "Training", folder: Path, epochs: int, label: str, tell: Callable[[int, str], None], *, device: str
+    module: "Training", folder: Path, epochs: int, label: str, listener: Listener, *, device: str
 ) -> dict[str, Any]:
     """Let Lightning train `module`, which lives in `folder`, to its last epoch; returns the checkpoint of the best one.
 
-    `tell(n, note)` is called when `n` more tokens are learnt from; `label` is the model's name in notes.
+    `listener` is told how it goes; `label` is the model's name in notes.
     """
     keeper = _Checkpoints(
         folder / CHECKPOINTS, filename="best", monitor="held_out_nll", save_last=True, enable_version_counter=False
@@ -56,7 +57,7 @@ def fit(
         precision=module.options.precision,
         plugins=[LightningEnvironment()],  # one process, also where Slurm or torchrun has started this one
         logger=TensorBoardLogger(folder, name="", version="tensorboard"),
-        callbacks=[keeper, _EpochLines(label, tell)],
+        callbacks=[keeper, _EpochLines(label, listener)],
         reload_dataloaders_every_n_epochs=1,
         num_sanity_val_steps=0,
         enable_model_summary=False,
@@ -190,9 +191,9 @@ class _Checkpoints(ModelCheckpoint):
 class _EpochLines(Callback):
     """One line an epoch, for logs that no one watches live, and the progress of all models together."""
 
-    def __init__(self, label: str, tell: Callable[[int, str], None]):
+    def __init__(self, label: str, listener: Listener):
         self.label = label
-        self.tell = tell
+        self.listener = listener
         self.started = 0.0
         self.n_tokens = 0
 
@@ -207,15 +208,13 @@ class _EpochLines(Callback):
         n = int((batch[DIRECTIONS[0]][1] != 0).sum())
         self.n_tokens += n
         self.seconds = time.perf_counter() - self.started
-        self.tell(n, self.note)
+        self.listener.tell(n, self.note)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         values = {name: _exp(float(trainer.callback_metrics[f"held_out_nll_{name}"])) for name in DIRECTIONS}
-        print(
+        self.listener.say(
             f"{self.note}: held-out perplexity {values['forward']:.1f} forward, {values['backward']:.1f} backward, "
-            f"{time.perf_counter() - self.started:.0f} s, {self.n_tokens / self.seconds:,.0f} tokens/s",
-            file=sys.stderr,
-            flush=True,
+            f"{time.perf_counter() - self.started:.0f} s, {self.n_tokens / self.seconds:,.0f} tokens/s"
         )
 
 

@@ -46,8 +46,11 @@ from swag_af.lm.lstm.corpus import (
 )
 from swag_af.lm.lstm.fitting import CHECKPOINTS, Training, epochs_done, fit, perplexity, quiet_lightning, torch_seed
 from swag_af.lm.lstm.network import BidirectionalLM
+from swag_af.lm.lstm.telling import Diary, Listener, Shown, followed
+from swag_af.lm.lstm.workers import n_trainers
 from swag_af.lm.options import TrainLMOptions
 from swag_af.nn.device import pick_device
+from swag_af.nn.threads import threads
 
 PRETRAINING = 1 << 20
 """Stands for the fold in the randomness of pretraining; no fold has this number."""
@@ -74,7 +77,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
         return {}
     blocks = [_Block(fold, f"fold {fold} ({i} of {len(missing)})") for i, fold in enumerate(missing, start=1)]
     stages = [[_Block(PRETRAINING, "pretraining")] if has_books else [], blocks]
-    reports = _trained(options, corpora, stages)
+    reports = _trained(options, corpora, stages, len(folds))
     return {fold: report for fold, report in reports.items() if fold != PRETRAINING and report is not None}
 
 
@@ -87,31 +90,44 @@ class _Block(NamedTuple):
 
 
 def _trained(
-    options: TrainLMOptions, corpora: "_Corpora", stages: Sequence[Sequence[_Block]]
+    options: TrainLMOptions, corpora: "_Corpora", stages: Sequence[Sequence[_Block]], n_asked: int
 ) -> dict[int, dict[str, Any] | None]:
     """The report of each model, None where another run has trained it; a stage begins when the one before is done."""
     tasks = {block.fold: corpora.task(block) for blocks in stages for block in blocks}
     n_tokens = {fold: task.epochs * task.n_tokens for fold, task in tasks.items()}
     done = {fold: epochs_done(task.folder) * task.n_tokens for fold, task in tasks.items()}
-    left = {fold: n_tokens[fold] - done[fold] for fold in tasks}
     reports: dict[int, dict[str, Any] | None] = {}
     with progress("train-lm", sum(n_tokens.values()), "tokens", done=sum(done.values())) as advance:
-
-        def tell(fold: int, n: int, note: str) -> None:
-            left[fold] -= n
-            advance(n, note=note)
-
-        job = _TrainJob(options, torch.get_num_threads(), corpora, tell)
+        shown = Shown(n_tokens, done, advance)
         for blocks in stages:
-            with run_blocks(job, blocks, workers=options.workers, engine=options.where) as made:
-                for block, report in zip(blocks, made, strict=True):
+            n_models = n_asked if all(block.fold != PRETRAINING for block in blocks) else 1
+            left = sum(n_tokens[block.fold] - done[block.fold] for block in blocks)
+            workers = _workers(options, n_models, left, len(corpora.vocabulary))
+            job = _TrainJob(options, threads_each(options, n_models), corpora, shown)
+            diaries = {block.fold: _diary_of(tasks[block.fold]) for block in blocks}
+            with (
+                followed(diaries, shown.reach),
+                run_blocks(job, blocks, workers=workers, engine=options.where) as made,
+            ):
+                for block, (report, lines) in zip(blocks, made, strict=True):
                     reports[block.fold] = report
-                    advance(left[block.fold], note=f"{block.label} is done")  # what was learnt elsewhere
+                    shown.reach(block.fold, n_tokens[block.fold], f"{block.label} is done", lines)
     return reports
 
 
-Tell = Callable[[int, int, str], None]
-"""`tell(fold, n, note)`: `n` more tokens of a model are learnt from."""
+def threads_each(options: TrainLMOptions, n_models: int) -> int:
+    """Threads that learn each of `n_models`: an equal share of this process's, whoever trains and wherever, since the
+    last bits of the weights depend on it; all of them where a GPU computes."""
+    n = torch.get_num_threads()
+    on_gpu = not options.where.is_remote and pick_device(options.device).type != "cpu"
+    return n if on_gpu else max(1, n // n_models)
+
+
+def _workers(options: TrainLMOptions, n_models: int, n_tokens: int, n_types: int) -> int | None:
+    """How many train; None for as many as a cluster has room for."""
+    if options.where.is_remote:
+        return options.workers
+    return n_trainers(options.workers, pick_device(options.device).type, n_models, n_tokens, n_types, options.lm)
 
 
 @dataclass(frozen=True)
@@ -120,36 +136,47 @@ class _TrainJob:
 
     options: TrainLMOptions
     threads: int
-    """Threads of whoever asks: with others, the last bits of the weights might differ."""
+    """That learn each model."""
     corpora: "_Corpora | None" = None
-    tell: Tell | None = None
+    shown: Shown | None = None
+    """In the process that was started."""
 
     @property
     def cores(self) -> int:
         """Cores that a worker of a cluster is asked for."""
         return 1 if self.options.where.gpus_per_task else self.threads
 
-    def open(self) -> Callable[[_Block], dict[str, Any] | None]:
+    def open(self) -> Callable[[_Block], "_Made"]:
         """Read the data; returns what trains one model."""
-        if self.corpora is None:
-            torch.set_num_threads(self.threads)
         return partial(self._train, self.corpora or _Corpora(self.options))
 
-    def _train(self, corpora: "_Corpora", block: _Block) -> dict[str, Any] | None:
-        """The model's report, once it is trained and written; None where another run has done that."""
+    def _train(self, corpora: "_Corpora", block: _Block) -> "_Made":
         folder = corpora.folder(block.fold)
-        with alone(folder):
+        with alone(folder), threads(self.threads):
             if is_finished(folder):
-                return None
-            tell = partial(self.tell, block.fold) if self.tell else _nobody
-            return _train(corpora.task(block), len(corpora.vocabulary), self.options, tell)
+                return _Made(None)
+            task = corpora.task(block)
+            if self.shown:
+                return _Made(_train(task, len(corpora.vocabulary), self.options, self.shown.near(block.fold)))
+            diary = Diary(_diary_of(task), epochs_done(task.folder) * task.n_tokens)
+            return _Made(_train(task, len(corpora.vocabulary), self.options, diary), diary.lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _TrainJob, (self.options, self.threads)
 
 
-def _nobody(n: int, note: str) -> None:
-    """Where nobody is told of progress before the end."""
+class _Made(NamedTuple):
+    """What became of a model."""
+
+    report: dict[str, Any] | None
+    """None where another run has trained it."""
+    lines: Sequence[str] = ()
+    """Those that its training had to say, perhaps not shown yet."""
+
+
+def _diary_of(task: "_Task") -> Path:
+    """Goes with the checkpoints."""
+    return task.folder / CHECKPOINTS / "told.json"
 
 
 class _Corpora:
@@ -239,7 +266,7 @@ class _Task:
         return sum(map(len, self.corpus.train))
 
 
-def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int, str], None]) -> dict[str, Any]:
+def _train(task: _Task, n_types: int, asked: TrainLMOptions, listener: Listener) -> dict[str, Any]:
     """Train one model, going on from its last finished epoch, and save it in its folder."""
     started = time.perf_counter()
     options, seed, device = asked.lm, asked.seed, pick_device(asked.device).type
@@ -251,7 +278,7 @@ def _train(task: _Task, n_types: int, asked: TrainLMOptions, tell: Callable[[int
         if task.start is not None:
             load_weights(task.start, model)
         module = Training(model, task.corpus, options, seed=seed, fold=task.fold)
-        best = fit(module, task.folder, task.epochs, task.label, tell, device=device)
+        best = fit(module, task.folder, task.epochs, task.label, listener, device=device)
     module.load_state_dict(best["state_dict"])
     model = module.model.to(device).eval()
     report = {"best_epoch": int(best["epoch"]) + 1} | _perplexities(model, task, options.batch_size, device)

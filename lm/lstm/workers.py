@@ -1,4 +1,4 @@
-"""How many processes sample and score side by side, and what each of them takes."""
+"""How many processes sample, score and learn side by side, and what each of them takes."""
 
 import torch
 
@@ -34,6 +34,24 @@ def n_workers(asked: int | None, device: str, n_endings: int, n_types: int, lm: 
     a_token = token_operations(n_types, lm) / _OPERATIONS_A_SECOND + SECONDS_A_TOKEN[device]
     seconds = n_endings * _TOKENS_AN_ENDING * a_token
     return max(1, min(torch.get_num_threads(), int(seconds / _SECONDS_WORTH)))
+
+
+def n_trainers(asked: int | None, device: str, n_models: int, n_tokens: int, n_types: int, lm: LMOptions) -> int:
+    """Processes that train `n_models` from `n_tokens` in all: those asked for, otherwise as many as torch has threads.
+
+    One where there is little to learn from, and on a GPU. The weights do not depend on it.
+    """
+    if asked is not None:
+        return asked
+    seconds = n_tokens * 2 * training_operations(n_types, lm) / _OPERATIONS_A_SECOND
+    return 1 if device != "cpu" or seconds < _SECONDS_WORTH else min(torch.get_num_threads(), n_models)
+
+
+def training_operations(n_types: int, lm: LMOptions) -> float:
+    """Floating-point operations of learning from one token: a forward pass that projects every input, and twice as
+    much backwards."""
+    H = lm.hidden
+    return 3 * 2.0 * H * (n_types + H * (6 + 5) * lm.layers)
 
 
 def token_operations(n_types: int, lm: LMOptions) -> float:

@@ -1,5 +1,6 @@
 """Training the language models: hand-written gradients against torch's own, pretraining, resume, reports."""
 
+import itertools
 import shutil
 import threading
 import time
@@ -22,15 +23,17 @@ from swag_af.data.files import read_json
 from swag_af.data.locks import alone
 from swag_af.data.sample.grammar import sample_videos
 from swag_af.data.syntax.splitters import load_splitter
-from swag_af.lm.estimate import token_operations, training_operations
-from swag_af.lm.lstm import fitting
+from swag_af.lm.lstm import fitting, telling
 from swag_af.lm.lstm.checkpoints import fold_path, load_fold, new_model
 from swag_af.lm.lstm.corpus import directions
 from swag_af.lm.lstm.network import BidirectionalLM, HighwayLSTMLayer
 from swag_af.lm.lstm.reader import OutputLayer, Reader
-from swag_af.lm.lstm.train import train_lm
+from swag_af.lm.lstm.telling import Diary, Shown, followed
+from swag_af.lm.lstm.train import threads_each, train_lm
+from swag_af.lm.lstm.workers import n_trainers, token_operations, training_operations
 from swag_af.lm.options import LMOptions, TrainLMOptions
 from swag_af.nn import gradients, products
+from swag_af.nn.threads import threads
 
 TINY = LMOptions(hidden=24, epochs=2, batch_size=16, learning_rate=1e-2, min_count=1)
 
@@ -274,6 +277,69 @@ def test_training_says_which_of_how_many_and_how_fast(contexts_path, tmp_path, c
     lines = capsys.readouterr().err
     assert "fold 1 (2 of 2), epoch 1 of 1: held-out perplexity" in lines
     assert "tokens/s" in lines
+
+
+def test_folds_side_by_side_are_those_of_one_process_and_told_of_as_well(contexts_path, tmp_path, capsys):
+    made = []
+    for workers in (1, 2):
+        with threads(2):
+            options = TrainLMOptions(contexts_path, tmp_path / f"{workers}", lm=TINY, workers=workers)
+            train_lm(options)
+        lines = capsys.readouterr().err
+        for fold, epoch in itertools.product((0, 1), range(1, 1 + TINY.epochs)):
+            assert lines.count(f"fold {fold} ({fold + 1} of 2), epoch {epoch} of {TINY.epochs}: held-out perp") == 1
+        assert [one["threads"] for one in read_json(fold_path(options.out, 1) / "manifest.json")["trained_on"]] == [1]
+        made.append([path.read_bytes() for path in sorted(options.out.glob("fold-*/weights.safetensors"))])
+        assert not list(options.out.rglob("told*"))
+    assert made[0] == made[1]
+
+
+def test_a_fold_asked_for_alone_has_all_threads(contexts_path, tmp_path):
+    options = TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,))
+    with threads(3):
+        assert threads_each(options, 1) == 3
+        assert threads_each(options, 2) == 1
+        assert threads_each(options, 5) == 1
+
+
+def test_as_many_learn_side_by_side_as_there_are_threads_and_models():
+    n_tokens, n_types, lm = 5_000_000, 10_000, LMOptions()
+    with threads(3):
+        assert n_trainers(None, "cpu", 5, n_tokens, n_types, lm) == 3
+        assert n_trainers(None, "cpu", 2, n_tokens, n_types, lm) == 2
+        assert n_trainers(None, "cpu", 5, 100, n_types, lm) == 1
+        assert n_trainers(None, "cuda", 5, n_tokens, n_types, lm) == 1
+        assert n_trainers(4, "cpu", 5, 100, n_types, lm) == 4
+
+
+def test_a_diary_is_followed_from_where_it_changes(tmp_path, monkeypatch):
+    """What a killed run wrote is passed over, and nothing is counted twice where a worker begins anew."""
+    monkeypatch.setattr(telling, "SECONDS_APART", 0.01)
+    diaries = {fold: tmp_path / f"{fold}" / "told.json" for fold in (0, 1)}
+    Diary(diaries[0], 90).say("of a killed run")
+    done: list[tuple[int, str]] = []
+    shown = Shown({0: 100, 1: 100}, {0: 50, 1: 0}, lambda n, note: done.append((n, note)))
+
+    def settled(n: int) -> bool:
+        deadline = time.monotonic() + 20
+        while sum(n for n, _ in done) < n and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        return sum(n for n, _ in done) == n
+
+    with followed(diaries, shown.reach):
+        assert settled(0)
+        Diary(diaries[0], 50).tell(10, "on")
+        assert settled(10)
+        Diary(diaries[1], 0).tell(20, "first")
+        assert settled(30)
+        lost = Diary(diaries[1], 0)  # the first was lost; another begins anew
+        lost.tell(5, "second")
+        lost._written = -1.0
+        lost.tell(20, "second")
+        assert settled(35)
+    shown.reach(1, 100, "is done")
+    assert sum(n for n, _ in done) == 110
 
 
 def test_a_fold_that_another_run_is_at_work_on_is_waited_for(contexts_path, pretrained, tmp_path, capsys):
