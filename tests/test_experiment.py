@@ -20,8 +20,8 @@ from experimenting.growth import growth_cells, nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
-from experimenting.record import RECORD, as_lines, is_whole, keep_runs, kept_run, packed, unpacked
-from experimenting.released import measure_released, released_found
+from experimenting.record import RECORD, as_lines, figures_of, is_whole, keep_runs, kept_run, packed, unpacked
+from experimenting.released import largest, measure_released, released_found
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import PAPER, SIZES, TINY, Size
 from experimenting.steps import PER_RUN, RELEASED, Setting, commands, shares
@@ -338,6 +338,21 @@ def test_audits_that_were_kept_stay_with_the_same_run_only(tiny: Setting, tmp_pa
     run = kept_run(setting, "runs/main-0")
     assert run is not None
     assert not run.hits
+
+
+def test_figures_that_were_kept_stay_until_there_are_better_ones(tmp_path: Path) -> None:
+    """As on another machine, where part of a measurement is made again."""
+    setting = Setting(TINY, tmp_path, tmp_path)
+
+    def figure(contexts: int, value: float, *draws: float) -> dict[str, object]:
+        return {"filter": "ngrams", "contexts": contexts, "value": value, "n": contexts, "draws": list(draws)}
+
+    figures_of(setting, "growth", [figure(24, 0.1, 0.1, 0.1), figure(48, 0.2, 0.2)])
+    assert figures_of(setting, "growth", []) == [figure(24, 0.1, 0.1, 0.1), figure(48, 0.2, 0.2)]
+    more = [figure(24, 0.3, 0.3), figure(48, 0.4, 0.4), figure(96, 0.5, 0.5)]
+    assert figures_of(setting, "growth", more) == [figure(24, 0.1, 0.1, 0.1), *more[1:]]
+    sets = [{"set": "ours", "input": "options", "model": "tfidf", "n": n, "draws": 1} for n in (5, 9)]
+    assert largest(sets) == sets[1:]
 
 
 def test_a_record_of_another_size_is_refused(tiny: Setting) -> None:

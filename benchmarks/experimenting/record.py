@@ -9,7 +9,7 @@ A folder of records copied into OUT/record stands for its runs: those that are w
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,11 +181,32 @@ def kept_parts(setting: Setting) -> dict[int, dict[str, Any]]:
 
 def figures_of(setting: Setting, name: str, found: Any) -> Any:
     """What a measurement has `found`, kept; where it has found nothing here, what was kept of it."""
-    if found:
-        _write(setting, name, {"figures": found})
-        return found
     told = _read(setting, name)
-    return found if told is None else told["figures"]
+    if not found:
+        return found if told is None else told["figures"]
+    if told is not None and isinstance(found, list):
+        found = _with_kept(found, told["figures"])
+    _write(setting, name, {"figures": found})
+    return found
+
+
+_KEYS = ("set", "input", "model", "filter", "contexts")
+"""What tells one figure of a list from another."""
+
+
+def _with_kept(found: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The figures of both; where both have one, that of more questions or draws, and of as many the one found here."""
+
+    def weight(figure: dict[str, Any]) -> tuple[int, int]:
+        draws = figure["draws"]
+        return figure["n"], draws if isinstance(draws, int) else len(draws)
+
+    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for one in (*kept, *found):
+        key = tuple(one.get(key) for key in _KEYS)
+        if key not in made or weight(one) >= weight(made[key]):
+            made[key] = one
+    return list(made.values())
 
 
 def _path(setting: Setting, name: str) -> Path:

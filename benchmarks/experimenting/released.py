@@ -64,10 +64,7 @@ def drawn(instances: Instances, n: int, *, seed: int) -> Instances:
 
 
 def released_found(setting: Setting) -> list[dict[str, Any]]:
-    """Accuracy by set, input and model: the mean over draws, with the mean of their intervals; measured so far.
-
-    Where sets of several sizes were probed, the largest.
-    """
+    """Accuracy by set, input and model: the mean over draws, with the mean of their intervals; measured so far."""
     kept: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for path in sorted((setting.out / "fourway").glob("*.json")):
         name, n, rest = path.stem.split("-", 2)
@@ -75,10 +72,15 @@ def released_found(setting: Setting) -> list[dict[str, Any]]:
         one = read_json(path)
         hits = Hits(tuple(one["ids"]), np.array(one["groups"]), np.array(one["hits"]))
         kept.setdefault((name, input, model, n), []).append(hits.figure())
-    largest = max((int(n) for *_, n in kept), default=0)
-    return [
+    figures = [
         {"set": name, "input": input, "model": model, "n": int(n), "draws": len(figures)}
         | {key: float(np.mean([one[key] for one in figures])) for key in ("value", "low", "high")}
         for (name, input, model, n), figures in sorted(kept.items())
-        if int(n) == largest
     ]
+    return largest(figures)
+
+
+def largest(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of as many questions as any: others are of earlier, smaller sets."""
+    most = max((one["n"] for one in figures), default=0)
+    return [one for one in figures if one["n"] == most]

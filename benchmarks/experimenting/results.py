@@ -12,7 +12,7 @@ from experimenting.curves import curve_of, design_effect, jump_of, over_parts, s
 from experimenting.findings import Hits, difference, finders, found, last_of, of_arm, of_parts, parts_of
 from experimenting.growth import growth_cells, growth_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
-from experimenting.released import released_found
+from experimenting.released import largest, released_found
 from experimenting.running import ENVIRONMENT
 from experimenting.sizes import BIG, Arm
 from experimenting.steps import Setting, commands
@@ -43,7 +43,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
         "growth": figures_of(setting, "growth", growth_found(setting)),
-        "fourway": figures_of(setting, FOURWAY, released_found(setting)),
+        "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting),
     }
