@@ -185,11 +185,15 @@ def _audits(results: Mapping[str, Any], name: str, title: str) -> list[str]:
     if not audits:
         return []
     when = ("random", "after the MLP", "at the end")
-    rows: Rows = [("fresh filter", *when, "change, points, paired by context")]
+    changes = {"change by the MLP": "by the MLP", "own change": "by the ensemble", "change": "in all"}
+    rows: Rows = [("fresh filter", *when, *changes.values())]
     for filter, row in audits.items():
         cells = [_figure(row[label]) if label in row else "" for label in when]
-        rows.append((NAMES[filter], *cells, _points_of(row["change"]) if "change" in row else ""))
-    took = "The MLP and the ensemble took part, and are asked again by fresh fits; the others took no part."
+        rows.append((NAMES[filter], *cells, *(_points_of(row[one]) if one in row else "" for one in changes)))
+    took = (
+        "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
+        "part, and are asked again by fresh fits; the others took no part."
+    )
     return [f"### {title}", "", *markdown_table(rows), "", took]
 
 
