@@ -28,7 +28,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +43,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Iteration, Run
 from swag_af.data.tags import load_tagger, tag_word_types
 from swag_af.data.vocabulary import Vocabulary, build_vocabulary
+from swag_af.data.watching import every
 
 N_TYPES, L, S = 8000, 25, 6
 ORIGINAL_CPU_SECONDS = {"mlp": 15.0, "ensemble": 545.0}
@@ -174,17 +174,12 @@ def _measure_fixed(folder: Path) -> dict[str, float]:
 def _memory_watched() -> Iterator[dict[str, float]]:
     """A dictionary that holds `peak_memory_gb` and `peak_resident_gb` afterwards (Linux)."""
     found: dict[str, float] = {"peak_memory_gb": 0.0}
-    done = threading.Event()
 
-    def watch() -> None:
-        while not done.wait(0.02):
-            found["peak_memory_gb"] = max(found["peak_memory_gb"], _memory_of_this_process("RssAnon"))
+    def look() -> None:
+        found["peak_memory_gb"] = max(found["peak_memory_gb"], _memory_of_this_process("RssAnon"))
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    yield found
-    done.set()
-    watcher.join()
+    with every(0.02, look):
+        yield found
     # not getrusage: what a new process inherits of its parent counts there
     found["peak_resident_gb"] = _memory_of_this_process("VmHWM")
 

@@ -25,7 +25,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any
 
@@ -60,18 +60,21 @@ def main() -> None:
         return
     if options.models:
         figures = side_by_side(options.types[0], options)
-        for name, value in figures.items():
-            print(f"{name:32} {value:12,.2f}" if value < 100 else f"{name:32} {value:12,.0f}")
+        _print(figures)
     elif len(options.types) == 1:
         figures = measure(options.types[0], options)
-        for name, value in figures.items():
-            print(f"{name:32} {value:12,.2f}" if value < 100 else f"{name:32} {value:12,.0f}")
+        _print(figures)
     else:
         sizes = {str(n_types): _alone(n_types, options) for n_types in options.types}
         figures = {name: worst(size[name] for size in sizes.values()) for name, worst in WORST.items()}
         figures["sizes"] = sizes
     if options.json:
         print(json.dumps(figures))
+
+
+def _print(figures: Mapping[str, float]) -> None:
+    for name, value in figures.items():
+        print(f"{name:32} {value:12,.2f}" if value < 100 else f"{name:32} {value:12,.0f}")
 
 
 def _options() -> argparse.Namespace:

@@ -12,6 +12,7 @@ Reading order (each file or folder imports only those named before it):
     manifests   what folders of ours say of themselves: manifests, hashes
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
+    watching    something done again and again beside other work
     locks       work that only one process may do at a time, on whatever machine
     engines     where blocks of work are done beside this process
     stores      pools, models and runs in object stores: fetched, and sent as they are finished

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from swag_af.data.progress import Advance, note
+from swag_af.data.watching import every
 
 SECONDS_APART = 1.0
 """Between two looks, and between two writings."""
@@ -103,23 +104,16 @@ def followed(diaries: Mapping[int, Path], heard: Callable[[int, int, str, list[s
     """Inside, `heard(fold, n_tokens, note, lines)` is called with all that the diary of a fold says, whenever that has
     changed. Another thread calls it. What it said at the beginning may be of a run that was killed, and is passed over.
     """
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(SECONDS_APART):
-            for fold, path in diaries.items():
-                if (said := _read(path)) not in (None, before[fold]):
-                    before[fold] = said
-                    heard(fold, *said)
-
     before = {fold: _read(path) for fold, path in diaries.items()}
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
+
+    def look() -> None:
+        for fold, path in diaries.items():
+            if (said := _read(path)) not in (None, before[fold]):
+                before[fold] = said
+                heard(fold, *said)
+
+    with every(SECONDS_APART, look):
         yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 def _read(path: Path) -> tuple[int, str, list[str]] | None:

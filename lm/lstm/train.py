@@ -76,8 +76,8 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
     if not missing:
         return {}
     blocks = [_Block(fold, f"fold {fold} ({i} of {len(missing)})") for i, fold in enumerate(missing, start=1)]
-    stages = [[_Block(PRETRAINING, "pretraining")] if has_books else [], blocks]
-    reports = _trained(options, corpora, stages, len(folds))
+    stages = [_Stage([_Block(PRETRAINING, "pretraining")], 1)] if has_books else []
+    reports = _trained(options, corpora, [*stages, _Stage(blocks, len(folds))])
     return {fold: report for fold, report in reports.items() if fold != PRETRAINING and report is not None}
 
 
@@ -89,18 +89,26 @@ class _Block(NamedTuple):
     label: str
 
 
+class _Stage(NamedTuple):
+    """Models that do not wait for each other."""
+
+    blocks: Sequence[_Block]
+    """Those that are still to be trained."""
+    n_models: int
+    """How many there were to begin with, among whom the threads are shared."""
+
+
 def _trained(
-    options: TrainLMOptions, corpora: "_Corpora", stages: Sequence[Sequence[_Block]], n_asked: int
+    options: TrainLMOptions, corpora: "_Corpora", stages: Sequence[_Stage]
 ) -> dict[int, dict[str, Any] | None]:
     """The report of each model, None where another run has trained it; a stage begins when the one before is done."""
-    tasks = {block.fold: corpora.task(block) for blocks in stages for block in blocks}
+    tasks = {block.fold: corpora.task(block) for stage in stages for block in stage.blocks}
     n_tokens = {fold: task.epochs * task.n_tokens for fold, task in tasks.items()}
     done = {fold: epochs_done(task.folder) * task.n_tokens for fold, task in tasks.items()}
     reports: dict[int, dict[str, Any] | None] = {}
     with progress("train-lm", sum(n_tokens.values()), "tokens", done=sum(done.values())) as advance:
         shown = Shown(n_tokens, done, advance)
-        for blocks in stages:
-            n_models = n_asked if all(block.fold != PRETRAINING for block in blocks) else 1
+        for blocks, n_models in stages:
             left = sum(n_tokens[block.fold] - done[block.fold] for block in blocks)
             workers = _workers(options, n_models, left, len(corpora.vocabulary))
             job = _TrainJob(options, threads_each(options, n_models), corpora, shown)

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import re
 import socket
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from ipaddress import ip_address
@@ -28,6 +27,7 @@ from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
 from swag_af.data.urls import command
+from swag_af.data.watching import every
 from swag_af.judging.verdicts import N_ENDINGS
 from swag_af.verify.checks import Attention, draw_checks, keep_checks, read_checks
 from swag_af.verify.desk import Desk, Screening
@@ -74,22 +74,16 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
 @contextlib.contextmanager
 def checkpoints(store: Store, seconds: float = CHECKPOINT_SECONDS) -> Iterator[None]:
     """Within the block, and at its end: every so many seconds the database file holds all answers so far."""
-    stopped = threading.Event()
 
-    def work() -> None:
-        while not stopped.wait(seconds):
-            with contextlib.suppress(DBAPIError):  # the log goes on until the next time
-                store.checkpoint()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        thread.join(60)
-        with contextlib.suppress(DBAPIError):
+    def checkpoint() -> None:
+        with contextlib.suppress(DBAPIError):  # the log goes on until the next time
             store.checkpoint()
+
+    try:
+        with every(seconds, checkpoint):
+            yield
+    finally:
+        checkpoint()
 
 
 def _site(
