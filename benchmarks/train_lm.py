@@ -85,7 +85,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--batches", type=int, default=8, help="batches of ours in a round (default 8; reference 1)")
     parser.add_argument("--threads", type=int, help="threads of torch (default: its own choice)")
     parser.add_argument(
-        "--models", type=int, help="compare so many models, side by side, with one that has all threads"
+        "--models",
+        type=int,
+        help="compare so many models, side by side, with one that has all threads (the first of --types)",
     )
     parser.add_argument("--rate", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON line, last")

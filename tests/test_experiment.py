@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import numpy as np
 import pytest
 from experimenting import command, running
-from experimenting.curves import jump_of, over_parts, slope_of
-from experimenting.findings import Hits, difference, joined
+from experimenting.curves import jump_of, slope_of
+from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
@@ -427,6 +427,25 @@ def test_every_outcome_has_a_sentence_of_its_own(
     assert all(f"points: {change}. The paper" in line for line in lines[1:])
 
 
+def test_a_change_that_its_parts_do_not_bear_cannot_be_told(tiny: Setting) -> None:
+    results = read_results(tiny.out / RESULTS)
+    for each, told in (((0.19, 0.2, 0.21), "a rise"), ((-0.1, 0.2, 0.5), "no change can be told")):
+        found = over_parts(list(each))
+        results["audits"]["parts"][TINY.joint]["own change"] = {
+            "mean": 0.2,
+            "low": 0.1,
+            "high": 0.3,
+            "over parts": found,
+        }
+        made = document(results, "figures")
+        (line,) = (
+            one for one in made.splitlines() if "the ensemble's own iterations" in one and "parts together" in one
+        )
+        both = f"+20.0 (+10.0 to +30.0; over the parts {100 * found['low']:+.1f} to {100 * found['high']:+.1f})"
+        assert f"by {both} points: {told}." in line
+        assert f"{', '.join(f'{100 * one:+.1f}' for one in each)} |" in made
+
+
 def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_path: Path) -> None:
     shutil.copytree(tiny.out, tmp_path / "out")
     shutil.rmtree(tmp_path / "out/runs/main-0")
@@ -450,13 +469,18 @@ def between(low: float, high: float) -> dict[str, float]:
     return {"mean": (low + high) / 2, "low": low, "high": high}
 
 
+def of_parts(over_contexts: dict[str, float], *each: float) -> dict[str, Any]:
+    """A difference over contexts with that of each part."""
+    return over_contexts | {"over parts": over_parts(list(each))}
+
+
 def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny: Setting) -> None:
     level = {"value": 0.2, "low": 0.1, "high": 0.3}
     asked = {"mine": level, "its": level, "difference": between(-0.01, 0.02)}
     made = arms_of(
         read_results(tiny.out / RESULTS),
         single={"parts": 1, "mlp": asked, "fresh jump, its": between(0.1, 0.2)},
-        fixed={"parts": 3, "ngrams": asked | {"over parts": over_parts([0.01, 0.02, 0.03])}},
+        fixed={"parts": 3, "ngrams": asked | {"difference": of_parts(asked["difference"], 0.01, 0.02, 0.03)}},
     )
     assert "none / +15.0 (+10.0 to +20.0) |" in made
     assert "`single`: one run each" in made
@@ -468,8 +492,8 @@ def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny:
 
 def test_questions_are_as_hard_where_no_interval_leaves_room_for_more() -> None:
     narrow, wide = between(-0.01, 0.02), between(-0.01, 0.021)
-    assert is_as_hard([{"difference": narrow, "over parts": narrow}, {"difference": between(-0.03, -0.02)}])
-    assert not is_as_hard([{"difference": narrow}, {"difference": narrow, "over parts": wide}])
+    assert is_as_hard([{"difference": narrow | {"over parts": narrow}}, {"difference": between(-0.03, -0.02)}])
+    assert not is_as_hard([{"difference": narrow}, {"difference": narrow | {"over parts": wide}}])
     assert not is_as_hard([{"difference": between(0.001, 0.01)}])
 
 
@@ -606,6 +630,19 @@ def test_differences_are_paired_by_the_contexts_that_both_have() -> None:
     assert found["n"] == 2
     assert found["mean"] == pytest.approx(0.5)  # d: 0 to 1; b: 0 to 0
     assert joined([one, other]).groups.tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_change_over_parts_is_the_mean_of_each_parts_own() -> None:
+    before = [Hits((f"{part}a", f"{part}b"), np.arange(2), np.array([1.0, 0.0])) for part in "xyz"]
+    after = [
+        Hits(one.ids, one.groups, np.array(values))
+        for one, values in zip(before, ([1, 1], [1, 0], [0, 0]), strict=True)
+    ]
+    found = change(before, after)
+    assert found["over parts"] == over_parts([0.5, 0.0, -0.5])
+    assert found | {"over parts": None} == difference(joined(before), joined(after)) | {"over parts": None}
+    assert "over parts" not in change(before[:1], after[:1])
+    assert "over parts" not in change(before, after[:1])  # the big run's one pool against several
 
 
 def test_the_command_line_says_in_one_line_what_is_wrong(

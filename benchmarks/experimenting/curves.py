@@ -6,7 +6,7 @@ import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.record import KeptRun
-from swag_af.data.interval import t_quantile, variance_over_groups, wilson
+from swag_af.data.interval import variance_over_groups, wilson
 
 
 def curve_of(run: KeptRun, window: int, finding: Hits | None) -> dict[str, Any]:
@@ -53,15 +53,3 @@ def slope_of(accuracy: np.ndarray) -> dict[str, float]:
     rest = accuracy - accuracy.mean() - slope * x
     error = float(np.sqrt((rest @ rest) / max(1, n - 2) / (x @ x)))
     return {"value": 10 * slope, "error": 10 * error}
-
-
-def over_parts(values: list[float]) -> dict[str, Any]:
-    """The mean over parts, which share no video, with its 95 % interval by Student's t: one figure a part."""
-    n = len(values)
-    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else float("nan")
-    mean = float(np.mean(values))
-    return (
-        {"value": mean, "low": mean - half, "high": mean + half, "n": n, "each": values}
-        if n > 1
-        else {"value": mean, "n": 1, "each": values}
-    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.curves import over_parts
+from experimenting.findings import over_parts
 from experimenting.tables import FEWEST_DRAWN, NAMES
 from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
 

@@ -9,7 +9,7 @@ import numpy as np
 from experimenting.record import KeptRun, is_whole, kept_run
 from experimenting.sizes import BIG, Arm
 from experimenting.steps import Setting
-from swag_af.data.interval import interval, paired_difference
+from swag_af.data.interval import interval, paired_difference, t_quantile
 from swag_af.filters.registry import parse_schedule
 
 
@@ -35,7 +35,7 @@ class Hits:
         return {"value": float(self.values.mean()), "low": low, "high": high, "n": len(self.values)}
 
 
-def joined(parts: list[Hits]) -> Hits:
+def joined(parts: Sequence[Hits]) -> Hits:
     """The hits of several parts of a pool, which share no group."""
     firsts = np.cumsum([0, *(int(part.groups.max()) + 1 for part in parts)])[:-1]
     groups = np.concatenate([first + part.groups for first, part in zip(firsts, parts, strict=True)])
@@ -50,6 +50,27 @@ def difference(before: Hits, after: Hits) -> dict[str, Any]:
     mine, its = np.array(pairs).T
     groups = np.unique(after.groups[its], return_inverse=True)[1]
     return asdict(paired_difference(before.values[mine], after.values[its], groups)) | {"n": len(pairs)}
+
+
+def over_parts(values: list[float]) -> dict[str, Any]:
+    """The mean over parts, which share no video, with its 95 % interval by Student's t: one figure a part."""
+    n = len(values)
+    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    mean = float(np.mean(values))
+    return (
+        {"value": mean, "low": mean - half, "high": mean + half, "n": n, "each": values}
+        if n > 1
+        else {"value": mean, "n": 1, "each": values}
+    )
+
+
+def change(before: Sequence[Hits], after: Sequence[Hits]) -> dict[str, Any]:
+    """The same of several parts: over all contexts and, where both have the same parts, over these, a figure a part."""
+    made = difference(joined(before), joined(after))
+    if len(before) == len(after) > 1:
+        each = [difference(one, other)["mean"] for one, other in zip(before, after, strict=True)]
+        made["over parts"] = over_parts(each)
+    return made
 
 
 def found(run: KeptRun, filter: str, iteration: int) -> Hits | None:
@@ -68,21 +89,16 @@ def parts_of(setting: Setting, arm: Arm) -> list[int]:
     return [part for out, one, part in setting.runs() if one.name == arm.name and is_whole(setting, out)]
 
 
-def of_parts(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> list[Hits] | None:
+def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> list[Hits] | None:
     """What a fresh filter finds after an iteration of an arm, in each of `parts`; None where that was not asked.
 
-    Before the first iteration all arms on one pool have the assignment of the main one.
+    Before the first iteration all arms on one pool have the assignment of the main one. The big run has one pool, and
+    no parts.
     """
+    if arm.name == BIG.name:
+        run = kept_run(setting, BIG.name)
+        return None if run is None or (one := found(run, filter, iteration)) is None else [one]
     name = "main" if iteration == 0 and not arm.begins_anew else arm.name
     runs = [kept_run(setting, f"runs/{name}-{part}") for part in parts]
     known = [one for run in runs if run is not None and (one := found(run, filter, iteration)) is not None]
     return known if known and len(known) == len(runs) else None
-
-
-def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> Hits | None:
-    """The same in all `parts` together; of the big run, which has one pool, in that."""
-    if arm.name == BIG.name:
-        run = kept_run(setting, BIG.name)
-        return None if run is None else found(run, filter, iteration)
-    hits = of_parts(setting, arm, filter, iteration, parts)
-    return None if hits is None else joined(hits)

@@ -49,5 +49,7 @@ AS_HARD = 0.02
 
 def is_as_hard(found: Sequence[Mapping[str, Any]]) -> bool:
     """Whether differences from the exact loop, one a filter, leave no room for more, over contexts and over parts."""
-    intervals = [one[which] for one in found for which in ("difference", "over parts") if which in one]
+    intervals = [
+        one for each in found for one in (each["difference"], each["difference"].get("over parts")) if one is not None
+    ]
     return all(one["low"] <= 0 and one["high"] <= AS_HARD for one in intervals)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.curves import curve_of, design_effect, jump_of, over_parts, slope_of, window_mean
-from experimenting.findings import Hits, difference, finders, found, last_of, of_arm, of_parts, parts_of
+from experimenting.curves import curve_of, design_effect, jump_of, slope_of, window_mean
+from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, parts_of
 from experimenting.growth import growth_cells, growth_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
@@ -30,6 +30,7 @@ def collect(setting: Setting) -> dict[str, Any]:
     keep_runs(setting)
     runs = [run for name in setting.run_names() if (run := kept_run(setting, name)) is not None]
     reading = setting.out / "reading/found.json"
+    growth = figures_of(setting, "growth", growth_found(setting))
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {arm.name: asdict(arm) | {"schedule": setting.size.schedule(arm)} for arm in (BIG, *setting.size.arms)},
@@ -42,10 +43,10 @@ def collect(setting: Setting) -> dict[str, Any]:
         "audits": _audits(setting),
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
-        "growth": figures_of(setting, "growth", growth_found(setting)),
+        "growth": growth,
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
-        "done": _done(setting),
+        "done": _done(setting, growth),
     }
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)
@@ -134,7 +135,7 @@ def _fresh_jumps(setting: Setting, arm: Arm, parts: Sequence[int]) -> dict[str, 
     made: dict[str, Any] = {name: one.difference for name, one in found.items() if one is not None}
     after, before = found.values()
     if after is not None and before is not None:
-        made["fresh jump, beyond random"] = difference(before.hits, after.hits)
+        made["fresh jump, beyond random"] = change(before.hits, after.hits)
     return made
 
 
@@ -142,12 +143,12 @@ def _row(setting: Setting, arm: Arm, filter: str, when: dict[str, int], parts: S
     """One filter at several iterations, the change over all of them, and that of the second phase."""
     hits = {label: of_arm(setting, arm, filter, at, parts) for label, at in when.items()}
     known = {label: one for label, one in hits.items() if one is not None}
-    row: dict[str, Any] = {label: one.figure() for label, one in known.items()}
+    row: dict[str, Any] = {label: joined(one).figure() for label, one in known.items()}
     if {"random", "at the end"} <= set(known):
-        row["change"] = difference(known["random"], known["at the end"])
+        row["change"] = change(known["random"], known["at the end"])
     if len(known) == len(when):
-        row["change by the MLP"] = difference(known["random"], known["after the MLP"])
-        row["own change"] = difference(known["after the MLP"], known["at the end"])
+        row["change by the MLP"] = change(known["random"], known["after the MLP"])
+        row["own change"] = change(known["after the MLP"], known["at the end"])
     return row
 
 
@@ -156,8 +157,8 @@ class _Gap:
     """How much more a fresh filter of the second phase finds than a fresh MLP."""
 
     difference: dict[str, Any]
-    hits: Hits
-    """Context by context, -1 to 1."""
+    hits: list[Hits]
+    """Part by part and context by context, -1 to 1."""
 
 
 def _gap(setting: Setting, arm: Arm, iteration: int, parts: Sequence[int]) -> _Gap | None:
@@ -165,7 +166,8 @@ def _gap(setting: Setting, arm: Arm, iteration: int, parts: Sequence[int]) -> _G
     mlp, joint = (of_arm(setting, arm, filter, iteration, parts) for filter in ("mlp", setting.size.joint))
     if mlp is None or joint is None:
         return None
-    return _Gap(difference(mlp, joint), Hits(mlp.ids, mlp.groups, joint.values - mlp.values))
+    hits = [Hits(one.ids, one.groups, both.values - one.values) for one, both in zip(mlp, joint, strict=True)]
+    return _Gap(change(mlp, joint), hits)
 
 
 def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
@@ -180,33 +182,24 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
         mine = of_arm(setting, arm, filter, last_of(setting, arm), parts)
         its = of_arm(setting, other, filter, last_of(setting, other), parts)
         if mine is not None and its is not None:
-            made[filter] = {"mine": mine.figure(), "its": its.figure(), "difference": difference(its, mine)}
-            if (over := _over_parts(setting, (arm, other), filter, parts)) is not None:
-                made[filter]["over parts"] = over
+            levels = {"mine": joined(mine).figure(), "its": joined(its).figure()}
+            made[filter] = levels | {"difference": change(its, mine)}
     for which, one in (("mine", arm), ("its", other)):
         if (jump := _gap(setting, one, size.n_mlp, parts)) is not None:
             made[f"fresh jump, {which}"] = jump.difference
         at_start = of_arm(setting, one, "mlp", 0, parts)
         if at_start is not None:
-            made[f"mlp at random, {which}"] = at_start.figure()
+            made[f"mlp at random, {which}"] = joined(at_start).figure()
     return made
 
 
-def _over_parts(setting: Setting, arms: tuple[Arm, Arm], filter: str, parts: Sequence[int]) -> dict[str, Any] | None:
-    """How much more a fresh filter finds at the end of the first arm than at the end of the second, a figure a part."""
-    mine, its = (of_parts(setting, arm, filter, last_of(setting, arm), parts) for arm in arms)
-    if not mine or not its or len(mine) < 2 or arms[0].name == BIG.name:
-        return None
-    return over_parts([difference(before, after)["mean"] for before, after in zip(its, mine, strict=True)])
-
-
-def _done(setting: Setting) -> dict[str, list[int]]:
+def _done(setting: Setting, growth: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """How much is there of all that was planned: two numbers."""
     runs = setting.run_names()
     planned = {run: asked_of(setting, run) for run in runs}
     kept = {run: one for run in runs if (one := kept_run(setting, run)) is not None}
     made = {run: planned[run] & set(one.hits) for run, one in kept.items()}
-    n_fits = sum(len(one["draws"]) for one in figures_of(setting, "growth", growth_found(setting)))
+    n_fits = sum(len(one["draws"]) for one in growth)
     return {
         "runs": [len(kept), len(runs)],
         "audits": [sum(map(len, made.values())), sum(map(len, planned.values()))],

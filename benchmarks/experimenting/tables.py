@@ -135,7 +135,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
             jump = audits["fresh jump"]
             verdict = _which(jump, "it finds more", "it finds less", "which finds more cannot be told")
             told.append(
-                f"{label}, after the MLP's iterations a fresh ensemble finds {_points_of(jump)} points more than a "
+                f"{label}, after the MLP's iterations a fresh ensemble finds {_points_both(jump)} points more than a "
                 f"fresh MLP on the same assignment, paired by context: {verdict}.{_control(audits)}"
             )
         row = audits.get(results["size"]["joint"], {})
@@ -145,7 +145,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
         ):
             if change := row.get(which):
                 told.append(
-                    f"{label}, {whose} change what a fresh ensemble finds by {_points_of(change)} points: "
+                    f"{label}, {whose} change what a fresh ensemble finds by {_points_both(change)} points: "
                     f"{_which(change, 'a rise', 'a fall', 'no change can be told')}. The paper: {paper}."
                 )
     return told
@@ -158,13 +158,17 @@ def _control(audits: Mapping[str, Any]) -> str:
     more = audits["fresh jump, beyond random"]
     told = _which(more, "they widened it", "they narrowed it", "whether they widened it cannot be told")
     return (
-        f" At the random start that difference is {_points_of(audits['fresh jump, at random'])} points; the MLP's "
-        f"iterations added {_points_of(more)}: {told}."
+        f" At the random start that difference is {_points_both(audits['fresh jump, at random'])} points; the MLP's "
+        f"iterations added {_points_both(more)}: {told}."
     )
 
 
-def _which(figure: Mapping[str, Any], above: str, below: str, neither: str) -> str:
-    return above if figure["low"] > 0 else below if figure["high"] < 0 else neither
+def _which(figure: Mapping[str, Any], above: str, below: str, neither: str, *, over_parts: bool = True) -> str:
+    """What a difference says, by its interval over contexts and, where there is one, by that over parts."""
+    intervals = [figure, figure["over parts"]] if over_parts and "over parts" in figure else [figure]
+    if all(one["low"] > 0 for one in intervals):
+        return above
+    return below if all(one["high"] < 0 for one in intervals) else neither
 
 
 def _seeds(results: Mapping[str, Any]) -> list[str]:
@@ -194,7 +198,30 @@ def _audits(results: Mapping[str, Any], name: str, title: str) -> list[str]:
         "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
         "part, and are asked again by fresh fits; the others took no part."
     )
-    return [f"### {title}", "", *markdown_table(rows), "", took]
+    return [f"### {title}", "", *markdown_table(rows), "", took, *_changes_of_parts(audits, changes)]
+
+
+def _changes_of_parts(audits: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:
+    """The changes of each part, and their means with intervals over the parts."""
+    over = {
+        (filter, label): row[one]["over parts"]
+        for filter, row in audits.items()
+        for one, label in changes.items()
+        if "over parts" in row.get(one, {})
+    }
+    if not over:
+        return []
+    rows: Rows = [("fresh filter", "iterations", "mean (Student's t over the parts)", "part by part")]
+    for (filter, label), one in over.items():
+        each = ", ".join(_points(value) for value in one["each"])
+        rows.append((NAMES[filter], label, _points_of(one), each))
+    return [
+        "",
+        "The same changes, a figure a part. Each part has runs and fits of its own, so their chance is in these "
+        "intervals. A change stands here where both of its intervals exclude zero.",
+        "",
+        *markdown_table(rows),
+    ]
 
 
 def _arms(results: Mapping[str, Any]) -> list[str]:
@@ -249,12 +276,15 @@ def _starts(results: Mapping[str, Any]) -> list[str]:
 def _over_parts(results: Mapping[str, Any]) -> list[str]:
     """The differences of arms on several parts, a figure a part; how much easier those of `fixed` may be."""
     compared = results["compared"]
-    asked = [f for f in NAMES if any("over parts" in found.get(f, {}) for found in compared.values())]
+    of_parts = {
+        name: {f: found[f]["difference"]["over parts"] for f in NAMES if "over parts" in _difference_of(found, f)}
+        for name, found in compared.items()
+    }
+    asked = [f for f in NAMES if any(f in over for over in of_parts.values())]
     if not asked:
         return []
     rows: Rows = [("arm", "parts", *(NAMES[f] for f in asked))]
-    for name, found in compared.items():
-        over = {f: found[f]["over parts"] for f in asked if "over parts" in found.get(f, {})}
+    for name, over in of_parts.items():
         if over:
             n = max(one["n"] for one in over.values())
             rows.append((f"`{name}`", f"{n}", *(_points_of(over[f]) if f in over else "" for f in asked)))
@@ -268,11 +298,17 @@ def _over_parts(results: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _difference_of(found: Mapping[str, Any], filter: str) -> Mapping[str, Any]:
+    """How much more a filter finds than in the other arm; empty where it was not asked."""
+    difference: Mapping[str, Any] = found[filter]["difference"] if filter in found else {}
+    return difference
+
+
 def _as_hard(results: Mapping[str, Any]) -> list[str]:
     """How much more the filters that took no part may find in the questions of `--splits fixed`."""
     found = results["compared"].get("fixed", {})
     asked = [found[f] for f in (*results["size"]["unseen"], "encoder") if f in found]
-    over = [one["over parts"]["high"] for one in asked if "over parts" in one]
+    over = [one["difference"]["over parts"]["high"] for one in asked if "over parts" in one["difference"]]
     if not over:
         return []
     most = max(one["difference"]["high"] for one in asked)
@@ -306,15 +342,17 @@ def _arm_cautions(results: Mapping[str, Any]) -> list[str]:
 
 
 def _arm_lines(results: Mapping[str, Any]) -> list[str]:
+    """What each arm's intervals over contexts exclude, and which of these the intervals over parts exclude too."""
     lines = []
     for name, found in results["compared"].items():
-        told = [
-            f"{NAMES[f]} {_which(found[f]['difference'], 'more', 'less', '')}"
-            for f in NAMES
-            if f in found and not found[f]["difference"]["low"] <= 0 <= found[f]["difference"]["high"]
-        ]
+        asked = {f: one for f in NAMES if (one := _difference_of(found, f))}
+        told = {f: way for f, one in asked.items() if (way := _which(one, "more", "less", "", over_parts=False))}
+        as_well = [NAMES[f] for f in told if _which(asked[f], "more", "less", "")]
+        text = ", ".join(f"{NAMES[f]} {way}" for f, way in told.items()) or "no difference can be told"
+        if told and found["parts"] > 1:
+            text += f"; over the parts as well: {', '.join(as_well) or 'none of them'}"
         if any(f in found for f in ("ngrams", "mlp")):
-            lines.append(f"`{name}` against `{found['against']}`: {', '.join(told) or 'no difference can be told'}.")
+            lines.append(f"`{name}` against `{found['against']}`: {text}.")
     return lines
 
 
@@ -448,6 +486,14 @@ def _figure(one: Mapping[str, Any]) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:+.1f}"
+
+
+def _points_both(one: Mapping[str, Any]) -> str:
+    """A difference with its interval over contexts and, where there is one, that over parts."""
+    if "over parts" not in one:
+        return _points_of(one)
+    over = one["over parts"]
+    return f"{_points_of(one)[:-1]}; over the parts {_points(over['low'])} to {_points(over['high'])})"
 
 
 def _points_of(one: Mapping[str, Any]) -> str:
