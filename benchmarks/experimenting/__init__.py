@@ -14,7 +14,11 @@ Reading order (each file imports only those named before it):
     reading    a hundred questions for one reader, and what the reader said
     predicted  what Figure 2 of the paper led us to expect, and when that has come out
     results    all of it in one record
-    tables     the record as tables and sentences
+    wording    figures, intervals and differences in words
+    phases     what each phase of a run did, beside Figure 2: tables and sentences
+    arms       the arms beside the one that each is held against
+    readers    what readers find: filters by number of contexts, models in released questions, one reader
+    tables     the whole record as tables and sentences
     figures    the record as pictures
     command    the command line
 """

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import over_parts
-from experimenting.tables import FEWEST_DRAWN, NAMES
+from experimenting.readers import FEWEST_DRAWN
+from experimenting.wording import NAMES
 from swag_af.reporting.plot import COLOURS, MARKERS, save_figure
 
 

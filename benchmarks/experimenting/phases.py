@@ -1,0 +1,158 @@
+"""What each phase of a run did, beside what Figure 2 of the paper led us to expect: tables and sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from experimenting.predicted import PREDICTED, came
+from experimenting.wording import (
+    NAMES,
+    Rows,
+    told_both,
+    told_change,
+    told_level,
+    told_parts,
+    told_percent,
+    told_points,
+    told_way,
+)
+from swag_af.reporting.markdown import bullets, markdown_table
+
+
+def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
+    """What Figure 2 of the paper led us to expect, and what came out."""
+    found = results["ensemble"]
+    n = len(found["main"]["runs"]) if "main" in found else 0
+    of_runs = {"big": "the big run", "main": told_parts(results, n).replace(" together", ", mean").lower()}
+    asked = {label: found[name] for name, label in of_runs.items() if name in found}
+    if not asked:
+        return []
+    lines = ["### Figure 2 or not?", ""]
+    lines += [f"![The accuracy curve]({picture}/curve.svg)", ""] if picture else []
+    lines += [
+        f"Held-out accuracy of the filter that re-assigns, %, means of {results['size']['window']} iterations. "
+        "Predicted is what we read in the words about the paper's Figure 2; the bounds are ours, and stand in "
+        "benchmarks/experimenting/predicted.py. *So?* says yes or no where the whole interval lies inside or outside.",
+        "",
+    ]
+    rows: Rows = [("", "predicted", *(cell for label in asked for cell in (label, "so?")))]
+    for one in PREDICTED:
+        figures = [_predicted(runs, one.figure) for runs in asked.values()]
+        tell = told_change if one.figure in UNITS else told_level
+        cells = [cell for figure in figures for cell in (tell(figure), came(one, figure))]
+        rows.append((UNITS.get(one.figure, one.figure), one.told, *cells))
+    single = "Intervals of a single run: of its levels by contexts, of its jump and slope two standard errors over "
+    single += "iterations, as if these were independent. "
+    several = "Intervals of several parts: Student's t, a figure a part."
+    counts = [len(runs["jumps"]) for runs in asked.values()]
+    told = (single if 1 in counts else "") + (several if max(counts) > 1 else "")
+    return [*lines, *markdown_table(rows), "", told.rstrip(), "", *bullets(_verdicts(results))]
+
+
+UNITS = {"jump": "jump, points", "slope": "slope of the ensemble, points in ten iterations"}
+"""Figures that are changes, as the table calls them."""
+
+
+def _predicted(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A figure of an arm; the jump or slope of a single run with two standard errors."""
+    if name not in UNITS:
+        level: Mapping[str, Any] = found["levels"][name]
+        return level
+    each: list[Mapping[str, float]] = found[f"{name}s"]
+    if len(each) > 1:
+        together: Mapping[str, Any] = found[name]
+        return together
+    value, error = each[0]["value"], each[0]["error"]
+    return {"value": value, "low": value - 2 * error, "high": value + 2 * error}
+
+
+def _verdicts(results: Mapping[str, Any]) -> list[str]:
+    """Sentences, each from one interval."""
+    told = []
+    for name, label in (("big", "In the big run"), ("parts", f"On {told_parts(results, results['audited']).lower()}")):
+        audits = results["audits"].get(name, {})
+        if "fresh jump" in audits:
+            jump = audits["fresh jump"]
+            verdict = told_way(jump, "it finds more", "it finds less", "which finds more cannot be told")
+            told.append(
+                f"{label}, after the MLP's iterations a fresh ensemble finds {told_both(jump)} points more than a "
+                f"fresh MLP on the same assignment, paired by context: {verdict}.{_control(audits)}"
+            )
+        row = audits.get(results["size"]["joint"], {})
+        for which, whose, paper in (
+            ("change by the MLP", "the MLP's iterations", "not sufficient to lower it"),
+            ("own change", "the ensemble's own iterations", "that it drops substantially"),
+        ):
+            if change := row.get(which):
+                told.append(
+                    f"{label}, {whose} change what a fresh ensemble finds by {told_both(change)} points: "
+                    f"{told_way(change, 'a rise', 'a fall', 'no change can be told')}. The paper: {paper}."
+                )
+    return told
+
+
+def _control(audits: Mapping[str, Any]) -> str:
+    """How much of the difference was there before any iteration."""
+    if "fresh jump, beyond random" not in audits:
+        return ""
+    more = audits["fresh jump, beyond random"]
+    told = told_way(more, "they widened it", "they narrowed it", "whether they widened it cannot be told")
+    return (
+        f" At the random start that difference is {told_both(audits['fresh jump, at random'])} points; the MLP's "
+        f"iterations added {told_both(more)}: {told}."
+    )
+
+
+def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
+    """Jump, slope and end of each part's run."""
+    main = results["ensemble"].get("main")
+    if not main:
+        return []
+    rows: Rows = [
+        ("seed and part", "jump, points", "slope, points in ten iterations", "the ensemble's last iterations, %")
+    ]
+    for i, (jump, slope) in enumerate(zip(main["jumps"], main["slopes"], strict=True)):
+        cells = [f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in (jump, slope)]
+        part, last = main["runs"][i].rpartition("-")[2], main["levels"]["ensemble ends"]["each"][i]
+        rows.append((part, *cells, told_percent(last)))
+    return ["Seed by seed:", "", *markdown_table(rows)]
+
+
+def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:
+    """What fresh filters find before, between the phases and after, and how each phase changes it."""
+    audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}
+    if not audits:
+        return []
+    when = ("random", "after the MLP", "at the end")
+    changes = {"change by the MLP": "by the MLP", "own change": "by the ensemble", "change": "in all"}
+    rows: Rows = [("fresh filter", *when, *changes.values())]
+    for filter, row in audits.items():
+        cells = [told_level(row[label]) if label in row else "" for label in when]
+        rows.append((NAMES[filter], *cells, *(told_change(row[one]) if one in row else "" for one in changes)))
+    took = (
+        "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
+        "part, and are asked again by fresh fits; the others took no part."
+    )
+    return [f"### {title}", "", *markdown_table(rows), "", took, *_changes_of_parts(audits, changes)]
+
+
+def _changes_of_parts(audits: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:
+    """The changes of each part, and their means with intervals over the parts."""
+    over = {
+        (filter, label): row[one]["over parts"]
+        for filter, row in audits.items()
+        for one, label in changes.items()
+        if "over parts" in row.get(one, {})
+    }
+    if not over:
+        return []
+    rows: Rows = [("fresh filter", "iterations", "mean (Student's t over the parts)", "part by part")]
+    for (filter, label), one in over.items():
+        each = ", ".join(told_points(value) for value in one["each"])
+        rows.append((NAMES[filter], label, told_change(one), each))
+    return [
+        "",
+        "The same changes, a figure a part. Each part has runs and fits of its own, so their chance is in these "
+        "intervals. A change stands here where both of its intervals exclude zero.",
+        "",
+        *markdown_table(rows),
+    ]

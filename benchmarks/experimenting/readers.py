@@ -1,0 +1,99 @@
+"""What readers find: filters by number of contexts, models in the released questions and in real ones, one reader."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from experimenting.wording import NAMES, Rows, told_change, told_level, told_way
+from swag_af.reporting.markdown import markdown_table
+
+FEWEST_DRAWN = 4
+"""Numbers of contexts from which on growth is drawn: of fewer the table tells as much."""
+
+
+def growth_by_size(results: Mapping[str, Any], picture: str) -> list[str]:
+    """What each filter finds in so many contexts."""
+    if not results["growth"]:
+        return []
+    sizes = sorted({one["contexts"] for one in results["growth"]})
+    found = {(one["filter"], one["contexts"]): one for one in results["growth"]}
+    rows: Rows = [("contexts", *(f"{n:,}" for n in sizes))]
+    for filter in dict.fromkeys(one["filter"] for one in results["growth"]):
+        rows.append((NAMES[filter], *(told_level(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
+    lines = ["### What each filter finds, by number of contexts", ""]
+    lines += [f"![Growth]({picture}/growth.svg)", ""] if picture and len(sizes) >= FEWEST_DRAWN else []
+    most, fewest = (choose(len(one["draws"]) for one in results["growth"]) for choose in (max, min))
+    draws = f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
+    return [*lines, f"On random assignments, five folds of whole groups, {draws}, %.", "", *markdown_table(rows)]
+
+
+def released_beside_real(results: Mapping[str, Any]) -> list[str]:
+    """What models find in the released questions, and in as many of SWAG and HellaSwag."""
+    if not results["fourway"]:
+        return []
+    named = ("ours, unfiltered", "ours", "SWAG", "HellaSwag")
+    sets = [name for name in named if any(one["set"] == name for one in results["fourway"])]
+    found = {(one["input"], one["model"], one["set"]): one for one in results["fourway"]}
+    rows: Rows = [("input, reader", *sets)]
+    for input, model in sorted({(i, m) for i, m, _ in found}):
+        cells = [told_level(found[input, model, one]) if (input, model, one) in found else "" for one in sets]
+        rows.append((f"{input}, {model}", *cells))
+    n = results["fourway"][0]["n"]
+    most, fewest = (choose(one["draws"] for one in results["fourway"]) for choose in (max, min))
+    draws = f"{most}" if most == fewest else f"{fewest} to {most}"
+    return [
+        "### The released four-way questions beside real ones",
+        "",
+        f"{n:,} questions of each, five folds, %, chance 25; {draws} draws where a set has more. No person has chosen "
+        "among our endings; SWAG's and HellaSwag's were. The paper's SWAG, with 73,000 training questions: n-grams "
+        "29.0, fastText 27.8.",
+        "",
+        *markdown_table(rows),
+    ]
+
+
+PAPER_TABLE_2 = {
+    "gold": {"best": 53.5, "second": 20.2, "in the best two": 73.7, "likely": 80.3, "unlikely": 19.0, "gibberish": 0.7},
+    "generated": {"best": 9.3, "second": 15.9, "likely": 33.3, "unlikely": 57.5, "gibberish": 9.1},
+}
+"""% of found and of generated endings (Zellers et al. 2018, 3.5 and Table 2)."""
+
+
+def one_reader(results: Mapping[str, Any]) -> list[str]:
+    """What a reader said of endings, beside what the paper's workers said."""
+    if "reading" not in results:
+        return []
+    said = results["reading"]
+    rows: Rows = [("", "gold: one reader", "the paper's workers", "generated: one reader", "the paper's workers")]
+    for name in PAPER_TABLE_2["gold"]:
+        cells = [
+            cell
+            for kind, of_paper in PAPER_TABLE_2.items()
+            for cell in (told_level(said[f"{kind} {name}"]), f"{of_paper[name]}" if name in of_paper else "")
+        ]
+        rows.append((name, *cells))
+    about = (
+        f"{said['n']} contexts, each of another group, six endings each, read blind by {said['reader']}; % of gold "
+        "endings and of generated ones, five a context. Intervals say what other contexts would give, not what other "
+        "readers."
+    )
+    return ["### One reader", "", about, "", *markdown_table(rows), *_mixed(said)]
+
+
+def _mixed(said: Mapping[str, Any]) -> list[str]:
+    """How endings read that filtering took out and brought in, and the differences."""
+    if not said["n mixed"]:
+        return []
+    rows: Rows = [("", "taken out", "brought in", "difference, points, paired by context")]
+    for name in ("in the best two", "likely", "unlikely", "gibberish"):
+        cells = [told_level(said[f"{kind} {name}"]) for kind in ("taken out", "brought in")]
+        rows.append((name, *cells, told_change(said[f"change {name}"])))
+    change = said["change gibberish"]
+    told = told_way(change, "more", "less", "")
+    verdict = (
+        f"filtering brings in {told} gibberish" if told else "whether filtering brings in more gibberish cannot be told"
+    )
+    about = (
+        f"{said['n mixed']} other contexts, where the same reader saw six generated endings, three that filtering took "
+        f"out and three that it brought in, mixed and without gold: {verdict}."
+    )
+    return ["", about, "", *markdown_table(rows)]
