@@ -17,6 +17,8 @@ Advance = Callable[..., None]
 """`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
 
 _SECONDS_BETWEEN_LINES = 20.0
+_LITTLE = 0.01
+"""So much of all work tells nothing of the rate where it is the first to be done: what began it is not repeated."""
 
 
 def note(line: str) -> None:
@@ -58,12 +60,15 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
     with Progress(*_columns(unit), console=Console(stderr=True)) as shown:
         task = shown.add_task(label, total=total, completed=done, note="", rate="")
-        started, now = time.perf_counter(), done
+        since, counted, now = time.perf_counter(), done, done
 
         def advance(n: int = 1, note: str | None = None) -> None:
-            nonlocal now
+            nonlocal since, counted, now
+            moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
             now += n
-            rate = (now - done) / max(time.perf_counter() - started, 1e-9)
+            if is_start:
+                since, counted = moment, now
+            rate = (now - counted) / max(moment - since, 1e-9)
             fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
             shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
 
@@ -92,9 +97,11 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
     def advance(n: int = 1, note: str | None = None) -> None:
         nonlocal now, last, at_last, shown_note
+        moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
         now += n
         shown_note = shown_note if note is None else note
-        moment = time.perf_counter()
+        if is_start:
+            last, at_last = moment, now
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
         rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one
@@ -104,6 +111,12 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         print(visible(line.rstrip()), file=sys.stderr, flush=True)
 
     yield advance
+
+
+def _is_little(n: int, total: int) -> bool:
+    """Whether `n` items are so few that the time until they were done says nothing of the rest: models are loaded and
+    machines joined in it."""
+    return 0 < n < _LITTLE * total
 
 
 def _rate(per_second: float) -> str:

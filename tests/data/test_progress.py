@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,3 +65,48 @@ def test_a_note_of_work_that_has_not_begun_is_told(
     assert "0 of 5 epochs" in first
     assert "time left unknown  first epoch" in first
     assert " s left  first epoch" in second
+
+
+def timed(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """A clock that stands still until it is told to go on by so many seconds."""
+    now = 0.0
+
+    def go_on(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now)
+    return go_on
+
+
+def test_the_time_until_work_begins_is_no_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_on = timed(monkeypatch)
+    with progress("training", 100_000, "tokens") as advance:
+        for seconds, n in ((60, 100), (30, 3_000), (30, 3_000)):
+            go_on(seconds)
+            advance(n)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "training: 3100 of 100000 tokens, 100/s, 969 s left"
+    assert second == "training: 6100 of 100000 tokens, 100/s, 939 s left"
+
+
+def test_one_slow_item_of_few_is_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    go_on = timed(monkeypatch)
+    with progress("filter", 40, "iterations") as advance:
+        go_on(60)
+        advance()
+    assert capsys.readouterr().err == "filter: 1 of 40 iterations, 0.017/s, 2340 s left\n"
+
+
+def test_a_bars_rate_begins_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch)
+    rates: list[float] = []
+    monkeypatch.setattr(module, "_rate", lambda rate: rates.append(rate) or "")
+    go_on = timed(monkeypatch)
+    with progress("training", 100_000, "tokens") as advance:
+        for seconds, n in ((60, 100), (30, 3_000)):
+            go_on(seconds)
+            advance(n)
+    assert rates == [0.0, 100.0]
