@@ -446,6 +446,26 @@ def test_a_change_that_its_parts_do_not_bear_cannot_be_told(tiny: Setting) -> No
         assert f"{', '.join(f'{100 * one:+.1f}' for one in each)} |" in made
 
 
+def test_weaker_models_write_a_pool_of_their_own(tiny: Setting, tmp_path: Path) -> None:
+    arms = tuple(replace(arm, parts=1) for arm in SIZES["small"].arms if arm.name in ("main", "weak"))
+    whole = Setting(replace(TINY, arms=arms), tmp_path / "out", tiny.data)
+    shutil.copytree(tiny.out, whole.out)
+    steps = ("train-lm", "generate", "variants", "filter", "audit")
+    running.run_steps(replace(whole, parts=(0,), arms=("weak",)), steps, command.MEASUREMENTS, here)
+    weak, part = (CandidatePool.open(whole.out / f"parts/{name}") for name in ("0-weak", "0"))
+    assert {one.fold for one in weak.contexts} == {0}
+    assert len({one.id for one in weak.contexts} & {one.id for one in part.contexts}) > len(part) / 2
+    results = collect(whole)
+    perplexities = [results["parts"][name]["models"]["held_out_perplexity"]["forward"] for name in ("0", "0-weak")]
+    assert perplexities[0] < perplexities[1]
+    assert set(results["audits"]["weak"][TINY.joint]) > {"random", "after the MLP", "at the end", "own change"}
+    assert results["compared"]["weak"]["mlp"]["difference"]["n"] > len(part) / 2
+    made = document(results)
+    assert "### The arm `weak`: what fresh filters find" in made
+    assert "| 0-weak |" in made
+    assert "the arm `weak` | so? |" in made
+
+
 def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_path: Path) -> None:
     shutil.copytree(tiny.out, tmp_path / "out")
     shutil.rmtree(tmp_path / "out/runs/main-0")

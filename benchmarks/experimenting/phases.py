@@ -23,6 +23,7 @@ def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     found = results["ensemble"]
     n = len(found["main"]["runs"]) if "main" in found else 0
     of_runs = {"big": "the big run", "main": told_parts(results, n).replace(" together", ", mean").lower()}
+    of_runs["weak"] = "the arm `weak`"
     asked = {label: found[name] for name, label in of_runs.items() if name in found}
     if not asked:
         return []
@@ -68,7 +69,8 @@ def _predicted(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _verdicts(results: Mapping[str, Any]) -> list[str]:
     """Sentences, each from one interval."""
     told = []
-    for name, label in (("big", "In the big run"), ("parts", f"On {told_parts(results, results['audited']).lower()}")):
+    whole = f"On {told_parts(results, results['audited']).lower()}"
+    for name, label in (("big", "In the big run"), ("parts", whole), ("weak", "In the arm `weak`")):
         audits = results["audits"].get(name, {})
         if "fresh jump" in audits:
             jump = audits["fresh jump"]
@@ -152,7 +154,7 @@ def _changes_of_parts(audits: Mapping[str, Any], changes: Mapping[str, str]) -> 
     return [
         "",
         "The same changes, a figure a part. Each part has runs and fits of its own, so their chance is in these "
-        "intervals. A change stands here where both of its intervals exclude zero.",
+        "intervals. A change counts as shown where both of its intervals exclude zero.",
         "",
         *markdown_table(rows),
     ]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from experimenting.steps import Setting
+from experimenting.steps import WEAK, Setting
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import replacing
@@ -28,7 +28,7 @@ SHARES = {"half": 2, "quarter": 4}
 def make_variants(setting: Setting) -> None:
     """The variants of parts that single arms filter; those that are there stay."""
     for _, arm, number in setting.runs():
-        if arm.pool:
+        if arm.pool and arm.pool != WEAK:
             make_variant(setting, arm.pool, setting.out / f"parts/{number}")
 
 

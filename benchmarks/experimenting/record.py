@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.steps import Setting, audited, encoder_audited, encoder_name
+from experimenting.steps import WEAK, Setting, audited, encoder_audited, encoder_name, generated, models_of
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_text
 from swag_af.data.findings import over_seeds, read_audits
@@ -119,10 +119,12 @@ def _columns(pool: CandidatePool) -> list[tuple[str, int]]:
 
 
 def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
-    """What a part's manifest tells of its candidates, and that of its fold of its models; nothing of other pools."""
-    if not pool.isdecimal():
+    """What a pool's manifest tells of its candidates, and that of its fold of its models; nothing of pools that no
+    models of their own have written."""
+    part, _, variant = pool.partition("-")
+    if not part.isdecimal() or variant not in ("", WEAK):
         return {}
-    models = setting.out / f"lms/fold-{pool}/manifest.json"
+    models = setting.out / models_of(variant) / f"fold-{part}/manifest.json"
     fold = read_json(models) if models.exists() else {}
     manifest = read_manifest(setting.out / f"parts/{pool}", "pool")
     drawn = ("n_rows", "n_candidates", "n_draws", "rejected_draws", "drops")
@@ -173,10 +175,11 @@ def kept_run(setting: Setting, name: str) -> KeptRun | None:
     return KeptRun(name, ids, np.array(groups), list(filters), np.array(accuracy), told["n_test"], hits)
 
 
-def kept_parts(setting: Setting) -> dict[int, dict[str, Any]]:
-    """What was kept of the parts, by number."""
-    found = {number: _read(setting, f"parts/{number}") for number in range(setting.size.n_parts)}
-    return {number: one for number, one in found.items() if one is not None}
+def kept_parts(setting: Setting) -> dict[str, dict[str, Any]]:
+    """What was kept of the parts, by number, and of those that other models wrote."""
+    names = [f"{part}-{variant}" if variant else f"{part}" for part, variant in generated(setting)]
+    found = {name: _read(setting, f"parts/{name}") for name in names}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def figures_of(setting: Setting, name: str, found: Any) -> Any:

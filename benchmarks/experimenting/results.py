@@ -15,7 +15,7 @@ from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of
 from experimenting.released import largest, released_found
 from experimenting.running import ENVIRONMENT
 from experimenting.sizes import BIG, Arm
-from experimenting.steps import Setting, commands
+from experimenting.steps import WEAK, Setting, commands
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
@@ -37,7 +37,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "environment": [line for _, line in read_jsonl(setting.out / ENVIRONMENT)],
         "commands": told_commands(setting),
         "contexts": (read_contexts_manifest(setting.out / "contexts.jsonl") or {}).get("drops"),
-        "parts": {f"{part}": _inputs(kept) for part, kept in kept_parts(setting).items()},
+        "parts": {part: _inputs(kept) for part, kept in kept_parts(setting).items()},
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
         "audits": _audits(setting),
@@ -114,12 +114,14 @@ def _level(window: int, runs: Sequence[KeptRun], first: int) -> dict[str, Any]:
 
 
 def _audits(setting: Setting) -> dict[str, Any]:
-    """What fresh filters find before, between the phases and after: in the big run, and in all parts together."""
+    """What fresh filters find before, between the phases and after: in the big run, in all parts together, and in those
+    of weaker models."""
     size = setting.size
     main = size.arms[0]
     when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
     made: dict[str, Any] = {}
-    for name, arm in {BIG.name: BIG, "parts": main}.items():
+    weak = {arm.name: arm for arm in size.arms if arm.pool == WEAK}
+    for name, arm in ({BIG.name: BIG, "parts": main} | weak).items():
         parts = parts_of(setting, arm)
         rows = {filter: _row(setting, arm, filter, when, parts) for filter in finders(setting)}
         made[name] = {filter: row for filter, row in rows.items() if row}
@@ -214,7 +216,7 @@ def shown(results: Mapping[str, Any]) -> dict[str, Any]:
         "arms": {name: {"about": arm["about"]} for name, arm in results["arms"].items()},
         "commands": {step: listed[:1] for step, listed in results["commands"].items()},
         "curves": {name: {"means": curve["means"]} for name, curve in main.items()},
-        "ensemble": {name: one for name, one in results["ensemble"].items() if name in ("big", "main")},
+        "ensemble": {name: one for name, one in results["ensemble"].items() if name in ("big", "main", WEAK)},
     }
 
 

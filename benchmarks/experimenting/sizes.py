@@ -19,7 +19,7 @@ class Arm:
     """More flags of `filter`."""
     pool: str = ""
     """Another pool than the part as it is: `few` candidates, `few-read` those with features by models that have read
-    gold, `half` and `quarter` of the contexts."""
+    gold, `half` and `quarter` of the contexts, `weak` of weaker language models."""
     against: str = "main"
     """The arm that differs in one thing."""
     seed: int = 0
@@ -45,6 +45,7 @@ ARMS = (
     Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
     Arm("half", "half of the contexts", MAIN, 1, pool="half"),
     Arm("quarter", "a quarter of the contexts", MAIN, 1, pool="quarter"),
+    Arm("weak", "candidates and likelihoods of weaker language models", MAIN, 2, pool="weak"),
     Arm("few", "an eighth of the candidates", MAIN, 1, pool="few"),
     Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
 )

@@ -1,6 +1,6 @@
 """The steps of the experiment: commands of swag-af, run in the experiment's folder, and what they cost in CPU seconds.
 
-    OUT/contexts.jsonl  lms/                   what all is made of
+    OUT/contexts.jsonl  lms/  lms-weak/        what all is made of
     OUT/parts/0 ... 4   parts/0-few ...        a pool a fold, which is a part; variants of them for single arms
     OUT/pool                                   all parts together
     OUT/big             runs/ARM-PART          runs: on all parts together, and the arms on each
@@ -87,13 +87,28 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
     """The commands of every step that consists of commands, by its name."""
     return {
         "contexts": [_contexts(setting)],
-        "train-lm": [_train_lm(setting, part) for part in setting.numbers()],
-        "generate": [_generate(setting, part) for part in setting.numbers()],
+        "train-lm": [_train_lm(setting, part, variant) for part, variant in generated(setting)],
+        "generate": [_generate(setting, part, variant) for part, variant in generated(setting)],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
         "encoder": list(_encoder_audits(setting)),
         "release": [_release(setting, "released"), _release(setting, UNFILTERED, "--iteration", "0")],
     }
+
+
+WEAK = "weak"
+"""The variant of a part whose language models have a quarter of the units and read the captions once, and no books."""
+
+
+def generated(setting: Setting) -> list[tuple[int, str]]:
+    """Part and variant, empty or `weak`, of every pool that language models of its own have written."""
+    weak = [(part, WEAK) for _, arm, part in setting.runs() if arm.pool == WEAK]
+    return [*((part, "") for part in setting.numbers()), *weak]
+
+
+def models_of(variant: str) -> str:
+    """The folder of the language models that wrote such a pool."""
+    return f"lms-{variant}" if variant else "lms"
 
 
 PER_RUN = ("filter", "audit", "encoder")
@@ -124,23 +139,34 @@ def _contexts(setting: Setting) -> Command:
     return Command(words, 15, made="contexts.manifest.json")
 
 
-def _train_lm(setting: Setting, part: int) -> Command:
+def _train_lm(setting: Setting, part: int, variant: str) -> Command:
     size = setting.size
-    books = ("--pretrain", str(setting.data / "novels")) if size.books else ()
-    which = ("--folds", str(part))
-    words = ("train-lm", "contexts.jsonl", "--out", "lms", *books, "--hidden", str(size.hidden), *size.lm, *which)
+    has_books = size.books and not variant
+    books = ("--pretrain", str(setting.data / "novels")) if has_books else ()
+    flags = dict(zip(size.lm[::2], size.lm[1::2], strict=True))
+    if variant:
+        flags = {name: flags[name] for name in flags if name not in ("--decay-every", "--pretrain-epochs")}
+        flags["--epochs"] = "1"
+    hidden = _hidden(size, variant)
+    how = (*books, "--hidden", str(hidden), *(word for flag in flags.items() for word in flag))
+    words = ("train-lm", "contexts.jsonl", "--out", models_of(variant), *how, "--folds", str(part))
     share = 1.0 if len(size.captions) > 1 else 1 / 3  # of 1.1 million tokens of captions; two passes of 2 of books
-    tokens = int(size.lm[1]) * (1 - 1 / size.n_folds) * 1.1e6 * share + (4.0e6 if size.books and part == 0 else 0)
-    return Command(words, tokens * size.hidden / 256 / TOKENS_A_SECOND)
+    tokens = int(flags["--epochs"]) * (1 - 1 / size.n_folds) * 1.1e6 * share + (4.0e6 if has_books and part == 0 else 0)
+    return Command(words, tokens * hidden / 256 / TOKENS_A_SECOND)
 
 
-def _generate(setting: Setting, part: int) -> Command:
+def _hidden(size: Size, variant: str) -> int:
+    """Units of the language models."""
+    return size.hidden // 4 if variant else size.hidden
+
+
+def _generate(setting: Setting, part: int, variant: str) -> Command:
     size = setting.size
-    n = size.part_rows
+    n, out = size.part_rows, f"parts/{part}-{variant}" if variant else f"parts/{part}"
     which = ("--folds", str(part), "--limit", str(n), "--limit-by", "video", "--seed", str(part))
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full")
-    words = ("generate", "contexts.jsonl", "--lms", "lms", "--out", f"parts/{part}", *which, *what)
-    return Command(words, 3.0 * n * size.n_candidates / 1024 * size.hidden / 256)
+    words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
+    return Command(words, 3.0 * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
 
 
 def _filters(setting: Setting) -> Iterator[Command]:

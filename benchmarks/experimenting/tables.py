@@ -20,6 +20,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         seed_by_seed(results),
         audits_by_phase(results, "big", "The big run: what fresh filters find"),
         audits_by_phase(results, "parts", f"{told_parts(results, results['audited'])}: what fresh filters find"),
+        audits_by_phase(results, "weak", "The arm `weak`: what fresh filters find"),
         arms_compared(results),
         growth_by_size(results, picture),
         released_beside_real(results),
@@ -84,6 +85,9 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
         "a reader's sheet": "reading" in results,
     }
     missing = [name for name, is_there in parts.items() if not is_there]
+    arms = [f"`{name}`" for name, found in results["compared"].items() if name != "big" and not set(found) & set(NAMES)]
+    if arms and parts["single changes"]:
+        missing.append(f"the {'arms' if len(arms) > 1 else 'arm'} {', '.join(arms)}")
     lines = [f"**Not measured in this record**: {', '.join(missing)}."] if missing else []
     some = [f"{made:,} of {n:,} {what}" for what, (made, n) in results["done"].items() if 0 < made < n]
     return [*lines, *[""][: len(lines)], f"**Measured in part**: {', '.join(some)}."] if some else lines
