@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.files import read_jsonl, write_jsonl
+from swag_af.data.locks import alone
 from swag_af.data.records import parse_record
 
 AUDITS = "audits.jsonl"
@@ -129,20 +130,17 @@ def key_of(finding: Finding) -> tuple[Any, ...]:
     return finding.iteration, finding.filter, finding.n_folds, finding.seed, finding.settings
 
 
-def keep(
-    path: Path | None, kept: Audits, *, finding: Finding | None = None, left_out: tuple[str, str] | None = None
-) -> Audits:
-    """`kept` and one more, sorted, and written to the run folder if there is one."""
-    findings = {key_of(f): f for f in (*kept.findings, *([finding] if finding else []))}
-    reasons = dict([*kept.left_out, *([left_out] if left_out else [])])
-    if finding:
-        reasons.pop(finding.filter, None)
-    new = Audits(tuple(findings[key] for key in sorted(findings)), tuple(sorted(reasons.items())))
-    if path is not None:
-        lines = [record_of(f) for f in new.findings]
-        lines += [{"filter": name, "left_out": reason} for name, reason in new.left_out]
+def keep(path: Path, *, finding: Finding | None = None, left_out: tuple[str, str] | None = None) -> None:
+    """Store one more in the run folder `path`, sorted among what is there; others may do so at the same time."""
+    with alone(path / AUDITS, is_told=False):
+        kept = read_audits(path)
+        findings = {key_of(f): f for f in (*kept.findings, *([finding] if finding else []))}
+        reasons = dict([*kept.left_out, *([left_out] if left_out else [])])
+        if finding:
+            reasons.pop(finding.filter, None)
+        lines = [record_of(findings[key]) for key in sorted(findings)]
+        lines += [{"filter": name, "left_out": reason} for name, reason in sorted(reasons.items())]
         write_jsonl(path / AUDITS, lines)
-    return new
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,24 @@ def alone(path: Path, *, is_told: bool = True, waits: bool = True) -> Iterator[N
     InputError is raised, where nobody `waits`. Who cannot lock, for want of locks in the file system, says so and goes
     on without. Nothing is left beside `path`.
     """
-    place = path.with_name(f".{path.name}.lock")
+    place = _place(path)
     file = _held(path, place, is_told=is_told, waits=waits)
     try:
         yield
     finally:
         place.unlink(missing_ok=True)  # before it is let go: who waits for it sees that it is gone, and makes another
         file.close()
+
+
+def clear_lock(path: Path) -> None:
+    """Remove the lock for `path` that a killed process left, if there is one; waits while somebody holds it."""
+    if _place(path).exists():
+        with alone(path, is_told=False):
+            pass  # gone when it is let go
+
+
+def _place(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
 
 
 def _held(path: Path, place: Path, *, is_told: bool, waits: bool) -> BinaryIO:

@@ -26,7 +26,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.files import write_array, write_json, write_jsonl
-from swag_af.data.findings import Audits, Finding, keep
+from swag_af.data.findings import Finding, keep
 from swag_af.data.pool.drafts import ShardDraft
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.pool import CandidatePool
@@ -62,7 +62,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, contexts_path: Path, lms: Pa
     filter_pool(CandidatePool.open(folder / "pool"), HashFilter(), AFOptions(iterations=2), out=folder / "run")
     run = open_run(folder / "run")
     finding = Finding(2, "hash", 0.5, 0.4, 0.6, 0.1, 20, 10, 5, 0, (1.0,) * 10, "", (0.0,) * 20)
-    keep(run.path, Audits(), finding=finding)
+    keep(run.path, finding=finding)
     items = make_items(run.assignment(), seed=0)
     write_verdicts(folder / "verdicts.jsonl", say(items, "ab"), run.pool.identity)
     export(ExportOptions(folder / "run", out=folder / "tasks.csv"))

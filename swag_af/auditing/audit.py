@@ -25,8 +25,9 @@ from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError
-from swag_af.data.findings import Audits, Finding, keep, key_of, read_audits
+from swag_af.data.findings import AUDITS, Audits, Finding, keep, key_of, read_audits
 from swag_af.data.interval import interval
+from swag_af.data.locks import clear_lock
 from swag_af.data.manifests import sha256_json
 from swag_af.data.pool.folder import FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
@@ -161,6 +162,8 @@ def audit_run(
     folder. Only filters with audits to make are checked, all of them before the first fit; a `forgiving` audit instead
     notes in the file why a filter had to be left out, and goes on with the others.
     """
+    if run.path:
+        clear_lock(run.path / AUDITS)
     kept, requests, who = read_audits(run.path), _requests(run, plan), workers or Workers[Run]()
     known = [_known(kept, request) for request in requests]
     todo = [request for request, one in zip(requests, known, strict=True) if one is None]
@@ -178,10 +181,11 @@ def audit_run(
             if not isinstance(finding, Finding):
                 if not forgiving:
                     raise finding
-                kept = keep(run.path, kept, left_out=(request.name, str(finding)))
+                if run.path:
+                    keep(run.path, left_out=(request.name, str(finding)))
                 continue
-            if one is None:
-                kept = keep(run.path, kept, finding=finding)
+            if one is None and run.path:
+                keep(run.path, finding=finding)
             found.append(finding)
             if advance is not None:
                 advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -21,7 +22,7 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.findings import AUDITS, over_seeds, read_audits
+from swag_af.data.findings import AUDITS, keep, over_seeds, read_audits
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
@@ -354,6 +355,26 @@ def test_the_verb_keeps_what_it_finds_in_order(straight: Run) -> None:
     audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=3))
     audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=3, folds=2, seed=9))
     assert [i for i, name in keys(straight.path) if name == "hash"] == [0, 2, 3, 3, 4, 6]
+
+
+def test_two_that_audit_one_run_at_the_same_time_lose_nothing_of_each_other(straight: Run) -> None:
+    others = iter([AuditPlan([1, 3, 5], ["feature"], seeds=[SIX.seed])])  # at once, while the first is at work
+
+    def advance(*_: object, **__: object) -> None:
+        for plan in others:
+            audit_run(straight, plan)
+
+    audit_run(straight, AuditPlan([1, 3, 5], ["hash"], seeds=[SIX.seed]), advance=advance)
+    assert keys(straight.path) == list(itertools.product(range(7), ["feature", "hash"]))
+
+
+def test_findings_kept_by_several_threads_are_all_there(straight: Run) -> None:
+    one = read_audits(straight.path).findings[0]
+    with ThreadPoolExecutor(8) as threads:
+        for made in [threads.submit(keep, straight.path, finding=replace(one, seed=seed)) for seed in range(50, 90)]:
+            made.result()
+    assert len(read_audits(straight.path).findings) == 8 + 40
+    assert not list(straight.path.glob(".*.lock"))
 
 
 def test_the_verb_audits_before_and_after_unless_told_an_iteration(straight: Run) -> None:
