@@ -1,13 +1,13 @@
-"""The errors a user can cause, each one line: what is wrong, where, and what to do next.
+"""The errors a user can cause, each one line: what is wrong, where, and what to do next; and what all options check.
 
 The command line prints the line and exits with code 2; a traceback always means a bug in this package. This module does
 not print and does not exit.
 """
 
 from collections.abc import Iterable
-from dataclasses import fields
 from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
 
 MOST_TOLD = 60
 """How many characters of a cell a message repeats."""
@@ -48,23 +48,45 @@ def check_faults(faults: Iterable[tuple[bool, str]]) -> None:
 
 
 LARGEST_SIZE = (1 << 31) - 1
+"""Most that a whole number of the options may be, but for seeds."""
 LARGEST_SEED = (1 << 63) - 1
 
 
-def check_numbers(options: Any) -> None:
-    """Raise InputError naming every number among the fields of a dataclass that is infinite, NaN, or no size.
+class Options:
+    """Base of frozen dataclasses of options.
 
-    Whole numbers are sizes up to 2,147,483,647; seeds may be larger.
+    Scripts may write what the command line takes: texts where paths are meant, and a list, or one alone, where a tuple
+    is. Raises InputError naming every number that is infinite, NaN, or no size: whole numbers are sizes up to
+    2,147,483,647; seeds may be larger.
     """
-    numbers = [(f.name, getattr(options, f.name)) for f in fields(options)]
-    check_faults(
-        (
-            (isinstance(value, float) and not isfinite(value))
-            or (isinstance(value, int) and value > (LARGEST_SEED if name == "seed" else LARGEST_SIZE)),
-            f"--{name.replace('_', '-')}: infinite, no number, or too large",
+
+    def __post_init__(self) -> None:
+        """A class with checks of its own calls this before them."""
+        kinds = get_type_hints(type(self))
+        given = {name: getattr(self, name) for name in kinds}
+        for name, value in given.items():
+            if (meant := _as_meant(value, kinds[name])) is not value:
+                object.__setattr__(self, name, meant)
+        check_faults(
+            (_is_beyond_use(name, value), f"--{name.replace('_', '-')}: infinite, no number, or too large")
+            for name, value in given.items()
         )
-        for name, value in numbers
-    )
+
+
+def _as_meant(value: Any, kind: Any) -> Any:
+    """`value` for a field of type `kind`: a path for its text, a tuple for one alone or a list."""
+    if get_origin(kind) is tuple and isinstance(value, str | Path | int | float | list | tuple):
+        several = value if isinstance(value, list | tuple) else [value]
+        made = tuple(_as_meant(one, get_args(kind)[0]) for one in several)
+        return value if made == value else made
+    is_path = kind is Path or Path in get_args(kind)
+    return Path(value) if is_path and isinstance(value, str) else value
+
+
+def _is_beyond_use(name: str, value: Any) -> bool:
+    if isinstance(value, float):
+        return not isfinite(value)
+    return isinstance(value, int) and value > (LARGEST_SEED if name == "seed" else LARGEST_SIZE)
 
 
 class GateError(SwagAfError):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.scale import Part, parse_part
 from swag_af.data.urls import RECORDS_ONLY
 from swag_af.endpoints.options import EndpointOptions
@@ -15,7 +15,7 @@ Precision = Literal["fp32", "bf16"]
 
 
 @dataclass(frozen=True)
-class LMOptions:
+class LMOptions(Options):
     """Size and training of one language model (defaults: Zellers et al. 2018, A.2, and the released code)."""
 
     hidden: int = 512
@@ -48,6 +48,7 @@ class LMOptions:
     """Arithmetic of training; bf16-mixed is faster where the processor has it. Sampling stays in full precision."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole = ("hidden", "layers", "epochs", "pretrain_epochs", "batch_size", "decay_every", "min_count")
         shares = ("recurrent_dropout", "embedding_dropout")
         check_faults(
@@ -63,7 +64,6 @@ class LMOptions:
                 (self.clip_norm <= 0, f"--clip-norm {self.clip_norm}: above 0"),
             ]
         )
-        check_numbers(self)
 
 
 def flag(name: str) -> str:
@@ -72,7 +72,7 @@ def flag(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class TrainLMOptions:
+class TrainLMOptions(Options):
     """Train the forward and backward language models, one pair of models a fold.
 
     A fold's model learns from the videos of the other folds alone, so it has never seen the endings its samples
@@ -111,17 +111,17 @@ class TrainLMOptions:
     the folds asked for has an equal share of the threads, however many are trained at once."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
             ]
         )
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
-class TextOptions:
+class TextOptions(Options):
     """What generators of text are told, and what becomes of their endings; not for `lstm`."""
 
     prompt: str = "auto"
@@ -137,17 +137,17 @@ class TextOptions:
     than people do, and that would be filtered in place of what they say."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.temperature < 0, f"--temperature {self.temperature}: not below 0"),
                 (not 0 < self.top_p <= 1, f"--top-p {self.top_p}: above 0, and 1 at most"),
             ]
         )
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
-class GenerateOptions:
+class GenerateOptions(Options):
     """Sample distinct endings for every context and write the pool that `swag-af filter` works on.
 
     The paper's generator, lstm, trains the fold models that are missing. Others write texts: n-grams, or any language
@@ -224,6 +224,7 @@ class GenerateOptions:
     """The same seed, models and device give the same pool."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         optional = ("limit", "shard_rows", "workers", "live_rows")
         whole = ("n_negatives", "min_tokens", "max_draws", *(n for n in optional if getattr(self, n) is not None))
         check_faults(
@@ -237,7 +238,6 @@ class GenerateOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
-        check_numbers(self)
 
     @property
     def part(self) -> Part | None:
@@ -246,7 +246,7 @@ class GenerateOptions:
 
 
 @dataclass(frozen=True)
-class FeaturesOptions:
+class FeaturesOptions(Options):
     """Compute likelihoods and lengths for every candidate of a pool that lacks them.
 
     For pools of `swag-af generate --features lazy` filtering does so by itself for the candidates that it looks at;
@@ -277,10 +277,10 @@ class FeaturesOptions:
     (`OMP_NUM_THREADS`), fewer for little work, 1 on a GPU and for other scorers. Does not change the values."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (self.lms is not None and self.scorer != "lstm", f"--lms {self.lms}: goes with --scorer lstm alone"),
             ]
         )
-        check_numbers(self)

@@ -3,7 +3,9 @@
 Each verb of the command line is a function here, which takes its options object, does the work, returns what it made
 and prints nothing but progress on the terminal:
 
-    swag_af.release(swag_af.ReleaseOptions(Path("run"), Path("dataset")))
+    swag_af.release(swag_af.ReleaseOptions("run", "dataset"))
+
+Options take paths as texts too, and one alone or a list where several may stand.
 
     contexts      ContextsOptions       the table of dropped pairs
     train_lm      TrainLMOptions        each trained fold's report

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class ContextRules:
+class ContextRules(Options):
     """What a pair must satisfy (Zellers et al. 2018, footnote 2 and A.1; lengths from the released code)."""
 
     min_sentence_tokens: int = 6
@@ -41,6 +41,7 @@ class ContextRules:
     """Number of folds of videos; the language model of a fold is trained on the other folds only."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         bounds = ("min_sentence_tokens", "min_token_count", "min_context_tokens", "min_ending_tokens")
         check_faults(
             [
@@ -58,7 +59,6 @@ class ContextRules:
                 (self.n_folds < 2, f"--n-folds {self.n_folds}: at least 2, or no model could learn from other folds"),
             ]
         )
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class CaptionColumns:
 
 
 @dataclass(frozen=True)
-class ContextsOptions:
+class ContextsOptions(Options):
     """Make contexts from consecutive captions: first sentence, start of the second, and its ending (gold).
 
     Writes NAME.jsonl, NAME.dropped.jsonl (every pair left out, with its reason), NAME.dropped.txt (how many for which
@@ -124,10 +124,10 @@ class ContextsOptions:
     """Replace an existing contexts file."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
             ]
         )
-        check_numbers(self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 Kind = Literal["auto", "local", "processes", "ray", "slurm"]
 KINDS: tuple[Kind, ...] = ("auto", "local", "processes", "ray", "slurm")
@@ -15,7 +15,7 @@ Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
-class EngineOptions:
+class EngineOptions(Options):
     """Where the work is done; what it makes is the same everywhere."""
 
     engine: str = "auto"
@@ -28,6 +28,7 @@ class EngineOptions:
     """Settings of Slurm, NAME=VALUE: partition=gpu, time=120 (minutes), mem_gb=16."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         wrong = [one for one in self.slurm if not re.fullmatch(r"[a-z]\w*=.+", one)]
         check_faults(
             [
@@ -38,7 +39,6 @@ class EngineOptions:
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
             ]
         )
-        check_numbers(self)
 
     @property
     def kind(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.cells.options import Format, LabelBase
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, Options
 
 AUTO = "auto"
 """A column that is looked for by its name and by what is in it."""
@@ -73,7 +73,7 @@ class InstanceColumns:
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
+class ReadingOptions(Options):
     """How the files of a dataset are read."""
 
     format: Format = "auto"
@@ -94,6 +94,7 @@ class ReadingOptions:
     """What is hidden in all texts, as [MASK]: persons (tags, names, pronouns of persons), or a regular expression."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.mask and self.mask != PERSONS:
             try:
                 re.compile(self.mask)

@@ -37,19 +37,19 @@ _FEW = 20
 
 
 def read_instances(
-    sources: Sequence[Path],
+    sources: Path | str | Sequence[Path | str],
     options: ReadingOptions | None = None,
     *,
     name: str = "",
 ) -> Instances:
-    """All instances of `sources`, which may be splits of one set, read as `options` say.
+    """All instances of `sources`, a file or several that may be splits of one set, read as `options` say.
 
     A `labels_file` has the labels of the only source (`cells.labelled`). Raises InputError for what cannot be read, for
     sources of two kinds, and where a source that was named has no labels at all.
     """
     if not sources:
         raise InputError("no file given. Name one or more.")
-    paths = [Path(path) for path in sources]
+    paths = [Path(path) for path in ([sources] if isinstance(sources, Path | str) else sources)]
     ours = [path for path in paths if own.kind_of(path) in own.KINDS]
     others = [path for path in paths if path not in ours]
     reading = options or ReadingOptions()

@@ -6,7 +6,7 @@ from typing import Literal
 
 from swag_af.data.cells.options import Format, LabelBase
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class PoolOptions:
+class PoolOptions(Options):
     """Make a pool of negatives of your own, or of a multiple-choice dataset that is to be filtered again.
 
     Reads one row per context: sent1, start, gold and negatives, any number of negatives of any length. The layouts of
@@ -100,11 +100,12 @@ class PoolOptions:
     """Replace an existing pool."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults([(self.min_negatives < 0, f"--min-negatives {self.min_negatives}: not below 0")])
 
 
 @dataclass(frozen=True)
-class TagOptions:
+class TagOptions(Options):
     """Tag the word types of a pool, or its endings in context: what the filters poslstm and ensemble read.
 
     The tags are part of the pool's identity, so runs made before belong to another pool: `swag-af filter`
@@ -131,10 +132,10 @@ class TagOptions:
     """Processes that tag in context."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
             ]
         )
-        check_numbers(self)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class TrainTaggerOptions:
+class TrainTaggerOptions(Options):
     """Train a small spaCy pipeline on your own treebank: better tags than the rules', and parses.
 
     Its folder is what `--tagger "spacy[FOLDER]"` and `--splitter "spacy[FOLDER]"` take. If interrupted, the same
@@ -40,6 +40,7 @@ class TrainTaggerOptions:
     """Replace an existing pipeline."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.epochs < 1, f"--epochs {self.epochs}: at least 1"),
@@ -48,4 +49,3 @@ class TrainTaggerOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
-        check_numbers(self)

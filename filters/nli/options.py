@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 
 NEUTRAL = "neutral"
@@ -16,7 +16,7 @@ KIND, WORK, BEGUN = "nli", "work", "begun.json"
 
 
 @dataclass(frozen=True)
-class TrainNLIOptions:
+class TrainNLIOptions(Options):
     """Train a model of natural language inference on pairs of texts with classes, such as SNLI's or MultiNLI's.
 
     The accuracy told is of premises that took no part in training, nor in the choice of the epoch. The folder serves as
@@ -59,7 +59,7 @@ class TrainNLIOptions:
     """Draws the held-out pairs, the start and the order of training."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         check_faults(
             [
                 (self.hidden < 16 or self.hidden % 16 > 0, f"--hidden {self.hidden}: a multiple of 16"),

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import InputError, check_faults, check_numbers
+from swag_af.data.errors import InputError, Options, check_faults
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 
 @dataclass(frozen=True)
-class AFOptions:
+class AFOptions(Options):
     """Adversarial Filtering (defaults: Zellers et al. 2018, Algorithm 1 and 3.2)."""
 
     iterations: int | None = None
@@ -51,6 +51,7 @@ class AFOptions:
     """Let candidates enter that `swag-af guard` has flagged."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.iterations is not None and self.iterations < 1, f"--iterations {self.iterations}: at least 1"),
@@ -70,7 +71,6 @@ class AFOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
-        check_numbers(self)
 
 
 POLICIES: dict[str, dict[str, Any]] = {
@@ -98,7 +98,7 @@ def with_policy(options: AFOptions, policy: str | None) -> AFOptions:
 
 
 @dataclass(frozen=True)
-class FilterOptions:
+class FilterOptions(Options):
     """Filter a pool adversarially: fit, score held-out contexts, swap easy distractors, again and again.
 
     Leaves a run folder with the assignment after every iteration, the log, the accuracy curve as PNG and SVG, audits
@@ -154,6 +154,7 @@ class FilterOptions:
     """Adversarial Filtering."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (self.audit_every < 0, f"--audit-every {self.audit_every}: not below 0"),
@@ -163,4 +164,3 @@ class FilterOptions:
             ]
         )
         parse_names("--audit", self.audit)
-        check_numbers(self)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import parse_names
 
@@ -17,7 +17,7 @@ PROBE_MODELS = ("tfidf", "fasttext")
 
 
 @dataclass(frozen=True)
-class AuditOptions:
+class AuditOptions(Options):
     """Find out how much of a dataset can be solved without doing its task, and what gives its answers away.
 
     Any multiple-choice questions, texts or pairs with classes: JSONL, CSV, Parquet, saved `datasets` folders, lm-eval
@@ -79,6 +79,7 @@ class AuditOptions:
     """Repeat with this many seeds, counted from --seed: other folds, other fits; figures of a dataset are averaged."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 (not parse_names("--filters", self.filters), "--filters none: an audit takes at least one filter"),
@@ -89,7 +90,6 @@ class AuditOptions:
                 (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
-        check_numbers(self)
 
     def names(self, default: Sequence[str]) -> tuple[str, ...]:
         """The filters to fit: those named, or `default`."""
@@ -97,7 +97,7 @@ class AuditOptions:
 
 
 @dataclass(frozen=True)
-class ExplainOptions:
+class ExplainOptions(Options):
     """Tell what a code of an audit means: how it is computed, its source, when it misleads, what to do.
 
     Without a code: the list of all of them, by family.

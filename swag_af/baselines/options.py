@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.filters.registry import parse_names
 
 
 @dataclass(frozen=True)
-class BaselinesOptions:
+class BaselinesOptions(Options):
     """Measure how far models get on a dataset that read endings alone, second sentences, or all: Table 3 of SWAG.
 
     Each model is fitted on the training split, choosing its best epoch within it, and scored on validation and test;
@@ -77,7 +77,7 @@ class BaselinesOptions:
     """Write baselines.json here too."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         names = () if self.models == AUTO else parse_names("--models", self.models)
         shares = self.val_share + self.test_share
         check_faults(

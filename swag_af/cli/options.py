@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class ShowOptions:
+class ShowOptions(Options):
     """Say what a file or folder of this program is: its numbers, examples, what to run next.
 
     Knows context files, language models and their folds, pools, matchings, runs, datasets, folders of audit, prune,
@@ -27,12 +27,12 @@ class ShowOptions:
     """Draws the examples."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults([(self.n < 0, f"--n {self.n}: not below 0"), (self.seed < 0, f"--seed {self.seed}: not below 0")])
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
-class DemoOptions:
+class DemoOptions(Options):
     """Go from captions to a dataset on a bundled synthetic sample: contexts, models, pool, filtering, release.
 
     Takes about three minutes on two cores, and 1.3 GB. Killed and run again, it goes on; run once more, it only
@@ -49,5 +49,5 @@ class DemoOptions:
     """Seeds the captions and every verb."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
-        check_numbers(self)

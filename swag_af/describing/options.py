@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 
 Of = Literal["golds", "options", "contexts"]
@@ -12,7 +12,7 @@ Of = Literal["golds", "options", "contexts"]
 
 
 @dataclass(frozen=True)
-class DescribeOptions:
+class DescribeOptions(Options):
     """Describe a dataset: counts, lengths, words, the commonest verbs beside other corpora, topics.
 
     SWAG's Tables 6 and 7 and Figure 4 (Zellers et al. 2018) and NLVR2's curves of sentence lengths (Suhr et al. 2019)
@@ -48,7 +48,7 @@ class DescribeOptions:
     """Replace a folder that an earlier `describe` wrote."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         check_faults(
             [
                 (self.verbs < 0, f"--verbs {self.verbs}: not below 0"),

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.filters.registry import parse_names
 
 
 @dataclass(frozen=True)
-class DiagnoseOptions:
+class DiagnoseOptions(Options):
     """Say why the accuracy curve of a run is not lower: the pool, the filter, the generator, or too few contexts.
 
     Fits the filter of the last phase anew, several times, over folds of whole groups, and asks: has the pool harder
@@ -49,7 +49,7 @@ class DiagnoseOptions:
     """Draws folds, samples and candidates, and seeds the fits."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         check_faults(
             [
                 (self.seeds < 2, f"--seeds {self.seeds}: at least 2, since one fit judges what another chose"),

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class EndpointOptions:
+class EndpointOptions(Options):
     """How a server is asked, for `endpoint[URL]` and `judge[URL]`."""
 
     model: str = ""
@@ -31,6 +31,7 @@ class EndpointOptions:
     """The environment variable that holds the server's key, if it needs one; the key itself is written nowhere."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         limits = [name for name in ("max_requests", "max_total_tokens") if getattr(self, name) is not None]
         check_faults(
             [
@@ -40,7 +41,6 @@ class EndpointOptions:
                 *((getattr(self, n) < 1, f"--{n.replace('_', '-')} {getattr(self, n)}: at least 1") for n in limits),
             ]
         )
-        check_numbers(self)
 
     @property
     def given(self) -> list[str]:
@@ -49,7 +49,7 @@ class EndpointOptions:
 
 
 @dataclass(frozen=True)
-class ProbeEndpointOptions:
+class ProbeEndpointOptions(Options):
     """Try what a server of language models can do, before anything is built on it.
 
     Ten tiny requests: servers accept settings that they do nothing with, likelihoods of a given text above all, and

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swag_af.data.errors import InputError, check_faults, check_numbers
+from swag_af.data.errors import InputError, Options, check_faults
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.filters.registry import parse_names
 
@@ -11,7 +11,7 @@ AUTO, NONE = "auto", "none"
 
 
 @dataclass(frozen=True)
-class GuardOptions:
+class GuardOptions(Options):
     """Mark wrong endings that could be right, and keep them out of every assignment.
 
     With a better generator wrong endings become right ones. Every candidate gets a score from each guard, and is marked
@@ -62,6 +62,7 @@ class GuardOptions:
     """How the server of judge[URL] is asked."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         parse_names("--by", self.by)
         if self.exclude != AUTO:
             parse_names("--exclude", self.exclude)
@@ -79,7 +80,6 @@ class GuardOptions:
                 (is_removal and bool(self.thresholds), "--by none: without --thresholds"),
             ]
         )
-        check_numbers(self)
 
 
 def parse_thresholds(text: str) -> dict[str, float]:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class AgreementOptions:
+class AgreementOptions(Options):
     """Print how far annotators agree, and how they label found and generated endings, beside the paper's Table 2.
 
     Try:
@@ -28,12 +28,12 @@ class AgreementOptions:
     """Replace an existing --json file."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults([(self.seed < 0, f"--seed {self.seed}: not below 0")])
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
-class JudgingOptions:
+class JudgingOptions(Options):
     """How verdicts become judgements, for `release` and `report` alike."""
 
     run: Path

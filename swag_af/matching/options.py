@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 
 AUTO = "auto"
@@ -28,7 +28,7 @@ class PairColumns:
 
 
 @dataclass(frozen=True)
-class MatchingOptions:
+class MatchingOptions(Options):
     """What is matched with what, and how."""
 
     n_distractors: int = 3
@@ -62,7 +62,7 @@ class MatchingOptions:
 
 
 @dataclass(frozen=True)
-class SweepOptions:
+class SweepOptions(Options):
     """Several values of lambda side by side, to choose one by (Figure 13 of VCR)."""
 
     sweep: tuple[float, ...] = ()
@@ -78,7 +78,7 @@ class SweepOptions:
 
 
 @dataclass(frozen=True)
-class MatchOptions:
+class MatchOptions(Options):
     """Make multiple-choice questions of questions with right answers, which become wrong answers of others.
 
     Adversarial Matching (Zellers et al. 2019b, VCR): a maximum-weight matching between relevance to the query and
@@ -118,7 +118,7 @@ class MatchOptions:
     """Only say how many pairs are to be scored, the memory and the time."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         few = [(self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1")]
         check_faults([*faults_of(self.matching), *_faults_of_sweep(self.sweeping), *few])
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.auditing.options import PROBE_MODELS
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.filters.registry import parse_names
 
 
 @dataclass(frozen=True)
-class PruneOptions:
+class PruneOptions(Options):
     """Find the instances of a dataset that are solved without its task, as AFLite does, and keep the others' names.
 
     Nothing is deleted: the folder has the ids that are kept and removed, and --write copies the kept lines. AFLite
@@ -80,7 +80,7 @@ class PruneOptions:
     """Draws partitions, folds and random removals, and seeds the fits."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         check_faults(
             [
                 (self.partitions < 2, f"--partitions {self.partitions}: at least 2"),

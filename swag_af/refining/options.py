@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import parse_names
 
@@ -12,7 +12,7 @@ LARGEST_PANEL = 4
 
 
 @dataclass(frozen=True)
-class RefineOptions:
+class RefineOptions(Options):
     """Find the questions that models answer blind, and have them rewritten or take them out, by a published recipe.
 
     cinepile (CinePile 2.0, Rawal et al. 2024): a blind judge answers each question in --orders orders of its options;
@@ -73,7 +73,7 @@ class RefineOptions:
     """Say how much would be asked, and ask nothing."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         check_faults(
             [
                 (self.orders < 1, f"--orders {self.orders}: at least 1"),

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.filters.registry import DEFAULT_AUDIT, parse_names
 
 
 @dataclass(frozen=True)
-class ReleaseOptions:
+class ReleaseOptions(Options):
     """Make a multiple-choice dataset from a run, and from what people said about its endings if they were asked.
 
     Writes SWAG's CSV files, JSONL, Parquet, a dataset card, Croissant metadata, and tasks for lm-evaluation-harness.
@@ -58,6 +58,7 @@ class ReleaseOptions:
     """Replace an existing dataset folder."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         parse_names("--audit", self.audit)
         shares = self.val_share, self.test_share
         check_faults(
@@ -71,4 +72,3 @@ class ReleaseOptions:
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
-        check_numbers(self)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class ReportOptions:
+class ReportOptions(Options):
     """Write a run as one HTML file: curve, audits, distributions and questions before and after, options and hashes.
 
     The file needs no network and no script. `swag-af filter` writes one into the run folder; this writes it again,
@@ -38,6 +38,7 @@ class ReportOptions:
     """Replace an existing file outside the run folder."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         alone = not self.verdicts
         check_faults(
             [
@@ -47,4 +48,3 @@ class ReportOptions:
                 (alone and self.iteration is not None, "--iteration: only with --verdicts"),
             ]
         )
-        check_numbers(self)

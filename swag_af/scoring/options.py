@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from swag_af.data.cells.options import LabelBase
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 from swag_af.data.instances.options import AUTO, ReadingOptions
 
 Metric = Literal["acc", "acc_norm", "acc_bytes"]
@@ -18,7 +18,7 @@ MIN_ITEMS = 100
 
 
 @dataclass(frozen=True)
-class PredictionOptions:
+class PredictionOptions(Options):
     """How files of predictions are read; a column that is auto is looked for by its name and by what is in it."""
 
     prediction_id: str = AUTO
@@ -42,7 +42,7 @@ class PredictionOptions:
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
+class ScoreOptions(Options):
     """Score predictions: accuracy, Q->AR, consistency, sensitivity, blind against sighted, models compared, people.
 
     PREDICTIONS are JSONL or CSV files of ids and answers or scores of options, or sample logs of
@@ -90,7 +90,7 @@ class ScoreOptions:
     """Replace existing files of --json, --out and --write-masked."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         predicted = self.predicted
         named = [blind.partition("=") for blind in self.blind]
         names = [name for name, _, _ in named]
@@ -127,7 +127,7 @@ class ScoreOptions:
 
 
 @dataclass(frozen=True)
-class CountCheckOptions:
+class CountCheckOptions(Options):
     """Say whether printed percentages can be whole counts of N things, and which other N they would fit.
 
     A percentage fits as rounded or, where its decimals were cut, as cut. With --sensitivity the last percentage is
@@ -148,7 +148,7 @@ class CountCheckOptions:
     """Other numbers are tried up to so far away."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        super().__post_init__()
         given = [*self.percentages, *([self.sensitivity] if self.sensitivity else [])]
         strange = [text for text in given if not is_percentage(text)]
         check_faults(

@@ -5,11 +5,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from swag_af.data.errors import check_faults, check_numbers
+from swag_af.data.errors import Options, check_faults
 
 
 @dataclass(frozen=True)
-class ServeOptions:
+class ServeOptions(Options):
     """Let people judge the endings of a run in their browsers; answers are kept in the run's folder.
 
     Prints the link for annotators and the one for the admin page. Stop it with Ctrl-C; the same command goes on.
@@ -106,6 +106,7 @@ class ServeOptions:
     """Addresses of the web servers before this one (127.0.0.1): from these alone X-Forwarded-For and -Proto count."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         token = self.admin_token
         at_least_one = (
             "limit",
@@ -157,7 +158,6 @@ class ServeOptions:
                 ),
             ]
         )
-        check_numbers(self)
 
 
 def _is_time(text: str) -> bool:
@@ -169,7 +169,7 @@ def _is_time(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class BackupOptions:
+class BackupOptions(Options):
     """Copy all answers of a verification into one file, safely while `verify serve` runs.
 
     To go back to a copy, stop the server, put the copy in the place of verification/answers.db, and delete
@@ -190,7 +190,7 @@ class BackupOptions:
 
 
 @dataclass(frozen=True)
-class InviteOptions:
+class InviteOptions(Options):
     """Write a link for each annotator, signed so that nobody can make one up (`verify serve --invited-only`).
 
     Try:
@@ -212,6 +212,7 @@ class InviteOptions:
     """Replace an existing file."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults(
             [
                 ((self.annotators is None) == (self.n is None), "give either --annotators or --n"),
@@ -225,7 +226,7 @@ class InviteOptions:
 
 
 @dataclass(frozen=True)
-class ExportOptions:
+class ExportOptions(Options):
     """Write the endings of a run as tasks for people elsewhere, or the verdicts that the web application collected.
 
     Beside the tasks stands FILE.key.json, which says what they are and which ending is gold: keep it, and never upload
@@ -261,6 +262,7 @@ class ExportOptions:
     """Replace existing files."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         is_served = self.to == "verdicts"
         check_faults(
             [
@@ -273,11 +275,10 @@ class ExportOptions:
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
             ]
         )
-        check_numbers(self)
 
 
 @dataclass(frozen=True)
-class ImportOptions:
+class ImportOptions(Options):
     """Read what people elsewhere answered, and write it as verdicts.
 
     The key of the export says which platform's files these are. Without a key the files are verdicts already, and are
@@ -300,5 +301,5 @@ class ImportOptions:
     """Replace an existing file."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_faults([(not self.files, "no files given: name what the platform gave back")])
-        check_numbers(self)

@@ -499,6 +499,12 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path, rows: Rows, settings: d
     assert re.search(said, str(told.value))
 
 
+def test_one_file_is_given_as_its_text_its_path_or_in_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"question": "which?", "choices": ["this one", "that one"], "label": 1}\n')
+    assert read_instances(str(path)) == read_instances(path) == read_instances([str(path)])
+
+
 def test_no_file_is_an_error() -> None:
     with pytest.raises(InputError, match="no file given"):
         read_instances([])

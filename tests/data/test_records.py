@@ -13,7 +13,7 @@ import pytest
 from swag_af.cli import main as command_line
 from swag_af.data import files
 from swag_af.data.captions.readers import read_videos
-from swag_af.data.errors import FormatError, InputError, SwagAfError, check_numbers
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.records import parse_record
 from swag_af.data.sources import open_source, read_csv
 from swag_af.data.syntax.treebank import read_treebank
@@ -139,23 +139,6 @@ def test_a_target_of_the_wrong_kind_is_refused_before_any_work(tmp_path: Path) -
     ]:
         with pytest.raises(InputError, match=line):
             files.check_output(path, force=True, folder=is_folder)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    rate: float = 1.0
-    size: int | None = None
-    seed: int = 0
-
-
-@pytest.mark.parametrize("options", [Numbers(float("nan")), Numbers(float("inf")), Numbers(size=1 << 40)])
-def test_numbers_beyond_all_use_are_refused(options: Numbers) -> None:
-    with pytest.raises(SwagAfError, match=r"--(rate|size)"):
-        check_numbers(options)
-
-
-def test_a_large_seed_is_a_seed() -> None:
-    check_numbers(Numbers(seed=1 << 40))
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def instances_of(data: Instances | Path | str | Sequence[Path | str]) -> Instanc
     paths = [data] if isinstance(data, Path | str) else data
     if not isinstance(paths, Sequence) or not all(isinstance(path, Path | str) for path in paths):
         raise InputError(f"data {reprlib.repr(data)}: no dataset. Give a path, a list of paths, or Instances.")
-    return read_instances([Path(path) for path in paths])
+    return read_instances(paths)
 
 
 def _check_types(input: object, groups: object, folds: object) -> None:

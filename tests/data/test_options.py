@@ -1,0 +1,58 @@
+"""What the options of all verbs have in common."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import swag_af
+from swag_af.data.errors import InputError, Options
+
+
+@dataclass(frozen=True)
+class Some(Options):
+    path: Path = Path("here")
+    other: Path | None = None
+    several: tuple[Path, ...] = ()
+    words: tuple[str, ...] = ()
+    folds: tuple[int, ...] = ()
+    text: str = ""
+    rate: float = 1.0
+    size: int | None = None
+    seed: int = 0
+    within: dict[str, str] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize("given", [{"rate": float("nan")}, {"rate": float("inf")}, {"size": 1 << 40}])
+def test_numbers_beyond_all_use_are_refused(given: dict) -> None:
+    with pytest.raises(InputError, match=rf"^--{next(iter(given))}: infinite, no number, or too large\.$"):
+        Some(**given)
+
+
+def test_a_large_seed_is_a_seed() -> None:
+    assert Some(seed=1 << 40).seed == 1 << 40
+
+
+def test_a_script_may_write_paths_as_texts() -> None:
+    some = Some("a", other="b", several=["c", Path("d")], text="e")
+    assert some == Some(Path("a"), other=Path("b"), several=(Path("c"), Path("d")), text="e")
+    assert hash(some.several) == hash((Path("c"), Path("d")))
+    assert Some("s3://bucket/pool").path == Path("s3://bucket/pool")
+
+
+@pytest.mark.parametrize("one", ["a path.csv", Path("a path.csv")])
+def test_one_alone_is_one_of_several_and_no_letters(one: str | Path) -> None:
+    assert Some(several=one).several == (Path("a path.csv"),)
+    assert Some(words="ngrams", folds=0) == Some(words=("ngrams",), folds=(0,))
+
+
+def test_what_is_given_as_meant_stays_the_same_object() -> None:
+    given = {"path": Path("a"), "several": (Path("b"),), "folds": (0, 1), "within": {}}
+    some = Some(**given)
+    assert all(getattr(some, name) is value for name, value in given.items())
+
+
+def test_all_public_options_are_of_this_kind() -> None:
+    names = [name for name in swag_af.__all__ if name.endswith("Options")]
+    assert len(names) > 25
+    assert [name for name in names if not issubclass(getattr(swag_af, name), Options)] == []
