@@ -32,7 +32,8 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
 
 def _curve(results: Mapping[str, Any], axes: Any) -> bool:
-    """Means of a window with their intervals: of the big run, or else over the parts; a thin line a part."""
+    """Means of a window with their intervals: of the big run, or else over the parts; a thin line a part, a dashed one
+    where its language models are weaker."""
     curves = results["curves"]
     parts = [curve["means"] for name, curve in curves.items() if name.startswith("runs/main-")]
     if not parts and "big" not in curves:
@@ -46,7 +47,9 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
         label, means = "one part", parts[0]
     middle = [(one["first"] + one["last"]) / 2 for one in means]
     for part in parts if means not in parts else ():
-        axes.plot(middle, [100 * one["value"] for one in part], color="#bbbbbb", linewidth=1, label="a part")
+        axes.plot(middle, _values(part), color="#bbbbbb", linewidth=1, label="a part")
+    for weak in (curve["means"] for name, curve in curves.items() if name.startswith("runs/weak-")):
+        axes.plot(middle, _values(weak), color="#555555", linestyle="--", linewidth=1, label="a part, weaker models")
     values, errors = _with_errors(means)
     axes.errorbar(middle, values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
     _audits(results, axes, "big" if "big" in curves else "parts")
@@ -70,6 +73,10 @@ def _audits(results: Mapping[str, Any], axes: Any, name: str) -> None:
             values, errors = _with_errors(found)
             style = {"fmt": MARKERS[number], "color": COLOURS[filter], "markersize": 5, "linewidth": 1}
             axes.errorbar(x, values, yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
+
+
+def _values(figures: Sequence[Mapping[str, float]]) -> list[float]:
+    return [100 * one["value"] for one in figures]
 
 
 def _with_errors(figures: Sequence[Mapping[str, float]]) -> tuple[np.ndarray, np.ndarray]:

@@ -211,11 +211,12 @@ def _done(setting: Setting, growth: Sequence[Mapping[str, Any]]) -> dict[str, li
 
 def shown(results: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a record that its tables and pictures are made of."""
-    main = {name: one for name, one in results["curves"].items() if name == "big" or name.startswith("runs/main-")}
+    drawn = ("big", "runs/main-", "runs/weak-")
+    curves = {name: one for name, one in results["curves"].items() if name.startswith(drawn)}
     return dict(results) | {
         "arms": {name: {"about": arm["about"]} for name, arm in results["arms"].items()},
         "commands": {step: listed[:1] for step, listed in results["commands"].items()},
-        "curves": {name: {"means": curve["means"]} for name, curve in main.items()},
+        "curves": {name: {"means": curve["means"]} for name, curve in curves.items()},
         "ensemble": {name: one for name, one in results["ensemble"].items() if name in ("big", "main", WEAK)},
     }
 
