@@ -23,7 +23,11 @@ def growth_by_size(results: Mapping[str, Any], picture: str) -> list[str]:
     lines += [f"![Growth]({picture}/growth.svg)", ""] if picture and len(sizes) >= FEWEST_DRAWN else []
     most, fewest = (choose(len(one["draws"]) for one in results["growth"]) for choose in (max, min))
     draws = f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
-    return [*lines, f"On random assignments, five folds of whole groups, {draws}, %.", "", *markdown_table(rows)]
+    of_a_part = results["size"]["n_contexts"] // results["size"]["n_folds"]
+    whose = ""
+    if sizes[-1] > of_a_part:
+        whose = f" Up to {of_a_part:,} contexts are of the first part; more are of all, each with models of its own."
+    return [*lines, f"On random assignments, five folds of whole groups, {draws}, %.{whose}", "", *markdown_table(rows)]
 
 
 def released_beside_real(results: Mapping[str, Any]) -> list[str]:
