@@ -75,13 +75,18 @@ def check_same(begun: Mapping[str, Any], now: Mapping[str, Any], path: Path, fla
 
     `begun` was read from JSON: a tuple of `now` equals a list there.
     """
-    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
-    told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
-    differing = [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
+    differing = differences(begun, now)
     if differing:
         raise InputError(
             f"{path}: begun with other {', '.join(differing)}. Repeat the first command, or choose another {flag}."
         )
+
+
+def differences(begun: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of `now` is otherwise in `begun`, which was read from JSON: `seed (0, now 1)`."""
+    both = {name: (begun.get(name), as_read(asked)) for name, asked in now.items()}
+    told = {name: ["not given" if one is None else one for one in two] for name, two in both.items()}
+    return [f"{name} ({was}, now {is_now})" for name, (was, is_now) in told.items() if was != is_now]
 
 
 BEGUN = "begun.json"

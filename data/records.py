@@ -191,6 +191,7 @@ class PoolManifest(AnyPool):
     n_draws: NotRequired[Count]
     rejected_draws: NotRequired[Counts]
     drops: NotRequired[Counts]
+    copied_rows: NotRequired[Count]
     dropped_negatives: NotRequired[Counts]
     contexts: NotRequired[Counts | None]
     shared_texts: NotRequired[dict[str, int | bool]]

@@ -15,6 +15,7 @@ Reading order (each file or folder imports only those named before it):
     endpoint  language models behind an address, as generator and as scorer
     lstm      the paper's generator: forward and backward LSTMs
     texts     pools of what any generator of text writes
+    reuse     rows that finished pools have already
     rows      the rows of a pool, made in blocks wherever the work runs
     features  the verb `features`
     verb      the verb `generate`

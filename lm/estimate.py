@@ -23,6 +23,7 @@ from swag_af.lm.lstm.workers import (
     worker_bytes,
 )
 from swag_af.lm.options import GenerateOptions, LMOptions
+from swag_af.lm.reuse import n_reusable
 from swag_af.lm.rows import Block, blocks_of
 from swag_af.lm.texts.settings import lms_of
 from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, workers_of
@@ -52,6 +53,8 @@ class Estimate:
     """What a `generate` would take."""
 
     n_contexts: int
+    n_copied: int
+    """Contexts whose rows other pools have."""
     n_shards: int
     workers: int
     """Processes that sample and score."""
@@ -64,6 +67,11 @@ class Estimate:
     seconds_to_generate: float
     seconds_for_lazy_features: float
     """What computing all features that are left for later would take."""
+
+    @property
+    def n_made(self) -> int:
+        """Contexts whose rows are sampled."""
+        return self.n_contexts - self.n_copied
 
 
 def estimate(options: GenerateOptions) -> Estimate:
@@ -86,25 +94,28 @@ def estimate(options: GenerateOptions) -> Estimate:
     n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
     forward, backward = DRAWS_PER_ENDING * K * n_ending, K * (n_ending + n_context)  # tokens a context
     workers = workers_of(job, _every_block(job), V)
+    n_copied = n_reusable(job.reused, job.contexts)
     per_second = _rate(workers, lm, V, job.device)
     beside = SECONDS_A_TOKEN[job.device] / torch.get_num_threads()
-    seconds = (GENERATE_OVER_FLOOR * token_operations(V, lm) / per_second + beside) * len(job.contexts)
+    a_token = GENERATE_OVER_FLOOR * token_operations(V, lm) / per_second + beside
+    n, n_made = len(job.contexts), len(job.contexts) - n_copied
     lazy = options.features == "lazy"
     missing = missing_folds(job)
     n_folds = 1 + max(context.fold for context in job.every_context)
     n_pairs = (len(job.every_context) + len(dropped)) * (1 - 1 / n_folds)  # all folds but one are learnt from
     n_read = 2 * len(missing) * lm.epochs * n_pairs * (n_context + n_ending)
     return Estimate(
-        n_contexts=len(job.contexts),
+        n_contexts=n,
+        n_copied=n_copied,
         n_shards=len(job.groups),
         workers=workers,
         folds_to_train=missing,
-        disk_bytes=float(_row_bytes(options, vocabulary, sample) * len(job.contexts)),
+        disk_bytes=float(_row_bytes(options, vocabulary, sample) * n),
         memory_bytes=workers * worker_bytes(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
         seconds_to_train=TRAIN_OVER_FLOOR * training_operations(V, lm) / per_second * n_read,
-        seconds_to_generate=_fixed_seconds(job, workers) + seconds * (forward + (0 if lazy else backward)),
-        seconds_for_lazy_features=seconds * backward if lazy else 0.0,
+        seconds_to_generate=_fixed_seconds(job, workers) + a_token * n_made * (forward + (0 if lazy else backward)),
+        seconds_for_lazy_features=a_token * n * backward if lazy else 0.0,
     )
 
 

@@ -157,6 +157,7 @@ class GenerateOptions(Options):
     Try:
       swag-af generate contexts.jsonl --lms lms --out pool
       swag-af generate contexts.jsonl --lms lms --out pool --limit 500 --folds 0
+      swag-af generate contexts.jsonl --lms lms --out larger --limit 5000 --reuse pool
       swag-af generate contexts.jsonl --lms lms --out pool --features lazy --dry-run
       swag-af generate contexts.jsonl --generator ngram --n-negatives 127 --out pool
       swag-af generate questions.jsonl --generator ngram --min-tokens 1 --n-negatives 31 --out pool
@@ -189,6 +190,9 @@ class GenerateOptions(Options):
     """Of --limit: draw single contexts, or whole videos, from every fold its share."""
     folds: tuple[int, ...] = ()
     """Use the contexts of these folds only; all when not given."""
+    reuse: tuple[Path, ...] = ()
+    """Finished pools of the same contexts file, models, seed and settings with another --limit or other --folds: what
+    they have of the contexts asked for is copied, not made again. The rows are the same."""
     shard_rows: int | None = None
     """Contexts in a shard. Not given: 64, or more where that makes over 64 shards."""
     shard: str | None = None

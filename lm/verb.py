@@ -45,6 +45,7 @@ from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
+from swag_af.lm.reuse import check_models, open_reused, take_rows
 from swag_af.lm.rows import Block, RowsJob, blocks_of, row_tables
 from swag_af.lm.texts.making import make_texts
 from swag_af.lm.texts.settings import is_text, lms_of
@@ -78,6 +79,7 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     _train_missing_folds(job)
     _check_corpus(job)
     plan = job.settings | {"lms": _weights(options.lms, job.contexts)}
+    check_models(job.reused, plan["lms"])
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
@@ -105,6 +107,8 @@ class Job:
     precision: Precision
     settings: dict[str, Any]
     """What decides the bytes of the pool beside the models; a resumed run must have the same."""
+    reused: list[CandidatePool]
+    """Pools whose rows are copied where they have them."""
 
 
 def prepare(options: GenerateOptions) -> Job:
@@ -133,7 +137,8 @@ def prepare(options: GenerateOptions) -> Job:
             f"--shard {options.shard}: there are only {len(groups)} shards of {n_rows} contexts. "
             "Take a smaller N, or a smaller --shard-rows."
         )
-    return Job(options, every_context, contexts, groups, tagger, device, precision, settings)
+    reused = open_reused(options, settings)
+    return Job(options, every_context, contexts, groups, tagger, device, precision, settings, reused)
 
 
 def missing_folds(job: Job) -> tuple[int, ...]:
@@ -224,9 +229,11 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
             n_done += len(group)
         else:
             drafts[number] = ShardDraft(options.out, number, row_tables(options, vocabulary))
-            settled = drafts[number].done()
-            blocks[number] = blocks_of(number, group, settled, options, job.device)
-            n_done += len(settled)
+    take_rows(job.reused, groups, drafts)
+    for number, draft in drafts.items():
+        settled = draft.done()
+        blocks[number] = blocks_of(number, groups[number], settled, options, job.device)
+        n_done += len(settled)
     todo = [block for mine in blocks.values() for block in mine]
     rows_job = RowsJob(options, job.device, job.precision, job.every_context)
     with (
@@ -304,6 +311,7 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
     for entry in entries:
         drops.update(entry["drops"])
         rejected.update(entry["rejected_draws"])
+    n_copied = sum(int(entry.get("copied_rows", 0)) for entry in entries)
     if not sum(int(entry["n_rows"]) for entry in entries):
         why = ", ".join(f"{n} {reason}" for reason, n in drops.items())
         raise ExhaustedError(
@@ -316,6 +324,7 @@ def _join(job: Job, vocabulary: Vocabulary, entries: list[dict[str, Any]], plan:
         "n_draws": sum(int(entry["n_draws"]) for entry in entries),
         "rejected_draws": dict(rejected),
         "drops": dict(drops),
+        **({"copied_rows": n_copied} if n_copied else {}),
         "lms": {fold: read_manifest(fold_path(options.lms, int(fold)), "lm-fold") for fold in plan["lms"]},
         "contexts": (read_contexts_manifest(options.contexts) or {}).get("drops"),
         "made_by": {"verb": "generate", "options": _recorded(options)},

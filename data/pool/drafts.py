@@ -52,6 +52,10 @@ class ShardDraft:
         with replacing(self.path / f"{row:06d}.npz") as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, n_draws=np.array(n_draws), **counts, **tables)
 
+    def copy(self, row: int, tables: Mapping[str, np.ndarray]) -> None:
+        """Store a row that another pool has, for which nothing was drawn."""
+        self.keep(row, tables, n_draws=0, rejected={})
+
     def drop(self, row: int, reason: str) -> None:
         """Record that a row has no candidates, and why."""
         write_text(self.path / f"{row:06d}.dropped", reason)
@@ -67,7 +71,7 @@ class ShardDraft:
         reasons = {int(path.stem): read_text(path) for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(len(contexts)) if row not in reasons]
         tables = {name: self._empty(name, len(kept)) for name in self.pattern}
-        n_draws, rejected = self._fill(tables, kept)
+        n_draws, rejected, n_copied = self._fill(tables, kept)
         entry = write_shard(
             self.folder,
             self.number,
@@ -78,6 +82,7 @@ class ShardDraft:
                 "rejected_draws": dict(rejected),
                 "drops": dict(Counter(reasons.values())),
                 "dropped": {contexts[row].id: reason for row, reason in reasons.items()},
+                **({"copied_rows": n_copied} if n_copied else {}),
             },
             timing=timing,
         )
@@ -85,13 +90,15 @@ class ShardDraft:
         remove(self.path)
         return entry
 
-    def _fill(self, tables: Mapping[str, np.ndarray], kept: Sequence[int]) -> tuple[int, Counter[str]]:
-        """Put the rows `kept` into `tables`, in that order; returns their draws, and how many were rejected and why."""
-        n_draws, rejected = 0, Counter[str]()
+    def _fill(self, tables: Mapping[str, np.ndarray], kept: Sequence[int]) -> tuple[int, Counter[str], int]:
+        """Put the rows `kept` into `tables`, in that order; returns their draws, how many were rejected and why, and
+        how many rows are copies."""
+        n_draws, rejected, n_copied = 0, Counter[str](), 0
         try:
             for i, row in enumerate(kept):
                 made = self._read(row)
                 n_draws += int(made["n_draws"])
+                n_copied += not made["n_draws"]
                 rejected.update({k.removeprefix(_REJECTED): int(n) for k, n in made.items() if k.startswith(_REJECTED)})
                 for name, table in tables.items():
                     table[i] = made[name]
@@ -99,7 +106,7 @@ class ShardDraft:
             for name in tables:
                 remove(self.path / f"{name}.npy")
             raise
-        return n_draws, rejected
+        return n_draws, rejected, n_copied
 
     def _read(self, row: int) -> dict[str, np.ndarray]:
         """What `keep` wrote for the row; FormatError where it is not that."""

@@ -15,7 +15,7 @@ from swag_af.lm.registry import GENERATORS
 
 LSTM = "lstm"
 """The generator that makes ids and features, not texts, in a way of its own (`swag_af.lm.verb`)."""
-OF_LSTM = ("lms", "features", "shard_rows", "workers", "live_rows", "output_precision", "use_dropped")
+OF_LSTM = ("lms", "features", "reuse", "shard_rows", "workers", "live_rows", "output_precision", "use_dropped")
 """Options that are for the language models of `train-lm` alone."""
 PASSED = ("min_tokens", "max_tokens", "max_draws", "device")
 """Options that are passed as they are."""

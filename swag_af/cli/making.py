@@ -86,7 +86,8 @@ def generate(options: GenerateOptions) -> None:
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
     say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
-    say(f"{pool.manifest['n_draws']:,} endings drawn; rejected: {rejected}")
+    copied = f", {pool.manifest['copied_rows']:,} rows copied" if "copied_rows" in pool.manifest else ""
+    say(f"{pool.manifest['n_draws']:,} endings drawn{copied}; rejected: {rejected}")
     if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
         say(*lines)
     say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")

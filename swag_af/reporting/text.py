@@ -62,11 +62,12 @@ def drop_reasons(drops: Mapping[str, int]) -> str:
 def estimate_lines(estimate: "Estimate") -> list[str]:
     """The time, memory and disk space that `generate` would take, as text."""
     e = estimate
+    copied = f", {e.n_copied:,} of them copied" if e.n_copied else ""
     lines = [
-        f"{e.n_contexts:,} contexts in {e.n_shards} shards",
+        f"{e.n_contexts:,} contexts in {e.n_shards} shards{copied}",
         f"disk    {e.disk_bytes / 1e9:.2f} GB",
         f"memory  about {e.memory_bytes / 1e9:.1f} GB{_of_workers(e.workers)}, at any number of contexts",
-        f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / e.n_contexts:.2g} s a context",
+        f"time    about {duration(e.seconds_to_generate)}, {e.seconds_to_generate / max(1, e.n_made):.2g} s a context",
     ]
     if e.seconds_for_lazy_features:
         lines.append(f"        and {duration(e.seconds_for_lazy_features)} if every lazy feature were asked for")

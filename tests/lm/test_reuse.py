@@ -1,0 +1,149 @@
+"""`generate --reuse`: rows that other pools have are copied, and the pool is the one that sampling all would make."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import TINY
+
+from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.errors import FormatError, InputError
+from swag_af.data.pool import drafts
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.lm.estimate import estimate
+from swag_af.lm.lstm import generator as generator_module
+from swag_af.lm.lstm.features import BACKWARD
+from swag_af.lm.options import GenerateOptions
+from swag_af.lm.verb import generate
+
+
+def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
+    settings = {"n_negatives": 15, "limit": 12, "limit_by": "video", "shard_rows": 4, "lm": TINY} | more
+    return GenerateOptions(contexts_path, lms, out, **settings)
+
+
+def arrays_of(path):
+    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.npy"))}
+
+
+@pytest.mark.parametrize("features", ["full", "lazy"])
+def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lms, tmp_path, monkeypatch, features):
+    small = generate(options_for(contexts_path, lms, tmp_path / "small", features=features, shard_rows=5))
+    if features == "lazy":  # some are asked for meanwhile
+        shard = tmp_path / "small/shards/00000/features.npy"
+        table = np.load(shard)
+        table[0, :3, list(BACKWARD)] = 1.0
+        np.save(shard, table)
+    larger = options_for(contexts_path, lms, tmp_path / "whole", features=features, limit=30)
+    whole = generate(larger)
+    sampled = []
+    keep = drafts.ShardDraft.keep
+
+    def noted(self, row, tables, *, n_draws, rejected):
+        sampled.append(n_draws > 0)
+        keep(self, row, tables, n_draws=n_draws, rejected=rejected)
+
+    monkeypatch.setattr(drafts.ShardDraft, "keep", noted)
+    grown = generate(replace(larger, out=tmp_path / "grown", reuse=(tmp_path / "small",)))
+    shared = {context.id for context in small.contexts} & {context.id for context in whole.contexts}
+    assert len(shared) > 6, "a draw of whole videos has most of a smaller one"
+    assert sampled.count(False) == len(shared) == grown.manifest["copied_rows"]
+    assert sampled.count(True) == len(whole) - len(shared)
+    assert arrays_of(tmp_path / "grown") == arrays_of(tmp_path / "whole")
+    assert grown.identity == whole.identity
+    assert grown.manifest["plan"] == whole.manifest["plan"]
+    assert 0 < grown.manifest["n_draws"] < whole.manifest["n_draws"]
+
+
+def test_folds_made_one_by_one_become_one_pool_without_sampling(contexts_path, lms, tmp_path, monkeypatch):
+    whole = generate(options_for(contexts_path, lms, tmp_path / "whole", limit=None))
+    folds = sorted({context.fold for context in whole.contexts})
+    parts = [options_for(contexts_path, lms, tmp_path / f"{k}", limit=None, folds=(k,)) for k in folds]
+    for part in parts:
+        generate(part)
+    monkeypatch.setattr(generator_module, "load_readers", None)
+    again = options_for(contexts_path, lms, tmp_path / "again", limit=None, reuse=tuple(part.out for part in parts))
+    forecast = estimate(again)
+    assert (forecast.n_copied, forecast.n_made) == (len(whole), 0)
+    joined = generate(again)
+    assert joined.identity == whole.identity
+    assert (joined.manifest["n_draws"], joined.manifest["copied_rows"]) == (0, len(whole))
+
+
+def test_contexts_that_were_dropped_are_dropped_without_sampling(contexts_path, lms, tmp_path, monkeypatch):
+    contexts = read_contexts(contexts_path)
+    contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
+    write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
+    options = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "pool", limit=None, shard_rows=64)
+    options = replace(options, use_dropped=False)
+    pool = generate(options)
+    monkeypatch.setattr(generator_module, "load_readers", None)
+    monkeypatch.setattr(generator_module, "unfit_reason", None)
+    again = generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
+    assert again.identity == pool.identity
+    assert again.manifest["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
+
+
+def test_stopped_while_copying_it_goes_on(contexts_path, lms, tmp_path, monkeypatch):
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    pool = generate(options)
+    copy, copied = drafts.ShardDraft.copy, []
+
+    def stop_at_the_fifth(self, row, tables):
+        copied.append((self.number, row))
+        if len(copied) == 5:
+            raise KeyboardInterrupt
+        copy(self, row, tables)
+
+    monkeypatch.setattr(drafts.ShardDraft, "copy", stop_at_the_fifth)
+    again = replace(options, out=tmp_path / "again", reuse=(options.out,))
+    with pytest.raises(KeyboardInterrupt):
+        generate(again)
+    assert generate(again).identity == pool.identity
+    assert len(copied) == len(pool) + 1, "no row is copied twice"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 1}, r"--reuse .*made with other seed \(0, now 1\)"),
+        ({"n_negatives": 7}, r"n_negatives \(15, now 7\)"),
+        ({"features": "lazy"}, r"features \(full, now lazy\)"),
+    ],
+)
+def test_rows_of_other_settings_are_refused(contexts_path, lms, tmp_path, change, said):
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    generate(options)
+    again = replace(options, out=tmp_path / "again", reuse=(options.out,), **change)
+    with pytest.raises(InputError, match=said):
+        generate(again)
+    with pytest.raises(InputError, match=said):
+        estimate(again)
+    assert not again.out.exists()
+
+
+def test_rows_of_other_models_are_refused(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    generate(options)
+    again = replace(options, lms=tmp_path / "lms", out=tmp_path / "again", reuse=(options.out,))
+    with pytest.raises(InputError, match="made with other model of fold 0"):
+        generate(replace(again, lm=replace(TINY, hidden=TINY.hidden + 4)))
+    assert not again.out.exists()
+
+
+def test_pools_of_texts_are_refused(contexts_path, lms, tmp_path):
+    texts = CandidatePool.from_texts(read_contexts(contexts_path)[:4], [["goes away ."]] * 4).save(tmp_path / "texts")
+    options = options_for(contexts_path, lms, tmp_path / "pool", reuse=(texts.path,))
+    with pytest.raises(InputError, match="rows are not as language models"):
+        generate(options)
+
+
+def test_a_damaged_pool_is_not_copied(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    generate(options)
+    path = tmp_path / "pool/shards/00001/features.npy"
+    table = np.load(path)
+    table[0, 0, 0] += 1
+    np.save(path, table)
+    with pytest.raises(FormatError, match="00001: damaged"):
+        generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
