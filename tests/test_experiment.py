@@ -23,8 +23,8 @@ from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_gro
 from experimenting.record import RECORD, as_lines, figures_of, is_whole, keep_runs, kept_run, packed, unpacked
 from experimenting.released import largest, measure_released, released_found
 from experimenting.results import RESULTS, collect, read_results, shown
-from experimenting.sizes import PAPER, SIZES, TINY, Size
-from experimenting.steps import PER_RUN, RELEASED, Setting, commands, shares
+from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
+from experimenting.steps import DOUBLE, PER_RUN, RELEASED, Setting, commands, rows_of, shares
 from experimenting.tables import document, part_of, with_part
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,10 +168,12 @@ def test_a_dry_run_prints_every_command_and_runs_none(tmp_path: Path, capsys: py
 def test_the_paper_size_is_the_one_that_was_asked_for() -> None:
     made = commands(Setting(PAPER, Path("out"), Path("/data")))
     assert " ".join(made["train-lm"][0].words) == (
-        "train-lm contexts.jsonl --out lms --pretrain /data/novels --hidden 256 --epochs 6 --decay-every 3 "
-        "--precision bf16-mixed --folds 0"
+        "train-lm contexts.jsonl --out lms --pretrain /data/novels --hidden 256 --epochs 4 --decay-every 2 "
+        "--pretrain-epochs 1 --precision bf16-mixed --folds 0"
     )
-    assert (PAPER.n_mlp, PAPER.n_ensemble, PAPER.n_contexts, PAPER.n_candidates) == (100, 40, 10_000, 1024)
+    assert (PAPER.n_mlp, PAPER.n_ensemble, PAPER.n_candidates) == (100, 40, 1024)
+    seeds = [arm for arm in PAPER.arms if arm.pool == DOUBLE and arm.parts == 5]
+    assert [rows_of(PAPER, arm) for arm in (BIG, BIGGER, *seeds)] == [5000, 10_000, 2000]
 
 
 def sheet_of(setting: Setting, path: Path, **changes: str) -> Path:
@@ -192,7 +194,9 @@ def test_shares_hold_every_run_once_and_take_about_as_long(n: int) -> None:
     found = shares(setting, n)
     by_name = commands(setting)
     of_runs = [one for step in PER_RUN for one in by_name[step]]
-    assert sorted(run for share in found for run in share) == sorted({"big", *(run for run, _, _ in setting.runs())})
+    assert sorted(run for share in found for run in share) == sorted(
+        {"big", "bigger", *(run for run, _, _ in setting.runs())}
+    )
     takes = [sum(one.seconds for one in of_runs if one.run in share) for share in found]
     longest = max(sum(one.seconds for one in of_runs if one.run == run) for run in found[takes.index(max(takes))])
     assert max(takes) - min(takes) <= longest
@@ -372,7 +376,7 @@ def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
     assert {one.run for one in made["audit"]} == {"runs/main-1", "runs/fixed-1"}
     assert [one.words[one.words.index("--folds") + 1] for one in made["generate"]] == ["1"]
     assert growth_cells(chosen) == []
-    assert {n for n, _, _ in growth_cells(replace(chosen, parts=(0,)))} == {250, 500, 1000, 2000}
+    assert {n for n, _, _ in growth_cells(replace(chosen, parts=(0,)))} == {250, 500, 1000}
     assert {n for n, _, _ in growth_cells(chosen.whole())} == set(PAPER.growth)
     whole = commands(chosen.whole())
     assert next(one.run for one in whole["filter"]) == "big"
@@ -421,7 +425,7 @@ def test_every_outcome_has_a_sentence_of_its_own(
 ) -> None:
     results = read_results(tiny.out / RESULTS)
     made = with_changes(results, **{"fresh_jump": figure, "change_by_the_mlp": figure, "own_change": figure})
-    lines = [line for line in made.splitlines() if line.startswith("* In the big run")]
+    lines = [line for line in made.splitlines() if line.startswith("* In the run `big`")]
     assert len(lines) == 3
     assert f"paired by context: {jump}." in lines[0]
     assert all(f"points: {change}. The paper" in line for line in lines[1:])
@@ -464,6 +468,33 @@ def test_weaker_models_write_a_pool_of_their_own(tiny: Setting, tmp_path: Path) 
     assert "### The arm `weak`: what fresh filters find" in made
     assert "| 0-weak |" in made
     assert "the arm `weak` | so? |" in made
+
+
+def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(tiny: Setting, tmp_path: Path) -> None:
+    arms = (*TINY.arms, *(replace(arm, parts=2) for arm in ARMS if arm.pool == DOUBLE))
+    whole = Setting(replace(TINY, arms=arms, together=(BIG, BIGGER), growth=(24, 48, 96)), tmp_path / "out", tiny.data)
+    shutil.copytree(tiny.out, whole.out)
+    steps = ("generate", "pool", "filter", "audit", "growth")
+    running.run_steps(replace(whole, arms=("double", "bigger")), steps, command.MEASUREMENTS, here)
+    for number in range(2):
+        double, part = (CandidatePool.open(whole.out / f"parts/{number}{more}") for more in ("-double", ""))
+        row_of = {one.id: row for row, one in enumerate(double.contexts)}
+        rows = [(row_of[one.id], row) for row, one in enumerate(part.contexts) if one.id in row_of]
+        assert len(rows) == double.manifest["copied_rows"] > 0.8 * len(part)
+        mine, its = np.array(rows).T
+        assert np.array_equal(double.gather("features", mine), part.gather("features", its))
+        assert len(double) > 1.8 * len(part)
+    assert len(CandidatePool.open(whole.out / "pool-double")) > 1.8 * len(CandidatePool.open(whole.out / "pool"))
+    results = collect(whole)
+    assert [results["compared"][name]["against"] for name in ("double", "bigger")] == ["main", "double"]
+    assert results["compared"]["bigger"]["mlp"]["difference"]["n"] == len(CandidatePool.open(whole.out / "pool-double"))
+    assert {one["contexts"] for one in results["growth"]} == {24, 48, 96}
+    made = document(results)
+    assert "### The arm `double`: what fresh filters find" in made
+    assert "### The run `bigger`, all parts with twice the contexts in one run: what fresh filters find" in made
+    assert "| 0-double |" in made
+    assert "A part called `double` holds the part of its number" in made
+    assert "the run `bigger` | so? | the run `big` | so? | all 2 parts, mean | so? | the arm `double` | so? |" in made
 
 
 def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_path: Path) -> None:

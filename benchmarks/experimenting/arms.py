@@ -110,7 +110,7 @@ def _arm_cautions(results: Mapping[str, Any]) -> list[str]:
     compared = {name: found for name, found in results["compared"].items() if set(found) & set(NAMES)}
     n = sum(name in found for found in compared.values() for name in NAMES)
     single = [f"`{name}`" for name, found in compared.items() if found["parts"] == 1]
-    sizes = [f"`{name}`" for name in ("big", "half", "quarter") if name in compared]
+    sizes = [f"`{name}`" for name in ("bigger", "big", "double", "half", "quarter") if name in compared]
     lines = [
         f"Of {n} such intervals about {max(1, round(n / 20))} would exclude zero by luck alone; none is corrected for "
         "that."

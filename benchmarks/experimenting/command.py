@@ -13,7 +13,7 @@ from experimenting.record import RECORD, as_lines
 from experimenting.released import measure_released
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import ARMS, BIG, SIZES
+from experimenting.sizes import ARMS, BIG, BIGGER, SIZES
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -60,7 +60,7 @@ def main() -> None:
             tuple(options.parts),
             tuple(options.arms),
         )
-        steps = [step for step in ORDER if step in options.steps and (setting.has_big or step != "pool")]
+        steps = [step for step in ORDER if step in options.steps and (setting.together() or step != "pool")]
         if options.dry_run:
             print_plan(setting, steps, {"growth": growth_seconds(setting)})
         elif options.write_docs:
@@ -97,9 +97,9 @@ def shard(text: str) -> Part:
 
 def parsed() -> argparse.Namespace:
     """The command line, read."""
-    arms = [arm.name for arm in (BIG, *ARMS)]
+    arms = [arm.name for arm in (BIG, BIGGER, *ARMS)]
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,middle,paper}")
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")

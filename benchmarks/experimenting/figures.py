@@ -32,14 +32,15 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
 
 def _curve(results: Mapping[str, Any], axes: Any) -> bool:
-    """Means of a window with their intervals: of the big run, or else over the parts; a thin line a part, a dashed one
-    where its language models are weaker."""
+    """Means of a window with their intervals: of the run with most contexts, or else over the parts; a thin line a
+    part, a dashed one where its language models are weaker."""
     curves = results["curves"]
     parts = [curve["means"] for name, curve in curves.items() if name.startswith("runs/main-")]
-    if not parts and "big" not in curves:
+    whole = next((name for name in ("bigger", "big") if name in curves), "")
+    if not parts and not whole:
         return False
-    if "big" in curves:
-        label, means = "the big run", curves["big"]["means"]
+    if whole:
+        label, means = results["arms"][whole]["about"], curves[whole]["means"]
     elif len(parts) > 1:
         over = [over_parts([one["value"] for one in of_parts]) for of_parts in zip(*parts, strict=True)]
         label, means = f"mean of {len(parts)} parts", [a | b for a, b in zip(parts[0], over, strict=True)]
@@ -52,7 +53,7 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
         axes.plot(middle, _values(weak), color="#555555", linestyle="--", linewidth=1, label="a part, weaker models")
     values, errors = _with_errors(means)
     axes.errorbar(middle, values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
-    _audits(results, axes, "big" if "big" in curves else "parts")
+    _audits(results, axes, whole or "parts")
     axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy, %")

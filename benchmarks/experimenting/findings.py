@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.record import KeptRun, is_whole, kept_run
-from experimenting.sizes import BIG, Arm
+from experimenting.sizes import Arm
 from experimenting.steps import Setting
 from swag_af.data.interval import interval, paired_difference, t_quantile
 from swag_af.filters.registry import parse_schedule
@@ -92,11 +92,11 @@ def parts_of(setting: Setting, arm: Arm) -> list[int]:
 def of_arm(setting: Setting, arm: Arm, filter: str, iteration: int, parts: Sequence[int]) -> list[Hits] | None:
     """What a fresh filter finds after an iteration of an arm, in each of `parts`; None where that was not asked.
 
-    Before the first iteration all arms on one pool have the assignment of the main one. The big run has one pool, and
-    no parts.
+    Before the first iteration all arms on one pool have the assignment of the main one. A run on all parts together
+    has one pool, and no parts.
     """
-    if arm.name == BIG.name:
-        run = kept_run(setting, BIG.name)
+    if arm in setting.size.together:
+        run = kept_run(setting, arm.name)
         return None if run is None or (one := found(run, filter, iteration)) is None else [one]
     name = "main" if iteration == 0 and not arm.begins_anew else arm.name
     runs = [kept_run(setting, f"runs/{name}-{part}") for part in parts]

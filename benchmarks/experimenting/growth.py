@@ -11,7 +11,7 @@ import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.sizes import Size
-from experimenting.steps import Setting, seconds_of_fit
+from experimenting.steps import DOUBLE, Setting, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.assignments import random_assignment
@@ -28,7 +28,7 @@ def measure_growth(setting: Setting) -> None:
     todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
     with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for n, draw, filter in todo:
-            pool = CandidatePool.open(setting.out / ("parts/0" if n <= setting.size.part_rows else "pool"))
+            pool = CandidatePool.open(setting.out / _pool_of(setting.size, n))
             rows = nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows")))
             rng = np.random.default_rng((draw, *b"start"))
             columns = random_assignment(pool.counts, 1 + N_NEGATIVES, rng=rng)[rows]
@@ -42,13 +42,20 @@ def measure_growth(setting: Setting) -> None:
 def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
-    counts = [n for n in size.growth if setting.has_big or (n <= size.part_rows and 0 in setting.numbers())]
+    counts = [n for n in size.growth if setting.together() or (n <= size.part_rows and 0 in setting.numbers())]
     return [(n, d, f) for n in counts for d in range(_draws(size, n)) for f in size.finders]
 
 
 def _draws(size: Size, n: int) -> int:
     """One where all rows are taken, since others would have the same."""
-    return 1 if n in (size.part_rows, size.n_contexts) else size.growth_draws
+    return 1 if n in (size.part_rows, size.n_contexts, 2 * size.n_contexts) else size.growth_draws
+
+
+def _pool_of(size: Size, n: int) -> str:
+    """The smallest pool that has so many contexts."""
+    if n <= size.part_rows:
+        return "parts/0"
+    return pool_of_all("" if n <= size.n_contexts else DOUBLE)
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:

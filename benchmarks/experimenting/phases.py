@@ -22,8 +22,9 @@ def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
     """What Figure 2 of the paper led us to expect, and what came out."""
     found = results["ensemble"]
     n = len(found["main"]["runs"]) if "main" in found else 0
-    of_runs = {"big": "the big run", "main": told_parts(results, n).replace(" together", ", mean").lower()}
-    of_runs["weak"] = "the arm `weak`"
+    of_runs = {name: f"the run `{name}`" for name in ("bigger", "big")}
+    of_runs["main"] = told_parts(results, n).replace(" together", ", mean").lower()
+    of_runs |= {name: f"the arm `{name}`" for name in ("double", "weak")}
     asked = {label: found[name] for name, label in of_runs.items() if name in found}
     if not asked:
         return []
@@ -70,7 +71,9 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
     """Sentences, each from one interval."""
     told = []
     whole = f"On {told_parts(results, results['audited']).lower()}"
-    for name, label in (("big", "In the big run"), ("parts", whole), ("weak", "In the arm `weak`")):
+    labels = {"bigger": "In the run `bigger`", "big": "In the run `big`", "parts": whole}
+    labels |= {name: f"In the arm `{name}`" for name in ("double", "weak")}
+    for name, label in labels.items():
         audits = results["audits"].get(name, {})
         if "fresh jump" in audits:
             jump = audits["fresh jump"]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from experimenting.steps import WEAK, Setting
+from experimenting.steps import DOUBLE, WEAK, Setting, pool_of_all
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import replacing
@@ -28,21 +28,27 @@ SHARES = {"half": 2, "quarter": 4}
 def make_variants(setting: Setting) -> None:
     """The variants of parts that single arms filter; those that are there stay."""
     for _, arm, number in setting.runs():
-        if arm.pool and arm.pool != WEAK:
+        if arm.pool not in ("", DOUBLE, WEAK):
             make_variant(setting, arm.pool, setting.out / f"parts/{number}")
 
 
 def join_parts(setting: Setting) -> None:
-    """`pool`: the rows of all parts, one part after another; the one that is there stays."""
-    if not (setting.out / "pool").exists():
-        parts = [CandidatePool.open(setting.out / f"parts/{number}") for number in range(setting.size.n_parts)]
-        padded = [name for name in _PADDED if name in parts[0].tables]
-        widths = {name: max(part.gather(name, _FIRST).shape[-1] for part in parts) for name in padded}
+    """`pool`, `pool-double`: the rows of all parts, one part after another; those that are there stay."""
+    for arm in setting.together():
+        path = setting.out / pool_of_all(arm.pool)
+        if not path.exists():
+            _join([setting.out / setting.pool_of(arm, number) for number in range(setting.size.n_parts)], path)
 
-        def widened(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: _widened(table, widths.get(name, 0)) for name, table in tables.items()}
 
-        _save(parts, widened, parts[0].tables, setting.out / "pool")
+def _join(folders: Sequence[Path], path: Path) -> None:
+    parts = [CandidatePool.open(folder) for folder in folders]
+    padded = [name for name in _PADDED if name in parts[0].tables]
+    widths = {name: max(part.gather(name, _FIRST).shape[-1] for part in parts) for name in padded}
+
+    def widened(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: _widened(table, widths.get(name, 0)) for name, table in tables.items()}
+
+    _save(parts, widened, parts[0].tables, path)
 
 
 _FIRST = np.zeros(1, int)

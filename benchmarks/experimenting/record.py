@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.steps import WEAK, Setting, audited, encoder_audited, encoder_name, generated, models_of
+from experimenting.steps import DOUBLE, WEAK, Setting, audited, encoder_audited, encoder_name, generated, models_of
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_text
 from swag_af.data.findings import over_seeds, read_audits
@@ -122,15 +122,15 @@ def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
     """What a pool's manifest tells of its candidates, and that of its fold of its models; nothing of pools that no
     models of their own have written."""
     part, _, variant = pool.partition("-")
-    if not part.isdecimal() or variant not in ("", WEAK):
+    if not part.isdecimal() or variant not in ("", DOUBLE, WEAK):
         return {}
     models = setting.out / models_of(variant) / f"fold-{part}/manifest.json"
     fold = read_json(models) if models.exists() else {}
     manifest = read_manifest(setting.out / f"parts/{pool}", "pool")
-    drawn = ("n_rows", "n_candidates", "n_draws", "rejected_draws", "drops")
+    drawn = ("n_rows", "n_candidates", "n_draws", "rejected_draws", "drops", "copied_rows")
     reached = ("held_out_perplexity", "fold_perplexity", "n_train_pairs", "best_epoch")
     return {
-        "candidates": {name: manifest[name] for name in drawn},
+        "candidates": {name: manifest[name] for name in drawn if name in manifest},
         "models": {name: fold[name] for name in reached if name in fold},
     }
 

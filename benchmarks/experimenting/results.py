@@ -14,13 +14,15 @@ from experimenting.growth import growth_cells, growth_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
 from experimenting.running import ENVIRONMENT
-from experimenting.sizes import BIG, Arm
-from experimenting.steps import WEAK, Setting, commands
+from experimenting.sizes import BIG, BIGGER, Arm
+from experimenting.steps import DOUBLE, WEAK, Setting, commands
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
 
 RESULTS = "results.json"
+OF_FIGURE_2 = (BIG.name, BIGGER.name, "main", DOUBLE, WEAK)
+"""The arms whose curves are told phase by phase."""
 DIGITS = 5
 
 
@@ -33,7 +35,10 @@ def collect(setting: Setting) -> dict[str, Any]:
     growth = figures_of(setting, "growth", growth_found(setting))
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
-        "arms": {arm.name: asdict(arm) | {"schedule": setting.size.schedule(arm)} for arm in (BIG, *setting.size.arms)},
+        "arms": {
+            arm.name: asdict(arm) | {"schedule": setting.size.schedule(arm)}
+            for arm in (*setting.size.together, *setting.size.arms)
+        },
         "environment": [line for _, line in read_jsonl(setting.out / ENVIRONMENT)],
         "commands": told_commands(setting),
         "contexts": (read_contexts_manifest(setting.out / "contexts.jsonl") or {}).get("drops"),
@@ -42,7 +47,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "ensemble": _ensemble(setting, runs),
         "audits": _audits(setting),
         "audited": len(parts_of(setting, setting.size.arms[0])),
-        "compared": {arm.name: _compared(setting, arm) for arm in (BIG, *setting.size.arms[1:])},
+        "compared": {arm.name: _compared(setting, arm) for arm in (*setting.size.together, *setting.size.arms[1:])},
         "growth": growth,
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
@@ -70,8 +75,9 @@ def _inputs(kept: dict[str, Any]) -> dict[str, Any]:
 def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     """Of every arm with both phases, run by run: jump and slope from the log, and over the parts that are finished."""
     made = {}
-    arm_of = {out: arm.name for out, arm, _ in setting.runs()} | {BIG.name: BIG.name}
-    for name in (BIG.name, *(arm.name for arm in setting.size.arms)):
+    together = [arm.name for arm in setting.size.together]
+    arm_of = {out: arm.name for out, arm, _ in setting.runs()} | {name: name for name in together}
+    for name in (*together, *(arm.name for arm in setting.size.arms)):
         mine = [run for run in runs if arm_of[run.name] == name and len(set(run.filters)) > 1]
         if mine:
             made[name] = _phases(setting, mine)
@@ -114,14 +120,15 @@ def _level(window: int, runs: Sequence[KeptRun], first: int) -> dict[str, Any]:
 
 
 def _audits(setting: Setting) -> dict[str, Any]:
-    """What fresh filters find before, between the phases and after: in the big run, in all parts together, and in those
-    of weaker models."""
+    """What fresh filters find before, between the phases and after: in the runs on all parts together, in the parts, in
+    those of twice the contexts and in those of weaker models."""
     size = setting.size
     main = size.arms[0]
     when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
     made: dict[str, Any] = {}
-    weak = {arm.name: arm for arm in size.arms if arm.pool == WEAK}
-    for name, arm in ({BIG.name: BIG, "parts": main} | weak).items():
+    others = {arm.name: arm for arm in size.arms if arm.pool in (DOUBLE, WEAK)}
+    together = {arm.name: arm for arm in size.together}
+    for name, arm in (together | {"parts": main} | others).items():
         parts = parts_of(setting, arm)
         rows = {filter: _row(setting, arm, filter, when, parts) for filter in finders(setting)}
         made[name] = {filter: row for filter, row in rows.items() if row}
@@ -178,7 +185,7 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
     size = setting.size
     other = next(one for one in size.arms if one.name == arm.against)
     parts = parts_of(setting, other)
-    parts = parts if arm.name == BIG.name else sorted(set(parts) & set(parts_of(setting, arm)))
+    parts = parts if arm in size.together else sorted(set(parts) & set(parts_of(setting, arm)))
     made: dict[str, Any] = {"against": other.name, "parts": len(parts)}
     for filter in finders(setting):
         mine = of_arm(setting, arm, filter, last_of(setting, arm), parts)
@@ -211,13 +218,13 @@ def _done(setting: Setting, growth: Sequence[Mapping[str, Any]]) -> dict[str, li
 
 def shown(results: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a record that its tables and pictures are made of."""
-    drawn = ("big", "runs/main-", "runs/weak-")
+    drawn = (BIG.name, BIGGER.name, "runs/main-", "runs/weak-")
     curves = {name: one for name, one in results["curves"].items() if name.startswith(drawn)}
     return dict(results) | {
         "arms": {name: {"about": arm["about"]} for name, arm in results["arms"].items()},
         "commands": {step: listed[:1] for step, listed in results["commands"].items()},
         "curves": {name: {"means": curve["means"]} for name, curve in curves.items()},
-        "ensemble": {name: one for name, one in results["ensemble"].items() if name in ("big", "main", WEAK)},
+        "ensemble": {name: one for name, one in results["ensemble"].items() if name in OF_FIGURE_2},
     }
 
 

@@ -19,7 +19,7 @@ class Arm:
     """More flags of `filter`."""
     pool: str = ""
     """Another pool than the part as it is: `few` candidates, `few-read` those with features by models that have read
-    gold, `half` and `quarter` of the contexts, `weak` of weaker language models."""
+    gold, `half` and `quarter` of the contexts, `double` as many, `weak` of weaker language models."""
     against: str = "main"
     """The arm that differs in one thing."""
     seed: int = 0
@@ -45,12 +45,14 @@ ARMS = (
     Arm("slim-ensemble", "a joint layer of 256 units, not 2,048", "mlp:{mlp},ensemble[width=256]:{ensemble}", 1),
     Arm("half", "half of the contexts", MAIN, 1, pool="half"),
     Arm("quarter", "a quarter of the contexts", MAIN, 1, pool="quarter"),
+    Arm("double", "twice the contexts", MAIN, 5, pool="double"),
     Arm("weak", "candidates and likelihoods of weaker language models", MAIN, 2, pool="weak"),
     Arm("few", "an eighth of the candidates", MAIN, 1, pool="few"),
     Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
 )
 BIG = Arm("big", "all parts in one run", MAIN, 5)
 """All parts filtered at once."""
+BIGGER = Arm("bigger", "all parts with twice the contexts in one run", MAIN, 5, pool="double", against="double")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Size:
     finders: tuple[str, ...] = ("mlp", "bow", "cnn", "poslstm", "ensemble", "ngrams", "fasttext")
     """Filters whose growth with the number of contexts is measured."""
     arms: tuple[Arm, ...] = field(default=ARMS)
+    together: tuple[Arm, ...] = (BIG, BIGGER)
+    """Runs on all parts at once."""
 
     @property
     def n_parts(self) -> int:
@@ -109,10 +113,10 @@ PAPER = Size(
     name="paper",
     captions=("train.json", "val_1.json"),
     books=True,
-    lm=("--epochs", "6", "--decay-every", "3", "--precision", "bf16-mixed"),
+    lm=("--epochs", "4", "--decay-every", "2", "--pretrain-epochs", "1", "--precision", "bf16-mixed"),
     hidden=256,
     n_folds=5,
-    n_contexts=10_000,
+    n_contexts=5000,
     n_candidates=1024,
     n_few=128,
     n_mlp=100,
@@ -123,14 +127,8 @@ PAPER = Size(
     growth_draws=3,
 )
 
-MIDDLE = replace(
-    PAPER,
-    name="middle",
-    lm=("--epochs", "4", "--decay-every", "2", "--pretrain-epochs", "1", "--precision", "bf16-mixed"),
-    n_contexts=5000,
-    growth=(250, 500, 1000, 2000, 5000),
-)
-"""The same on half of the contexts, with models that learn for less long."""
+FEW_ARMS = tuple(arm for arm in ARMS if arm.pool != "double")
+"""Those of a size whose point is to be done soon."""
 
 SMALL = Size(
     name="small",
@@ -148,7 +146,8 @@ SMALL = Size(
     audit_seeds=1,
     growth=(150, 300, 600, 900),
     growth_draws=2,
-    arms=tuple(replace(arm, parts=min(arm.parts, 3 if arm.name in ("main", "mlp-only") else 1)) for arm in ARMS),
+    arms=tuple(replace(arm, parts=min(arm.parts, 3 if arm.name in ("main", "mlp-only") else 1)) for arm in FEW_ARMS),
+    together=(BIG,),
 )
 
 TINY = Size(
@@ -173,6 +172,7 @@ TINY = Size(
     unseen=("ngrams",),
     finders=("ngrams",),
     arms=tuple(replace(arm, parts=2) for arm in ARMS if arm.name == "main"),
+    together=(BIG,),
 )
 
-SIZES = {size.name: size for size in (PAPER, MIDDLE, SMALL, TINY)}
+SIZES = {size.name: size for size in (PAPER, SMALL, TINY)}

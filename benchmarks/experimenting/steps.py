@@ -2,8 +2,8 @@
 
     OUT/contexts.jsonl  lms/  lms-weak/        what all is made of
     OUT/parts/0 ... 4   parts/0-few ...        a pool a fold, which is a part; variants of them for single arms
-    OUT/pool                                   all parts together
-    OUT/big             runs/ARM-PART          runs: on all parts together, and the arms on each
+    OUT/pool            pool-double            all parts together, and all of twice the contexts
+    OUT/big  bigger     runs/ARM-PART          runs: on all parts together, and the arms on each
     OUT/released  released-random              datasets of one main run, at its end and at its start
     OUT/record                                 what the results are made of, run by run
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experimenting.sizes import BIG, Arm, Size
+from experimenting.sizes import Arm, Size
 from swag_af.filters.registry import parse_schedule
 
 TOKENS_A_SECOND = 3500
@@ -37,10 +37,9 @@ class Setting:
     arms: tuple[str, ...] = ()
     """Make and audit the runs of these arms only; of all where empty."""
 
-    @property
-    def has_big(self) -> bool:
-        """Whether all parts together are worked on."""
-        return not self.parts and (not self.arms or BIG.name in self.arms)
+    def together(self) -> list[Arm]:
+        """The runs on all parts together that are worked on."""
+        return [arm for arm in self.size.together if not self.parts and (not self.arms or arm.name in self.arms)]
 
     def numbers(self) -> list[int]:
         """The parts that are worked on."""
@@ -57,7 +56,7 @@ class Setting:
 
     def run_names(self) -> list[str]:
         """The folders of all runs."""
-        return [*([BIG.name] if self.has_big else []), *(out for out, _, _ in self.runs())]
+        return [*(arm.name for arm in self.together()), *(out for out, _, _ in self.runs())]
 
     def whole(self) -> "Setting":
         """The same with nothing left out."""
@@ -87,7 +86,7 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
     """The commands of every step that consists of commands, by its name."""
     return {
         "contexts": [_contexts(setting)],
-        "train-lm": [_train_lm(setting, part, variant) for part, variant in generated(setting)],
+        "train-lm": [_train_lm(setting, part, variant) for part, variant in generated(setting) if variant != DOUBLE],
         "generate": [_generate(setting, part, variant) for part, variant in generated(setting)],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
@@ -98,17 +97,21 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
 
 WEAK = "weak"
 """The variant of a part whose language models have a quarter of the units and read the captions once, and no books."""
+DOUBLE = "double"
+"""The variant of a part that has twice the contexts, those of the part among them, by the same language models."""
 
 
 def generated(setting: Setting) -> list[tuple[int, str]]:
-    """Part and variant, empty or `weak`, of every pool that language models of its own have written."""
-    weak = [(part, WEAK) for _, arm, part in setting.runs() if arm.pool == WEAK]
-    return [*((part, "") for part in setting.numbers()), *weak]
+    """Part and variant, empty, `double` or `weak`, of every pool that language models have written for it."""
+    asked = {(part, arm.pool) for _, arm, part in setting.runs() if arm.pool in (DOUBLE, WEAK)}
+    asked |= {(part, DOUBLE) for arm in setting.together() for part in setting.numbers() if arm.pool == DOUBLE}
+    parts = [(part, "") for part in setting.numbers()]
+    return [*parts, *sorted(asked, key=lambda one: (one[1], one[0]))]
 
 
 def models_of(variant: str) -> str:
     """The folder of the language models that wrote such a pool."""
-    return f"lms-{variant}" if variant else "lms"
+    return f"lms-{variant}" if variant == WEAK else "lms"
 
 
 PER_RUN = ("filter", "audit", "encoder")
@@ -157,14 +160,15 @@ def _train_lm(setting: Setting, part: int, variant: str) -> Command:
 
 def _hidden(size: Size, variant: str) -> int:
     """Units of the language models."""
-    return size.hidden // 4 if variant else size.hidden
+    return size.hidden // 4 if variant == WEAK else size.hidden
 
 
 def _generate(setting: Setting, part: int, variant: str) -> Command:
     size = setting.size
     n, out = size.part_rows, f"parts/{part}-{variant}" if variant else f"parts/{part}"
-    which = ("--folds", str(part), "--limit", str(n), "--limit-by", "video", "--seed", str(part))
-    what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full")
+    limit, reuse = (2 * n, ("--reuse", f"parts/{part}")) if variant == DOUBLE else (n, ())
+    which = ("--folds", str(part), "--limit", str(limit), "--limit-by", "video", "--seed", str(part))
+    what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full", *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
     return Command(words, 3.0 * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
 
@@ -172,15 +176,21 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
 def _filters(setting: Setting) -> Iterator[Command]:
     size = setting.size
     main = size.arms[0]
-    if setting.has_big:
-        yield _filter("pool", BIG.name, size, main, 0, size.n_contexts)
+    for arm in setting.together():
+        yield _filter(pool_of_all(arm.pool), arm.name, size, main, 0, rows_of(size, arm))
     for out, arm, part in setting.runs():
         yield _filter(setting.pool_of(arm, part), out, size, arm, part + arm.seed, rows_of(size, arm))
 
 
+def pool_of_all(variant: str) -> str:
+    """The folder of all parts together."""
+    return f"pool-{variant}" if variant else "pool"
+
+
 def rows_of(size: Size, arm: Arm) -> int:
     """Contexts of the pool that an arm filters, nearly."""
-    return size.part_rows // {"half": 2, "quarter": 4}.get(arm.pool, 1)
+    n = size.n_contexts if arm in size.together else size.part_rows
+    return n * 2 if arm.pool == DOUBLE else n // {"half": 2, "quarter": 4}.get(arm.pool, 1)
 
 
 def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Command:
@@ -207,8 +217,9 @@ def audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     """
     size = setting.size
     ends = {arm.name: sum(n for _, n in parse_schedule(size.schedule(arm))) for arm in size.arms}
-    for iteration in (0, size.n_mlp, ends["main"]) if setting.has_big else ():
-        yield BIG.name, iteration, size.n_contexts
+    for arm in setting.together():
+        for iteration in (0, size.n_mlp, ends["main"]):
+            yield arm.name, iteration, rows_of(size, arm)
     for out, arm, _ in setting.runs():
         begins = (0,) if arm.name == "main" or arm.begins_anew else ()
         for iteration in (*begins, *((size.n_mlp,) if "," in arm.schedule else ()), ends[arm.name]):
@@ -237,7 +248,8 @@ def encoder_name(setting: Setting) -> str:
 def encoder_audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     """The main runs before their first iteration and after their last."""
     for run, iteration, n in audited(setting):
-        if (run == BIG.name or "/main-" in run) and iteration != setting.size.n_mlp:
+        is_asked = "/main-" in run or "/" not in run
+        if is_asked and iteration != setting.size.n_mlp:
             yield run, iteration, n
 
 

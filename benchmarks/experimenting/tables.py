@@ -18,8 +18,10 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         _setting(results),
         figure2(results, picture),
         seed_by_seed(results),
-        audits_by_phase(results, "big", "The big run: what fresh filters find"),
+        audits_by_phase(results, "bigger", f"{_together(results, 'bigger')}: what fresh filters find"),
+        audits_by_phase(results, "big", f"{_together(results, 'big')}: what fresh filters find"),
         audits_by_phase(results, "parts", f"{told_parts(results, results['audited'])}: what fresh filters find"),
+        audits_by_phase(results, "double", "The arm `double`: what fresh filters find"),
         audits_by_phase(results, "weak", "The arm `weak`: what fresh filters find"),
         arms_compared(results),
         growth_by_size(results, picture),
@@ -29,6 +31,15 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         _steps(results),
     ]
     return "\n\n".join(["\n".join(part) for part in parts if part]) + "\n"
+
+
+TOGETHER = ("bigger", "big")
+"""Runs on all parts together, the one with most contexts first."""
+
+
+def _together(results: Mapping[str, Any], name: str) -> str:
+    """A run on all parts together, as a heading has it."""
+    return f"The run `{name}`, {results['arms'][name]['about']}" if name in results["arms"] else ""
 
 
 def _setting(results: Mapping[str, Any]) -> list[str]:
@@ -56,6 +67,8 @@ def _setting(results: Mapping[str, Any]) -> list[str]:
             "",
             *markdown_table(rows),
         ]
+    if any("copied_rows" in one.get("candidates", {}) for one in results["parts"].values()):
+        lines += ["", "A part called `double` holds the part of its number; what was drawn is of the other contexts."]
     if counts := results.get("contexts"):
         lines += ["", f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context."]
     return lines
@@ -75,7 +88,7 @@ def _drawn(candidates: Mapping[str, Any]) -> tuple[str, ...]:
 def _missing(results: Mapping[str, Any]) -> list[str]:
     """What this record does not hold, so that nobody takes it for measured."""
     parts = {
-        "the big run": "big" in results["curves"],
+        **{f"the run `{name}`": name in results["curves"] for name in TOGETHER if name in results["arms"]},
         "the parts, seed by seed": "main" in results["ensemble"],
         "audits": any(results["audits"].values()),
         "single changes": any(set(found) & set(NAMES) for found in results["compared"].values()),
@@ -85,7 +98,11 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
         "a reader's sheet": "reading" in results,
     }
     missing = [name for name, is_there in parts.items() if not is_there]
-    arms = [f"`{name}`" for name, found in results["compared"].items() if name != "big" and not set(found) & set(NAMES)]
+    arms = [
+        f"`{name}`"
+        for name, found in results["compared"].items()
+        if name not in TOGETHER and not set(found) & set(NAMES)
+    ]
     if arms and parts["single changes"]:
         missing.append(f"the {'arms' if len(arms) > 1 else 'arm'} {', '.join(arms)}")
     lines = [f"**Not measured in this record**: {', '.join(missing)}."] if missing else []
