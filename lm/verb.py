@@ -7,7 +7,7 @@ processes share the work. Memory does not grow with the number of contexts.
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
-from swag_af.data.manifests import check_same, read_manifest, sha256_file, write_manifest
+from swag_af.data.manifests import check_same, differences, read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
@@ -130,8 +130,7 @@ def prepare(options: GenerateOptions) -> Job:
         "contexts_sha256": sha256_file(options.contexts),
     }
     if (options.out / "manifest.json").exists():
-        begun = read_manifest(options.out, "pool").get("plan", {})
-        check_same({name: begun.get(name) for name in settings}, settings, options.out, "--out")
+        _check_begun(options.out, settings, choice_of(options))
     if options.part is not None and options.part[1] > len(groups):
         raise InputError(
             f"--shard {options.shard}: there are only {len(groups)} shards of {n_rows} contexts. "
@@ -139,6 +138,19 @@ def prepare(options: GenerateOptions) -> Job:
         )
     reused = open_reused(options, settings)
     return Job(options, every_context, contexts, groups, tagger, device, precision, settings, reused)
+
+
+def _check_begun(out: Path, settings: Mapping[str, Any], choice: Mapping[str, Any]) -> None:
+    """Raise InputError where the pool in `out` was begun otherwise, in its `choice` of contexts or beyond that."""
+    manifest = read_manifest(out, "pool")
+    begun = manifest.get("plan", {})
+    rest = {name: value for name, value in settings.items() if name not in choice}
+    if manifest["complete"] and not differences(begun, rest) and (others := differences(begun, choice)):
+        raise InputError(
+            f"{out}: has other contexts, {', '.join(others)}. Choose another --out; with `--reuse {out}` it takes over "
+            "the rows that are there."
+        )
+    check_same({name: begun.get(name) for name in settings}, settings, out, "--out")
 
 
 def missing_folds(job: Job) -> tuple[int, ...]:

@@ -126,7 +126,7 @@ def test_rows_of_other_models_are_refused(contexts_path, lms, tmp_path):
     options = options_for(contexts_path, lms, tmp_path / "pool")
     generate(options)
     again = replace(options, lms=tmp_path / "lms", out=tmp_path / "again", reuse=(options.out,))
-    with pytest.raises(InputError, match="made with other model of fold 0"):
+    with pytest.raises(InputError, match="made with other models of fold 0"):
         generate(replace(again, lm=replace(TINY, hidden=TINY.hidden + 4)))
     assert not again.out.exists()
 
@@ -147,3 +147,12 @@ def test_a_damaged_pool_is_not_copied(contexts_path, lms, tmp_path):
     np.save(path, table)
     with pytest.raises(FormatError, match="00001: damaged"):
         generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
+
+
+def test_a_larger_choice_in_the_same_folder_is_told_how_to_grow(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool")
+    generate(options)
+    with pytest.raises(InputError, match=r"pool: has other contexts, limit \(12, now 20\).*--reuse .*pool` it takes"):
+        generate(replace(options, limit=20))
+    with pytest.raises(InputError, match=r"begun with other seed \(0, now 1\), limit"):
+        generate(replace(options, limit=20, seed=1))
