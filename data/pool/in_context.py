@@ -31,7 +31,7 @@ _BLOCK_SENTENCES = 4096
 
 
 def tag_in_context(
-    folder: Path, tagger_name: str, *, workers: int = 1, engine: EngineOptions | None = None
+    folder: Path, tagger_name: str, *, workers: int | None = 1, engine: EngineOptions | None = None
 ) -> CandidatePool:
     """Tag every candidate in its sentence, with `workers` processes; returns the pool with the two tables.
 
@@ -64,7 +64,7 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
     write_json(folder / PLAN, plan)
 
 
-def _tag_shards(pool: CandidatePool, job: "_Job", workers: int, engine: EngineOptions | None) -> None:
+def _tag_shards(pool: CandidatePool, job: "_Job", workers: int | None, engine: EngineOptions | None) -> None:
     """Write the tables of every shard that lacks them."""
     todo = _shards_to_do(pool, job.folder)
     blocks = [block for _, mine in todo for block in mine]

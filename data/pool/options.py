@@ -128,14 +128,14 @@ class TagOptions(Options):
     """Tag every candidate in its sentence, not every word type once."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where --in-context is worked on."""
-    workers: int = 1
-    """Processes that tag in context."""
+    workers: int | None = None
+    """Processes that tag in context. Not given: 1, or as many as a cluster has room for."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_faults(
             [
-                (self.workers < 1, f"--workers {self.workers}: at least 1"),
+                (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
             ]
         )

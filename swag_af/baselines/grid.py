@@ -220,7 +220,7 @@ def _make_missing(grid: Grid) -> list[Blank]:
 @contextmanager
 def _results(grid: Grid, todo: Sequence[Cell]) -> Iterator[Iterator[tuple[float, str]]]:
     where = grid.options.where
-    if not where.is_remote and (grid.options.jobs == 1 or len(todo) < 2):
+    if not where.is_remote and (grid.options.jobs in (None, 1) or len(todo) < 2):
         yield map(grid.make, todo)
         return
     with run_blocks(_FitJob(grid.options), todo, workers=grid.options.jobs, engine=where) as results:

@@ -69,8 +69,8 @@ class BaselinesOptions(Options):
     """The device for networks."""
     where: EngineOptions = field(default_factory=EngineOptions)
     """Where cells are fitted; --jobs are the workers there."""
-    jobs: int = 1
-    """Cells fitted at once, each in a process of one thread."""
+    jobs: int | None = None
+    """Cells fitted at once, each in a process of one thread. Not given: 1, or as many as a cluster has room for."""
     dry_run: bool = False
     """List the cells and about how long they take, and write nothing."""
     json: Path | None = None
@@ -89,7 +89,7 @@ class BaselinesOptions(Options):
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.split_seed < 0, f"--split-seed {self.split_seed}: not below 0"),
                 (self.epochs < 0, f"--epochs {self.epochs}: not below 0"),
-                (self.jobs < 1, f"--jobs {self.jobs}: at least 1"),
+                (self.jobs is not None and self.jobs < 1, f"--jobs {self.jobs}: at least 1"),
                 (self.val_share < 0 or self.test_share < 0, "--val-share and --test-share: not below 0"),
                 (not 0 < shares < 1, f"--val-share and --test-share: {shares:g} together, above 0 and below 1"),
             ]

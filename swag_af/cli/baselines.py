@@ -49,9 +49,8 @@ def planned_lines(grid: Grid) -> list[str]:
     labels = dict.fromkeys(cell.row.label for cell in grid.cells)
     rows = [_planned(label, [c for c in grid.cells if c.row.label == label], todo, costs) for label in labels]
     total = sum(map(costs.of, todo))
-    at_once = (
-        f", {duration(total / grid.options.jobs)} in {grid.options.jobs} processes" if grid.options.jobs > 1 else ""
-    )
+    jobs = grid.options.jobs or 1
+    at_once = f", {duration(total / jobs)} in {jobs} processes" if jobs > 1 else ""
     sizes = ", ".join(f"{part} {len(rows):,}" for part, rows in grid.bench.parts.scored.items())
     return [
         f"{grid.instances.name}: {grid.bench.parts.said} (train {len(grid.bench.parts.train):,}, {sizes})",

@@ -20,6 +20,7 @@ from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import Baselines, open_baselines
 from swag_af.cli.baselines import baselines_lines, run_baselines
 from swag_af.cli.main import main
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
 from swag_af.data.instances.options import ReadingOptions
@@ -137,6 +138,21 @@ def test_cells_that_stand_are_not_fitted_again(data: Path, straight: Path, monke
     monkeypatch.setattr(Bench, "scores", break_after(0, Bench.scores))
     run_baselines(options(data, straight))
     assert files_of(straight) == before
+
+
+def test_on_a_cluster_there_are_as_many_workers_as_it_has_room_for(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    here = grid.run_blocks
+
+    def noted(job, blocks, *, workers, engine):  # type: ignore[no-untyped-def]
+        asked.append(workers)
+        return here(job, blocks)
+
+    monkeypatch.setattr(grid, "run_blocks", noted)
+    run_baselines(options(data, tmp_path / "out", models="random,length", where=EngineOptions("ray")))
+    assert asked == [None]
 
 
 def test_processes_give_the_bytes_of_one(data: Path, straight: Path, tmp_path: Path) -> None:

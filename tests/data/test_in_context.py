@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from swag_af.cli.main import main
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.pool import in_context as tagging
 from swag_af.data.pool.options import TagOptions
@@ -136,6 +137,21 @@ def test_several_processes_give_the_bytes_of_one(
     assert tables_of(sharded) == tables_of(tmp_path / "other")
     assert one.identity == two.identity
     assert not multiprocessing.active_children()
+
+
+def test_on_a_cluster_there_are_as_many_workers_as_it_has_room_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    here = tagging.run_blocks
+
+    def noted(job, blocks, *, workers, engine):  # type: ignore[no-untyped-def]
+        asked.append((workers, engine))
+        return here(job, blocks)
+
+    monkeypatch.setattr(tagging, "run_blocks", noted)
+    tag(TagOptions(folder, "rules", in_context=True, where=EngineOptions("ray")))
+    assert asked == [(None, EngineOptions("ray"))]
 
 
 def test_processes_end_when_their_parent_is_killed(sharded: Path) -> None:
