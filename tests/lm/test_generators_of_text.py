@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -545,6 +546,20 @@ def test_a_pool_of_a_server_that_was_stopped_by_its_budget_goes_on_with_it_at_an
     assert again.manifest["generator"]["model"] == "mock"
     assert again.manifest["generator"]["prompt"]["name"] == "continuation"
     assert (tmp_path / "two" / "answers.jsonl").exists(), "what was paid for stays"
+
+
+def test_a_larger_pool_of_a_server_asks_nothing_again_that_a_smaller_one_has_asked(path: Path, tmp_path: Path) -> None:
+    with MockServer(able=ABLE - {"n"}) as server:
+        settings: dict[str, Any] = {"generator": f"endpoint[{server.url}]", "min_tokens": 1}
+        generate(options_for(path, tmp_path / "small", limit=3, **settings))
+        n_small = len(server.asked)
+        whole = generate(options_for(path, tmp_path / "whole", limit=6, **settings))
+        n_whole = len(server.asked) - n_small
+        (tmp_path / "larger").mkdir()
+        shutil.copy(tmp_path / "small/answers.jsonl", tmp_path / "larger")
+        larger = generate(options_for(path, tmp_path / "larger", limit=6, **settings))
+        assert larger.identity == whole.identity
+        assert len(server.asked) - n_whole - n_small <= n_whole - 0.8 * n_small
 
 
 def test_the_ngrams_of_the_verb_are_those_of_the_class(path: Path, tmp_path: Path) -> None:
