@@ -23,10 +23,11 @@ from swag_af.lm.lstm.workers import (
     worker_bytes,
 )
 from swag_af.lm.options import GenerateOptions, LMOptions
-from swag_af.lm.reuse import n_reusable
+from swag_af.lm.reuse import reusable
 from swag_af.lm.rows import Block, blocks_of
 from swag_af.lm.texts.settings import lms_of
 from swag_af.lm.verb import Job, lm_options, missing_folds, prepare, workers_of
+from swag_af.nn.device import pick_device
 from swag_af.nn.products import multiply
 from swag_af.nn.threads import threads
 
@@ -81,6 +82,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     """
     options = replace(options, lms=lms_of(options))
     job = prepare(options)
+    pick_device(job.device)  # whose products are measured here
     lm = lm_options(options)
     dropped = read_dropped(options.contexts) if options.use_dropped else []
     vocabulary = (
@@ -93,8 +95,10 @@ def estimate(options: GenerateOptions) -> Estimate:
     n_context = float(np.mean([len(tokenize(c.sent1)) + len(tokenize(c.start)) for c in sample]))
     n_ending = float(np.mean([min(L, len(tokenize(c.gold))) for c in sample]))
     forward, backward = DRAWS_PER_ENDING * K * n_ending, K * (n_ending + n_context)  # tokens a context
-    workers = workers_of(job, _every_block(job), V)
-    n_copied = n_reusable(job.reused, job.contexts)
+    copied = reusable(job.reused, job.contexts)
+    blocks = _blocks_to_make(job, copied)
+    workers = workers_of(job, blocks, V)
+    n_copied = len(copied)
     per_second = _rate(workers, lm, V, job.device)
     beside = SECONDS_A_TOKEN[job.device] / torch.get_num_threads()
     a_token = GENERATE_OVER_FLOOR * token_operations(V, lm) / per_second + beside
@@ -114,17 +118,19 @@ def estimate(options: GenerateOptions) -> Estimate:
         memory_bytes=workers * worker_bytes(V, lm, job.device, options.live_rows),
         products_per_second=per_second,
         seconds_to_train=TRAIN_OVER_FLOOR * training_operations(V, lm) / per_second * n_read,
-        seconds_to_generate=_fixed_seconds(job, workers) + a_token * n_made * (forward + (0 if lazy else backward)),
+        seconds_to_generate=_fixed_seconds(blocks, workers) + a_token * n_made * (forward + (0 if lazy else backward)),
         seconds_for_lazy_features=a_token * n * backward if lazy else 0.0,
     )
 
 
-def _every_block(job: Job) -> list[Block]:
-    return [
-        block
-        for number, group in enumerate(job.groups)
-        for block in blocks_of(number, group, set(), job.options, job.device)
-    ]
+def _blocks_to_make(job: Job, copied: set[int]) -> list[Block]:
+    """The blocks of all contexts but those at the positions `copied`."""
+    blocks, first = list[Block](), 0
+    for number, group in enumerate(job.groups):
+        settled = {position for position in range(len(group)) if first + position in copied}
+        blocks += blocks_of(number, group, settled, job.options, job.device)
+        first += len(group)
+    return blocks
 
 
 def _rate(workers: int, lm: LMOptions, n_types: int, device: str) -> float:
@@ -144,9 +150,8 @@ def _row_bytes(options: GenerateOptions, vocabulary: Vocabulary, sample: Sequenc
     return K * (L * an_id + np.dtype(smallest_uint(L)).itemsize + 4 * len(FEATURES)) + (1 + widest) * an_id + 400
 
 
-def _fixed_seconds(job: Job, workers: int) -> float:
+def _fixed_seconds(blocks: Sequence[Block], workers: int) -> float:
     """What is spent however few endings a context gets: a process loads a model whenever its fold changes."""
-    blocks = _every_block(job)
     n_changes = len({(block.number, block.contexts[0].fold) for block in blocks})
     n_loads = n_changes if workers == 1 else min(n_changes, len(blocks) / workers)
     return SECONDS_TO_BEGIN + SECONDS_A_FOLD * n_loads + (SECONDS_TO_START if workers > 1 else 0.0)

@@ -6,7 +6,7 @@ run goes on at the next row; what comes back are counts.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class RowsJob:
         return _Rows(self, read_contexts(self.options.contexts) if contexts is None else contexts, is_alone).make
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RowsJob, (self.options, self.device, self.precision)
+        return RowsJob, (replace(self.options, reuse=()), self.device, self.precision)
 
 
 class _Rows:

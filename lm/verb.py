@@ -117,7 +117,7 @@ def prepare(options: GenerateOptions) -> Job:
     contexts = chosen_of(every_context, options)
     n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))
     groups = [contexts[at : at + n_rows] for at in range(0, len(contexts), n_rows)]
-    tagger, device = load_tagger(options.tagger), pick_device(options.device).type
+    tagger, device = load_tagger(options.tagger), _device_of(options)
     precision: Precision = "fp32"
     if options.output_precision == "bf16" or (options.output_precision == "auto" and device == "cuda"):
         precision = "bf16"
@@ -137,7 +137,16 @@ def prepare(options: GenerateOptions) -> Job:
             "Take a smaller N, or a smaller --shard-rows."
         )
     reused = open_reused(options, settings)
+    trained = [fold for fold in {context.fold for context in contexts} if is_trained(options.lms, fold)]
+    check_models(reused, {str(fold): _weights_of(options.lms, fold) for fold in trained})
     return Job(options, every_context, contexts, groups, tagger, device, precision, settings, reused)
+
+
+def _device_of(options: GenerateOptions) -> str:
+    """The kind of device that computes: on a cluster a GPU where its tasks are given one, whatever stands here."""
+    if not options.where.is_remote:
+        return pick_device(options.device).type
+    return options.device if options.device != "auto" else "cuda" if options.where.gpus_per_task else "cpu"
 
 
 def _check_begun(out: Path, settings: Mapping[str, Any], choice: Mapping[str, Any]) -> None:
@@ -213,7 +222,13 @@ def _weights(lms: Path, contexts: Sequence[Context]) -> dict[str, str]:
     FoldMap.load(lms)
     for fold in folds:
         check_fold(lms, fold)
-    return {str(fold): read_manifest(fold_path(lms, fold), "lm-fold")["weights_sha256"] for fold in folds}
+    return {str(fold): _weights_of(lms, fold) for fold in folds}
+
+
+def _weights_of(lms: Path, fold: int) -> str:
+    """As the manifest of a trained fold has it."""
+    sha256: str = read_manifest(fold_path(lms, fold), "lm-fold")["weights_sha256"]
+    return sha256
 
 
 def _is_complete(path: Path, plan: dict[str, Any]) -> bool:

@@ -503,9 +503,9 @@ def test_a_part_that_is_missing_does_not_rename_the_others(tiny: Setting, tmp_pa
     (tmp_path / "out/record/runs/main-0.json").unlink()
     made = collect(Setting(TINY, tmp_path / "out", tiny.data))
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
-    seeds = document(made).partition("Seed by seed:")[2].partition("###")[0]
-    assert "| 1 |" in seeds
-    assert "| 0 |" not in seeds
+    seeds = document(made).partition("Seed by seed,")[2].partition("###")[0]
+    assert "| main-1 |" in seeds
+    assert "| main-0 |" not in seeds
 
 
 def arms_of(results: dict[str, Any], **arms: dict[str, Any]) -> str:

@@ -108,18 +108,26 @@ def _control(audits: Mapping[str, Any]) -> str:
 
 
 def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
-    """Jump, slope and end of each part's run."""
-    main = results["ensemble"].get("main")
-    if not main:
+    """Jump, slope and end of each run: of those on the parts, of those on all of them, and of the arms that change what
+    is filtered."""
+    found = results["ensemble"]
+    if "main" not in found:
         return []
     rows: Rows = [
-        ("seed and part", "jump, points", "slope, points in ten iterations", "the ensemble's last iterations, %")
+        (
+            "run, its seed and part",
+            "jump, points",
+            "slope, points in ten iterations",
+            "the ensemble's last iterations, %",
+        )
     ]
-    for i, (jump, slope) in enumerate(zip(main["jumps"], main["slopes"], strict=True)):
-        cells = [f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in (jump, slope)]
-        part, last = main["runs"][i].rpartition("-")[2], main["levels"]["ensemble ends"]["each"][i]
-        rows.append((part, *cells, told_percent(last)))
-    return ["Seed by seed:", "", *markdown_table(rows)]
+    for name in ("main", *(name for name in found if name != "main")):
+        told = found[name]
+        for i, (jump, slope) in enumerate(zip(told["jumps"], told["slopes"], strict=True)):
+            cells = [f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in (jump, slope)]
+            last = told["levels"]["ensemble ends"]["each"][i]
+            rows.append((told["runs"][i].removeprefix("runs/"), *cells, told_percent(last)))
+    return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows)]
 
 
 def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:

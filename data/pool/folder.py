@@ -340,10 +340,12 @@ def write_shard(
     *,
     notes: Mapping[str, Any] | None = None,
     timing: Mapping[str, float] | None = None,
+    lazy: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Write shard `number` of the pool in `folder`, whole or not at all; returns the content of its `shard.json`.
 
-    `notes` are added to it; `timing`, which differs from run to run, is written to `timing.json`.
+    `notes` are added to it; `timing`, which differs from run to run, is written to `timing.json`. The columns `lazy` of
+    its features are no part of its hash.
     """
     path = shard_path(folder, number)
     with replacing(path) as temporary:
@@ -351,7 +353,7 @@ def write_shard(
         write_jsonl(temporary / "contexts.jsonl", (context.record() for context in contexts))
         for table, array in tables.items():
             write_array(temporary / f"{table}.npy", array)
-        entry = {"name": path.name, "n_rows": len(contexts), **shard_hashes(contexts, tables)}
+        entry = {"name": path.name, "n_rows": len(contexts), **shard_hashes(contexts, tables, lazy)}
         entry |= {
             "tables": list(tables),
             "n_candidates": tables["tokens"].shape[1],
@@ -369,11 +371,29 @@ def clear_pool(folder: Path) -> None:
         remove_leftovers(path)
 
 
-def shard_hashes(contexts: Sequence[Context], tables: Mapping[str, np.ndarray]) -> dict[str, str]:
+def shard_hashes(
+    contexts: Sequence[Context], tables: Mapping[str, np.ndarray], lazy: Sequence[int] = ()
+) -> dict[str, str]:
     """`sha256`, hex, of contexts and tables: names, types, shapes and values; with `GUARD_TABLES` also
-    `unguarded_sha256`, the same without them."""
-    found = _hashes_of({name: array for name, array in tables.items() if name not in GUARD_TABLES})
+    `unguarded_sha256`, the same without them.
+
+    The columns `lazy` of the features count as not yet computed, whatever was asked for so far.
+    """
+    found = _hashes_of(
+        {name: _as_made(name, array, lazy) for name, array in tables.items() if name not in GUARD_TABLES}
+    )
     return guarded_hashes(sha256_json([[context.record() for context in contexts], found]), tables)
+
+
+def not_computed(features: np.ndarray, lazy: Sequence[int]) -> np.ndarray:
+    """A copy of features (n, K, F) as they are before any of the columns `lazy` is asked for."""
+    made = np.array(features)
+    made[:, :, list(lazy)] = np.nan
+    return made
+
+
+def _as_made(name: str, array: np.ndarray, lazy: Sequence[int]) -> np.ndarray:
+    return not_computed(array, lazy) if lazy and name == "features" else array
 
 
 def guarded_hashes(unguarded: str, tables: Mapping[str, np.ndarray]) -> dict[str, str]:

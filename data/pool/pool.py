@@ -247,6 +247,11 @@ class CandidatePool:
         """The features that are NaN until they are first used."""
         return tuple(self.manifest.get("lazy_features", ()))
 
+    @property
+    def lazy_columns(self) -> tuple[int, ...]:
+        """Where they stand in the `features` table."""
+        return tuple(self.feature_names.index(name) for name in self.lazy_features)
+
     def check_features(self, n_rows: int = 512) -> None:
         """Raise InputError unless every feature is finite, or can be computed when it is used.
 
@@ -369,7 +374,7 @@ class CandidatePool:
             )
         pairs = np.unique(np.stack((rows, columns), axis=1), axis=0)  # (P', 2)
         values = self.filler(self, pairs[:, 0], pairs[:, 1])
-        which = [self.feature_names.index(name) for name in self.lazy_features]
+        which = list(self.lazy_columns)
         shard_of = np.searchsorted(self._offsets, pairs[:, 0], side="right") - 1
         for i in np.unique(shard_of):
             here = shard_of == i
@@ -440,7 +445,7 @@ class CandidatePool:
             if is_same:
                 hashes = guarded_hashes(entry.get("unguarded_sha256", entry["sha256"]), guards)
             else:
-                hashes = shard_hashes(shard.contexts, {table: shard.load(table) for table in tables})
+                hashes = shard_hashes(shard.contexts, {table: shard.load(table) for table in tables}, self.lazy_columns)
             others = {key: value for key, value in entry.items() if key != "unguarded_sha256"}
             entries.append(others | hashes)
         return entries
@@ -465,7 +470,7 @@ class CandidatePool:
         with replacing(path) as temporary:
             entries: list[dict[str, Any]] = []
             for contexts, tables in self._parts(rows):
-                entries.append(write_shard(temporary, len(entries), contexts, tables))
+                entries.append(write_shard(temporary, len(entries), contexts, tables, lazy=self.lazy_columns))
             made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
             made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool

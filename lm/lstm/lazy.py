@@ -58,7 +58,7 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
             "share. Leave --engine out, or make the pool with --features full."
         )
     blocks = blocks_of(missing, np.array([pool.contexts[row].fold for row in missing.tolist()]))
-    workers = _workers(options, filler.lms, filler.device, len(missing) * pool.n_candidates)
+    workers = _workers(options, filler.lms, filler.plan["device"], len(missing) * pool.n_candidates)
     with (
         progress("features", len(pool), "contexts", done=len(pool) - len(missing)) as advance,
         run_blocks(_FillJob(options.pool, filler.lms, pool), blocks, workers=workers, engine=options.where) as done,
@@ -75,7 +75,7 @@ def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -
     if options.where.is_remote:
         return options.workers
     lm = options_of(read_manifest(lms, "lm"), lms)
-    return n_workers(options.workers, device, n_endings, len(open_vocabulary(lms)), lm)
+    return n_workers(options.workers, pick_device(device).type, n_endings, len(open_vocabulary(lms)), lm)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
         "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
         "n_foreign_rows": readable.n_foreign,
     }
-    workers = _workers(options, lms, pick_device("auto").type, len(pool) * pool.n_candidates)
+    workers = _workers(options, lms, "auto", len(pool) * pool.n_candidates)
     plan = Plan(FEATURES, made_by, readable.folds)
     return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers, engine=options.where)
 
@@ -199,7 +199,6 @@ class _Filler:
         self.lms = lms
         assert pool.path is not None
         self.plan = parse_record(pool.manifest.get("plan"), LazyPlan, f"{pool.path / MANIFEST}: plan")
-        self.device = pick_device(self.plan["device"]).type
         self.readers: dict[int, Readers] = {}
         self._check_models(pool)
         self._check_folds(pool)
@@ -255,5 +254,6 @@ class _Filler:
     def _readers(self, fold: int) -> Readers:
         if fold not in self.readers:
             precision = self.plan["output_precision"]
-            self.readers[fold] = load_readers(self.lms, fold, device=self.device, precision=precision)
+            device = pick_device(self.plan["device"]).type  # where the work is done
+            self.readers[fold] = load_readers(self.lms, fold, device=device, precision=precision)
         return self.readers[fold]

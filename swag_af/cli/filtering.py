@@ -24,6 +24,7 @@ def run_filter(options: FilterOptions) -> Run:
     af = with_policy(options.af, options.policy)
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
+    _warn_of_folds_that_stay(af)
     audit_names = _audit_names(options, pool)
     phases = _phases(options, pool)
     rule = _unseen_rule(options, af, pool, [one for one, _ in phases])
@@ -110,6 +111,15 @@ def _warn_of_recycled_golds(pool: CandidatePool, *, by_context: bool) -> None:
             f"Warning: {n:,} negatives are the gold of another context, and splits part them from it. A filter that "
             "has met a gold as a negative avoids it, so accuracies below chance mean nothing good. `swag-af match` "
             "recycles golds within folds, which stay together."
+        )
+
+
+def _warn_of_folds_that_stay(af: AFOptions) -> None:
+    """One line on standard error where the run's own accuracy is no measure of its questions."""
+    if af.splits != "fresh":
+        note(
+            f"--splits {af.splits}: each fold's endings are chosen again and again against one filter that learns on; "
+            "accuracies told here can fall below chance, and do not say how hard the questions are. The audits do."
         )
 
 

@@ -885,6 +885,15 @@ def test_a_run_that_cannot_swap_says_so_before_it_begins(
     assert "Warning: 4 of 12 rows have no negative beyond the 3 assigned" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("splits", ["fresh", "fixed"])
+def test_where_folds_stay_filter_says_what_its_accuracy_is_not(
+    capsys: pytest.CaptureFixture[str], pool_folder: Path, tmp_path: Path, splits: str
+) -> None:
+    words = ["--schedule", "bow[max_epochs=1]:2", "--n-negatives", "3", "--audit", "none", "--splits", splits]
+    main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *words])
+    assert ("do not say how hard the questions are" in capsys.readouterr().err) == (splits == "fixed")
+
+
 @pytest.mark.parametrize(("groups", "warns"), [(range(12), True), ([0, 1] * 6, False)])
 def test_negatives_that_are_golds_of_other_rows_are_warned_of(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, fake_filters: None, groups: Sequence[int], warns: bool

@@ -1,5 +1,6 @@
 """`generate --reuse`: rows that other pools have are copied, and the pool is the one that sampling all would make."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -7,14 +8,19 @@ import pytest
 from conftest import TINY
 
 from swag_af.data.captions.context_set import read_contexts, write_contexts
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.pool import drafts
+from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import tag
 from swag_af.lm.estimate import estimate
 from swag_af.lm.lstm import generator as generator_module
 from swag_af.lm.lstm.features import BACKWARD
+from swag_af.lm.lstm.lazy import with_features
 from swag_af.lm.options import GenerateOptions
-from swag_af.lm.verb import generate
+from swag_af.lm.rows import RowsJob
+from swag_af.lm.verb import generate, prepare
 
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
@@ -70,7 +76,7 @@ def test_folds_made_one_by_one_become_one_pool_without_sampling(contexts_path, l
     assert (joined.manifest["n_draws"], joined.manifest["copied_rows"]) == (0, len(whole))
 
 
-def test_contexts_that_were_dropped_are_dropped_without_sampling(contexts_path, lms, tmp_path, monkeypatch):
+def test_contexts_that_were_dropped_are_dropped_again(contexts_path, lms, tmp_path, monkeypatch):
     contexts = read_contexts(contexts_path)
     contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
     write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
@@ -78,10 +84,50 @@ def test_contexts_that_were_dropped_are_dropped_without_sampling(contexts_path, 
     options = replace(options, use_dropped=False)
     pool = generate(options)
     monkeypatch.setattr(generator_module, "load_readers", None)
-    monkeypatch.setattr(generator_module, "unfit_reason", None)
     again = generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
     assert again.identity == pool.identity
     assert again.manifest["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
+
+
+@pytest.mark.parametrize("ids", ["none", "one for all", "two of each"])
+def test_contexts_are_told_apart_by_what_they_say_not_by_ids(contexts_path, lms, tmp_path, ids):
+    names = {"none": lambda i: "", "one for all": lambda i: "a", "two of each": lambda i: f"{i // 2}"}
+    made = [replace(context, id=names[ids](i)) for i, context in enumerate(read_contexts(contexts_path))]
+    write_contexts(tmp_path / "contexts.jsonl", [*made, made[3]], [], {})  # one stands there twice
+    few = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "few", limit=6, limit_by="context")
+    few = replace(few, use_dropped=False)
+    generate(few)
+    whole = generate(replace(few, limit=20, out=tmp_path / "whole"))
+    grown = generate(replace(few, limit=20, out=tmp_path / "grown", reuse=(few.out,)))
+    assert grown.identity == whole.identity
+    assert grown.manifest["copied_rows"] >= 6
+    for row, context in enumerate(grown.contexts):
+        assert grown.text(row, 0).lower() == context.gold.lower()
+
+
+def test_a_lazy_pool_is_the_same_whatever_was_asked_for_before_it_was_tagged(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "asked", features="lazy")
+    pool = with_features(generate(options))
+    fresh = generate(replace(options, out=tmp_path / "fresh"))
+    pool.gather("features", np.array([0, 3]), np.array([[1, 2], [0, 4]]))
+    tagged = [tag(TagOptions(one.path, "rules", in_context=True)) for one in (pool, fresh)]
+    assert tagged[0].identity == tagged[1].identity
+    assert tagged[0].save(tmp_path / "saved").identity == tagged[1].identity
+    grown = generate(replace(options, out=tmp_path / "grown", limit=20, reuse=(tmp_path / "asked",)))
+    assert grown.identity == generate(replace(options, out=tmp_path / "whole", limit=20)).identity
+    assert grown.manifest["copied_rows"] > 6
+
+
+def test_workers_elsewhere_are_not_told_of_pools_whose_rows_are_copied_here(contexts_path, lms, tmp_path):
+    options = options_for(contexts_path, lms, tmp_path / "pool", reuse=(tmp_path / "small",))
+    assert pickle.loads(pickle.dumps(RowsJob(options, "cpu", "fp32"))).options == replace(options, reuse=())
+
+
+@pytest.mark.parametrize(("gpus", "device"), [(0.0, "cpu"), (1.0, "cuda")])
+def test_on_a_cluster_a_gpu_is_used_where_tasks_are_given_one(contexts_path, lms, tmp_path, gpus, device):
+    """The machine that was started on may have none, or one that its workers have not."""
+    options = options_for(contexts_path, lms, tmp_path / "pool", where=EngineOptions("ray", gpus_per_task=gpus))
+    assert prepare(options).settings["device"] == device
 
 
 def test_stopped_while_copying_it_goes_on(contexts_path, lms, tmp_path, monkeypatch):
@@ -126,8 +172,11 @@ def test_rows_of_other_models_are_refused(contexts_path, lms, tmp_path):
     options = options_for(contexts_path, lms, tmp_path / "pool")
     generate(options)
     again = replace(options, lms=tmp_path / "lms", out=tmp_path / "again", reuse=(options.out,))
+    again = replace(again, lm=replace(TINY, hidden=TINY.hidden + 4))
     with pytest.raises(InputError, match="made with other models of fold 0"):
-        generate(replace(again, lm=replace(TINY, hidden=TINY.hidden + 4)))
+        generate(again)
+    with pytest.raises(InputError, match="made with other models of fold 0"):
+        estimate(again)  # trained by now
     assert not again.out.exists()
 
 
