@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: at these sizes mo
 import numpy as np
 import pytest
 import shapes
+from hypothesis import settings
 
 from swag_af.data.captions.context_set import write_contexts
 from swag_af.data.captions.contexts import make_contexts
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
 
 
 def pytest_configure() -> None:
-    """Every test runs with the shapes of arrays checked, and leaves no vectors where the user keeps theirs."""
+    """Every test runs with the shapes of arrays checked, leaves no vectors where the user keeps theirs, and may take as
+    long as a busy machine makes it."""
     os.environ["SWAG_AF_CACHE"] = "none"
     shapes.check_signatures()
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -15,7 +15,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import check_split, hold_out
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=60), st.floats(0.05, 0.9), st.integers(0, 2**32 - 1))
 def test_a_split_holds_whole_groups_and_no_more_than_it_must(members, share, seed):
     groups = np.unique(members, return_inverse=True)[1]

@@ -45,7 +45,7 @@ def run(case, rule, pick, *, lazy=True, flagged=None):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pick", PICKS)
 @given(case=cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_walk_equals_the_reference_row_by_row(case, rule, pick):
     scores, assignment, counts, keys, n_easy = case
     got = run(case, rule, pick).assignment
@@ -58,7 +58,7 @@ def test_walk_equals_the_reference_row_by_row(case, rule, pick):
 
 @pytest.mark.parametrize("pick", PICKS)
 @given(case=cases(), at_once=st.sampled_from([1, 100]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rows_looked_at_some_at_a_time_give_the_same(case, pick, at_once):
     whole = run(case, "paper", pick)
     with patch.object(replacement, "ORDERED_AT_ONCE", at_once):
@@ -71,7 +71,7 @@ def test_rows_looked_at_some_at_a_time_give_the_same(case, pick, at_once):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(case=cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_lazy_scan_equals_full_scan_and_scores_no_more(case, rule):
     lazy, full = run(case, rule, "random"), run(case, rule, "random", lazy=False)
     np.testing.assert_array_equal(lazy.assignment, full.assignment)
@@ -81,7 +81,7 @@ def test_lazy_scan_equals_full_scan_and_scores_no_more(case, rule):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pick", PICKS)
 @given(case=cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_gold_stays_nothing_repeats_and_newcomers_pass(case, rule, pick):
     scores, assignment, counts, _, n_easy = case
     result = run(case, rule, pick)
@@ -106,7 +106,7 @@ def flags_of(case, share):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pick", PICKS)
 @given(case=cases(), share=st.sampled_from([0.1, 0.5, 0.9, 1.0]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_no_flagged_candidate_enters_and_the_walk_equals_the_reference(case, rule, pick, share):
     scores, assignment, counts, keys, n_easy = case
     flagged = flags_of(case, share)
@@ -124,7 +124,7 @@ def test_no_flagged_candidate_enters_and_the_walk_equals_the_reference(case, rul
 
 @pytest.mark.parametrize("pick", PICKS)
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_table_without_a_flag_changes_nothing(case, pick):
     scores, *_ = case
     with_table, without = run(case, "paper", pick, flagged=np.zeros(scores.shape, bool)), run(case, "paper", pick)

@@ -47,7 +47,7 @@ def files_of(run: Path) -> dict[str, bytes]:
 @given(
     st.integers(0, 999), st.sampled_from([0.2, 0.25, 0.5]), st.integers(1, 11), st.sampled_from(["paper", "released"])
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_round_starts_from_one_assignment(pool: CandidatePool, seed: int, share: float, n: int, rule: Any) -> None:
     options = AFOptions(n, n_negatives=3, splits="together", test_share=share, seed=seed, rule=rule)
     assert np.array_equal(filter_pool(pool, FitsAnew(), options).assignment(), slow_twin(pool, options))

@@ -140,7 +140,7 @@ def test_a_repair_that_helps_is_told() -> None:
     assert [one.subject for one in changed(found, "nearer")][:1] == ["longest"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 12), st.integers(0, 15), st.integers(0, 9))
 def test_the_control_has_as_many_rows_in_their_order_and_the_seed_decides(n_rows: int, n: int, seed: int) -> None:
     data = questions(n_rows)

@@ -56,7 +56,7 @@ def some_scored(draw: st.DrawFn) -> tuple[Instances, Probe]:
 
 
 @given(some_scored())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_sets_are_those_counted_one_by_one(made: tuple[Instances, Probe]) -> None:
     instances, one = made
     expected = sets_wholly_right(one, instances)

@@ -243,7 +243,7 @@ def drawn(given: Sequence[tuple], kind: str) -> Instances:
 
 
 @given(st.lists(INSTANCE, min_size=1, max_size=25), st.sampled_from(["choices", "classes"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_duplicates_are_those_of_every_instance_compared_with_every_other(given: list[tuple], kind: str) -> None:
     instances = drawn(given, kind)
     found = sameness(instances)
@@ -254,7 +254,7 @@ def test_duplicates_are_those_of_every_instance_compared_with_every_other(given:
 
 
 @given(st.lists(INSTANCE, min_size=2, max_size=25), st.sampled_from(["choices", "classes"]), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_neither_the_order_of_rows_nor_of_options_changes_a_value(
     given: list[tuple], kind: str, random: Random
 ) -> None:

@@ -277,7 +277,7 @@ def test_scores_lie_with_their_answers(instances: Instances) -> None:
 SOME_WORDS = st.lists(st.sampled_from(["a", "b", "c", "don't", "d.", "É", "x1"]), max_size=5).map(" ".join)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.lists(SOME_WORDS, min_size=2, max_size=4), min_size=6, max_size=12), st.randoms())
 def test_tfidf_agrees_with_a_pipeline_of_scikit_learn(texts: list[list[str]], random: Any) -> None:
     rows = [

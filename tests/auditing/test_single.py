@@ -42,7 +42,6 @@ def by_subject(diagnostics: list[Diagnostic]) -> dict[str, Diagnostic]:
 # tables
 
 
-@settings(deadline=None)  # the first text waits for NLTK
 @given(st.lists(st.text("ab .,'?\"", max_size=12), max_size=6))
 def test_the_tokens_of_a_table_are_those_of_each_word(texts: list[str]) -> None:
     table = token_table(texts)
@@ -74,7 +73,6 @@ def test_ngrams_have_the_same_number_where_their_tokens_are_the_same(texts: list
 # features against loops
 
 
-@settings(deadline=None)
 @given(some_choices())
 def test_overlap_likeness_and_recurrence_are_those_of_loops(instances: Instances) -> None:
     seen = Seen(instances.texts)
@@ -86,7 +84,6 @@ def test_overlap_likeness_and_recurrence_are_those_of_loops(instances: Instances
     assert np.allclose(recurrence.right_elsewhere(seen, folds, instances), expected)
 
 
-@settings(deadline=None)
 @given(some_choices())
 def test_surprise_is_that_of_a_kneser_ney_model_of_dictionaries(instances: Instances) -> None:
     folds = np.arange(len(instances)) % 3
@@ -227,7 +224,6 @@ def test_labels_of_held_out_texts_change_no_choice_of_a_class(instances: Instanc
     assert np.array_equal(one, two)
 
 
-@settings(deadline=None)
 @given(some_classes(), st.integers(0, 10_000))
 def test_a_rule_that_learns_forward_reads_no_label_of_its_own_or_a_later_fold(instances: Instances, seed: int) -> None:
     folds = np.arange(len(instances)) % 3
@@ -366,7 +362,7 @@ def values(diagnostics: list[Diagnostic]) -> list[tuple[object, ...]]:
     return [(x.code, x.subject, x.status, x.value, x.low, x.high) for x in diagnostics]
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 100))
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     for make in (random_choices, random_classes):
@@ -377,7 +373,7 @@ def test_the_order_of_rows_does_not_matter(seed: int) -> None:
         assert feature_diagnostics(instances.take(order), shuffled) == feature_diagnostics(instances, groups)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 100))
 def test_the_order_of_options_matters_for_positions_alone(seed: int) -> None:
     rng, instances = np.random.default_rng(seed), random_choices(60, seed=seed)
@@ -442,7 +438,7 @@ def test_a_name_that_is_no_feature_is_refused() -> None:
 
 
 @given(some_choices(most=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_of_two_options_the_better_of_opposite_rules_stands_for_both(made: Instances) -> None:
     rows = (replace(one, options=one.options[:2], answer=one.answer % 2) for one in made.instances)
     pairs = replace(made, instances=tuple(rows))

@@ -45,7 +45,7 @@ def test_a_probe_that_always_says_chance_changes_nothing() -> None:
     assert np.allclose(alone.probability, both.probability, atol=1e-3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_neither_rows_nor_probes_have_an_order(seed: int) -> None:
     data = questions(80)
@@ -57,7 +57,7 @@ def test_neither_rows_nor_probes_have_an_order(seed: int) -> None:
     assert one.weights == pytest.approx(dict(other.weights), abs=1e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(0.3, 0.8), st.floats(0.2, 0.6), st.integers(0, 99))
 def test_the_weights_are_the_likeliest_of_a_grid(first: float, second: float, seed: int) -> None:
     """The slow twin: every pair of weights in steps, one instance after the other."""

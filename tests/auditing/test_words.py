@@ -22,7 +22,6 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 
 
-@settings(deadline=None)
 @given(st.one_of(some_choices(), some_classes()), st.integers(1, 3))
 def test_the_statistics_are_those_of_a_loop(instances: Instances, n_groups: int) -> None:
     groups = Groups(np.arange(len(instances)) % n_groups, "dealt")
@@ -158,7 +157,7 @@ def strongest(found: list[Association], label: str) -> set[str]:
 
 
 @given(st.one_of(some_choices(most=30), some_classes(most=30)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_tables_that_were_made_for_features_give_the_same_occurrences(made: Instances) -> None:
     """They have the words of contexts too, which are none of the options'."""
     with patch.object(words, "MIN_COUNT", 2):

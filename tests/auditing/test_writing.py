@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from auditing.made import random_choices, random_classes, singles, some_choices, with_gold
-from hypothesis import given, settings
+from hypothesis import given
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.single import flaws
@@ -127,7 +127,6 @@ def test_numbers_are_marked_by_their_order(options: tuple[str, ...], unordered: 
     assert marked(flaws.extremes, options) == outer
 
 
-@settings(deadline=None)
 @given(some_choices())
 def test_precision_is_that_of_a_loop(instances: Instances) -> None:
     for name, rule in RULES.items():

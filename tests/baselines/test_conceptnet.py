@@ -49,7 +49,7 @@ RELATIONS = st.sampled_from([*sorted(CAUSAL), "Synonym", "FormOf", "IsA"])
 EDGES = st.lists(st.tuples(RELATIONS, st.sampled_from(TERMS), st.sampled_from(TERMS)), max_size=25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(edges=EDGES, verb=st.sampled_from(TERMS), object=st.sampled_from(TERMS), packed=st.booleans())
 def test_the_score_is_that_of_looking_at_every_edge(
     tmp_path_factory: pytest.TempPathFactory, edges: list[Edge], verb: str, object: str, packed: bool

@@ -35,7 +35,7 @@ def test_five_rows_in_order_may_be_luck() -> None:
     assert order_p(ours, paper, rng=np.random.default_rng(0)) == pytest.approx(10 / 120)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(pairs=st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=5))
 def test_p_is_the_share_of_all_orders_that_are_as_far_from_none(pairs: list[tuple[float, float]]) -> None:
     one, other = (list(column) for column in zip(*pairs, strict=True))

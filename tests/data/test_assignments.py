@@ -13,7 +13,7 @@ GOOD = np.array([[0, 1, 3], [0, 5, 2], [0, 4, 1]])
 
 
 @given(st.integers(2, 6), st.lists(st.integers(6, 30), min_size=1, max_size=8), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_random_assignment_is_sound(n_assigned: int, counts: list[int], seed: int) -> None:
     assignment = random_assignment(np.array(counts), n_assigned, rng=np.random.default_rng(seed))
     assert assignment.shape == (len(counts), n_assigned)
@@ -21,7 +21,7 @@ def test_a_random_assignment_is_sound(n_assigned: int, counts: list[int], seed: 
 
 
 @given(st.integers(2, 6), st.lists(st.integers(6, 30), min_size=1, max_size=8), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_flagged_candidate_is_drawn(n_assigned: int, counts: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     flagged = np.zeros((len(counts), max(counts)), bool)

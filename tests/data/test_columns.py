@@ -294,7 +294,7 @@ GIVEN = st.lists(st.tuples(WORDS, USUAL, st.lists(USUAL | WORDS, min_size=1, max
 ODD = st.lists(st.tuples(WORDS, WORDS, st.lists(WORDS, max_size=5)), min_size=1, max_size=6)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=GIVEN | ODD, block=st.integers(1, 9), shard=st.integers(1, 200), form=st.sampled_from(["jsonl", "csv"]))
 def test_the_verb_makes_what_from_texts_makes(
     tmp_path_factory: pytest.TempPathFactory,

@@ -55,7 +55,7 @@ class FakeFleet:
 
 
 @given(st.integers(0, 40), st.integers(1, 6), st.integers(0, 999), st.sampled_from([0.0, 0.3, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_results_come_in_order_whoever_is_lost(n: int, n_workers: int, seed: int, lost: float) -> None:
     fleet = FakeFleet(seed, lost)
     assert list(in_order(fleet, range(n), n_workers, ahead=2 * n_workers)) == [i * i for i in range(n)]
@@ -65,7 +65,7 @@ def test_results_come_in_order_whoever_is_lost(n: int, n_workers: int, seed: int
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6),
     *(st.integers(1, 4), st.integers(0, 999), st.sampled_from([0.0, 0.3])),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_crew_does_one_list_after_another(lists: list[tuple[int, int]], n: int, seed: int, lost: float) -> None:
     """Of each list some results are taken; what was sent beyond them disturbs no later list."""
     fleet = FakeFleet(seed, lost)

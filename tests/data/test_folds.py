@@ -22,7 +22,7 @@ def context_of(second: str, video: str = "", first: str = "x", fold: int = 0) ->
 
 
 @given(PAIRS, st.sampled_from(["", "v", "w", "z"]), st.sampled_from(["a", "b", "c", "d", "e"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_model_that_may_read_a_context_was_trained_on_none_of_its_texts(
     pairs: list[tuple[str, tuple[str, str], int]], video: str, second: str
 ) -> None:

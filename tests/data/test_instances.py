@@ -134,7 +134,7 @@ PHRASES = st.lists(st.sampled_from(["a", "b", "c", "d e f", "g h i j k", "the re
 
 
 @given(st.lists(st.tuples(PHRASES, st.sampled_from(["", "", "v", "w"])), min_size=1, max_size=40), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_of_instances_changes_no_group(given: list[tuple[str, str]], random: Random) -> None:
     rows = [Instance(f"{i}", "", (text,), 0, group=name) for i, (text, name) in enumerate(given)]
     assert groups_of(rows) == groups_of(random.sample(rows, len(rows)))
@@ -151,7 +151,7 @@ SHORT = st.lists(WORDS, max_size=5).map(" ".join)
         max_size=9,
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_groups_are_those_of_every_two_instances_compared(
     given: list[tuple[str, str, list[str], str]],
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_label_set_that_most_questions_have_joins_nothing(options: tuple[str, 
 
 
 @given(st.lists(st.tuples(PHRASES, PHRASES), min_size=1, max_size=150))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_group_is_too_large_whatever_is_shared(given: list[tuple[str, str]]) -> None:
     rows = [Instance(f"{i}", context, (option, f"not {option}"), 0) for i, (context, option) in enumerate(given)]
     assert max(map(len, sets_of(rows))) <= max(10, MOST_TOGETHER * len(rows))

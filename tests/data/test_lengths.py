@@ -40,7 +40,7 @@ def slow_twin(rows: Lengths, rule: str) -> np.ndarray:
     return np.array(hits)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows=LENGTHS, seed=st.integers(0, 9))
 def test_each_rule_gives_what_trying_it_in_every_row_gives(rows: Lengths, seed: int) -> None:
     groups = np.unique(np.random.default_rng(seed).integers(4, size=len(rows)), return_inverse=True)[1]

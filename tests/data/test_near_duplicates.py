@@ -16,14 +16,14 @@ TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=12)
 
 
 @given(TEXTS, st.floats(0.05, 1.0))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_pairs_are_those_of_every_text_compared_with_every_other(texts: list[list[str]], threshold: float) -> None:
     found = near_duplicate_pairs(texts, threshold=threshold)
     assert found == sorted(pairs_of_firsts(texts, threshold))
 
 
 @given(TEXTS, st.sampled_from([0.25, 0.5, 2 / 3, 0.75, 0.8, 1.0]), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_of_texts_does_not_matter(texts: list[list[str]], threshold: float, random: Random) -> None:
     distinct = [list(text) for text in dict.fromkeys(map(tuple, texts)) if len(text) < 3 or len(shingles(text)) > 1]
     order = random.sample(range(len(distinct)), len(distinct))
@@ -41,7 +41,7 @@ def test_a_text_met_often_makes_no_more_pairs_than_it_is_met() -> None:
 
 
 @given(TEXTS, st.sampled_from([0.2, 0.5, 0.8, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_repeats_are_those_of_every_text_compared_with_every_earlier_one_that_is_kept(
     texts: list[list[str]], threshold: float
 ) -> None:

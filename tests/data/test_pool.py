@@ -477,7 +477,7 @@ UNICODE = st.text(max_size=30)
 ROWS = st.lists(st.tuples(UNICODE, UNICODE, UNICODE, st.lists(UNICODE, max_size=6)), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ROWS)
 def test_any_unicode_comes_back_as_given_or_is_refused_in_one_line(
     rows: list[tuple[str, str, str, list[str]]],

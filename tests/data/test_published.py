@@ -129,7 +129,7 @@ def test_a_sentence_may_begin_without_a_blank() -> None:
 
 
 @given(st.text(st.sampled_from("aB.?! \"'3\n"), max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_sentences_lose_nothing_but_blanks(text: str) -> None:
     sentences = sentences_of(text)
     assert "".join("".join(sentences).split()) == "".join(text.split())
@@ -171,7 +171,7 @@ def test_letters_that_are_lost_are_broken(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("ab &;#3amp\u200b\u00e9Ã©â€™"), max_size=25))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_plain_text_stays_and_mended_text_has_nothing_invisible(text: str) -> None:
     assert "\u200b" not in mend(text)
     plain = "".join(letter for letter in text if letter in "ab 3").strip()

@@ -194,7 +194,7 @@ CAPTIONS = st.builds(
 
 
 @given(st.lists(st.lists(CAPTIONS, min_size=2, max_size=3), min_size=1, max_size=3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_caption_rows_read_back_as_the_same_videos(
     tmp_path_factory: pytest.TempPathFactory, captions: list[list[Caption]]
 ) -> None:

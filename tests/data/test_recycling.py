@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.auditing.integrity.recycled import note_on_probes, recycling_diagnostic
@@ -36,7 +36,6 @@ def slow_misled(instances: Instances, groups: np.ndarray) -> set[int]:
     return found
 
 
-@settings(deadline=None)
 @given(QUESTIONS)
 def test_who_is_misled_is_what_a_slow_look_finds(questions: list[tuple[list[str], int]]) -> None:
     instances = instances_of(questions)
@@ -44,7 +43,6 @@ def test_who_is_misled_is_what_a_slow_look_finds(questions: list[tuple[list[str]
     assert set(np.flatnonzero(recycled(instances).misled(groups)).tolist()) == slow_misled(instances, groups)
 
 
-@settings(deadline=None)
 @given(QUESTIONS)
 def test_joining_helps_more_than_half_or_is_not_done(questions: list[tuple[list[str], int]]) -> None:
     instances = instances_of(questions)

@@ -40,7 +40,7 @@ TIMES = st.lists(st.floats(0.1, 100), min_size=1, max_size=20)
 
 
 @given(TIMES, st.integers(5, 9), st.floats(0, 10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_blocks_go_to_the_node_that_is_free_first(
     cluster: ModuleType, seconds: list[float], n: int, start: float
 ) -> None:
@@ -52,14 +52,14 @@ def test_blocks_go_to_the_node_that_is_free_first(
 
 
 @given(st.integers(1, 200), st.floats(0, 5), st.floats(0, 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_one_node_takes_the_sum(cluster: ModuleType, n_blocks: int, start: float, driver: float) -> None:
     done = cluster.simulate(np.array([3.0]), n_blocks, cluster.Nodes(1, start, driver), rng=np.random.default_rng(0))
     assert done.seconds == pytest.approx(start + n_blocks * (3 + driver))
 
 
 @given(st.integers(1, 300), st.integers(1, 64))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equal_blocks_take_rounds(cluster: ModuleType, n_blocks: int, n: int) -> None:
     done = cluster.simulate(np.array([2.0]), n_blocks, cluster.Nodes(n), rng=np.random.default_rng(0))
     assert done.seconds == pytest.approx(2 * -(-n_blocks // n))

@@ -22,7 +22,7 @@ def joined_slowly(groups: list[int], texts: list[tuple[int, int]]) -> list[set[i
 
 
 @given(st.lists(st.integers(0, 11), min_size=12, max_size=12), TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_rows_that_share_a_text_at_any_remove_are_one_group(names: list[int], texts: list[tuple[int, int]]) -> None:
     groups = np.unique(names, return_inverse=True)[1]
     rows, keys = np.array(texts, dtype=np.int64).reshape(-1, 2).T
@@ -35,7 +35,7 @@ def test_rows_that_share_a_text_at_any_remove_are_one_group(names: list[int], te
 
 
 @given(st.lists(st.integers(0, 11), min_size=12, max_size=12), TEXTS, st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_order_of_texts_changes_nothing(names: list[int], texts: list[tuple[int, int]], random) -> None:
     groups = np.unique(names, return_inverse=True)[1]
     shuffled = random.sample(texts, len(texts))
@@ -76,7 +76,7 @@ def test_a_blank_name_is_a_group_of_its_own() -> None:
 
 
 @given(st.lists(st.integers(0, 20), max_size=60), st.integers(2, 7), st.integers(0, 9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_parts_hold_whole_groups_and_differ_by_one_group_at_most(names: list[int], n_parts: int, seed: int) -> None:
     groups = np.unique(np.array(names, dtype=np.int64), return_inverse=True)[1]
     part = deal(groups, n_parts, rng=np.random.default_rng(seed))

@@ -200,7 +200,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(WORDS), max_size=12))
 def test_a_split_is_the_text_in_two_parts_without_loose_blanks(words: list[str]) -> None:
     text = " ".join(words)

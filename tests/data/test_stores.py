@@ -76,7 +76,7 @@ STEPS = st.lists(st.tuples(NAMES, st.one_of(st.sampled_from(["removed", "cleaned
 
 
 @given(STEPS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_store_has_what_was_written_and_not_removed_by_us(steps: list[tuple[str, int | str]]) -> None:
     """Against the obvious twin: a dictionary. A second machine that fetches at any time has the same files."""
     import tempfile

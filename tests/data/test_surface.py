@@ -106,7 +106,7 @@ PIECES = st.lists(
 RAGGED = st.lists(st.lists(PIECES, min_size=2, max_size=6), min_size=1, max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rows=RAGGED)
 def test_the_counts_give_what_trying_every_candidate_gives(rows: Rows) -> None:
     expected = {key: told for key, told in slow_twin(rows).items() if told[-1] > 1e-6}
@@ -119,7 +119,7 @@ def test_the_counts_give_what_trying_every_candidate_gives(rows: Rows) -> None:
         assert (f.accuracy, f.chance, f.n_rows, f.n_differing, f.z) == pytest.approx(expected[key], abs=0.006)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(kinds=st.lists(st.tuples(st.integers(2, 6), st.integers(1, 5)), min_size=1, max_size=12))
 def test_the_bound_holds_what_can_be_counted_out(kinds: list[tuple[int, int]]) -> None:
     """Rows of m candidates of which t are chosen among: the probability of every sum of hits, by convolution."""

@@ -65,13 +65,13 @@ def written_sentences(draw: st.DrawFn) -> str:
 
 
 @given(written_sentences())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_quotes_brackets_clitics_and_commas_come_back(sentence: str) -> None:
     assert detokenize(tokenize(sentence)) == sentence
 
 
 @given(st.text(st.sampled_from("ab'\"`.,?!()%$&-; ’‘“”é中\u200b\xa0\n"), max_size=25) | st.text(max_size=25))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_letter_is_lost_or_made_up(text: str) -> None:
     assert "".join(tokenize(text)) == "".join(text.split())
 
@@ -135,7 +135,7 @@ PARTS += [
 
 
 @given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(["", " ", " ", " "])), max_size=8))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_tokens_are_nltks_by_the_short_way_too(parts: list[tuple[str, str]]) -> None:
     text = "".join(part + blank for part, blank in parts)
     assert token_spans(text) == by_nltk(text)
@@ -143,7 +143,7 @@ def test_tokens_are_nltks_by_the_short_way_too(parts: list[tuple[str, str]]) -> 
 
 
 @given(st.text(st.sampled_from("aBsnt'3-, .?!"), max_size=12))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_plain_letters_have_nltks_tokens(text: str) -> None:
     assert token_spans(text) == by_nltk(text)
 
@@ -167,7 +167,7 @@ TOKENS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TOKENS)
 @example(["got", "", "ta"])
 def test_texts_without_quotes_and_signs_are_joined_as_any_other(words: list[str]) -> None:

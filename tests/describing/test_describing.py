@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from shared_data import shared
@@ -122,7 +122,6 @@ def test_a_text_has_tokens_words_and_signs(text: str, size: tuple[int, int, int]
     assert size_of(text) == size
 
 
-@settings(deadline=None)  # the first text loads NLTK
 @given(st.lists(st.text(max_size=30), max_size=8))
 def test_sizes_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     twice = [*texts, *texts]
@@ -265,7 +264,6 @@ def tally_of(table: list[list[int]], name: str = "x") -> VerbCounts:
     return VerbCounts(name, ("a", "b", "c", "d"), csr_array(np.array(table, np.int64)), len(table))
 
 
-@settings(deadline=None)
 @given(TABLES)
 def test_the_design_effect_is_that_of_a_slow_sum_over_groups(table: list[list[int]]) -> None:
     n = sum(map(sum, table))
@@ -279,7 +277,6 @@ def test_the_design_effect_is_that_of_a_slow_sum_over_groups(table: list[list[in
     assert design_effect(tally_of(table)) == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(TABLES, TABLES)
 def test_log_odds_are_those_of_the_paper_and_turn_around(one: list[list[int]], other: list[list[int]]) -> None:
     """Monroe et al. 2008, equations 15 and 16, by hand."""

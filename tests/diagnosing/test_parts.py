@@ -31,7 +31,7 @@ def present(row: np.ndarray) -> list[int]:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_harder_candidates_are_counted_as_one_would_by_hand(seed: int) -> None:
     scores, assigned = made(seed)
     counted = count_harder(scores, assigned)
@@ -44,7 +44,7 @@ def test_harder_candidates_are_counted_as_one_would_by_hand(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_hardest_are_the_first_of_all_sorted(seed: int) -> None:
     scores, assigned = made(seed)
     keys = np.random.default_rng(seed).random(scores.shape)
@@ -54,7 +54,7 @@ def test_the_hardest_are_the_first_of_all_sorted(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_agreed_swaps_are_counted_as_one_would_by_hand(seed: int) -> None:
     (one, assigned), other = made(seed), np.random.default_rng(seed).integers(0, 4, (6, 9)).astype(float)
     found = swaps_agreed(one, other, assigned)
@@ -69,7 +69,7 @@ def test_agreed_swaps_are_counted_as_one_would_by_hand(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rank_correlations_are_those_of_scipy(seed: int) -> None:
     from scipy.stats import spearmanr
 
@@ -85,7 +85,7 @@ def test_rank_correlations_are_those_of_scipy(seed: int) -> None:
 
 
 @given(SEEDS, st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_hits_against_some_are_the_mean_over_all_subsets(seed: int, n_negatives: int) -> None:
     scores = np.random.default_rng(seed).integers(0, 4, (3, 7)).astype(float)
     found = hits_against(scores, n_negatives)
@@ -131,7 +131,7 @@ def law_of(x: np.ndarray, ceiling: float, slope: float, power: float) -> np.ndar
 
 
 @given(st.floats(0.2, 0.9), st.floats(-1.5, 1.5), st.sampled_from(POWERS.tolist()))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_power_law_is_found_again(ceiling: float, slope: float, power: float) -> None:
     x = np.array([25.0, 50, 100, 200, 400])
     y = law_of(x, ceiling, slope, power)

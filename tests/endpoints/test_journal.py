@@ -48,7 +48,7 @@ def test_what_is_kept_comes_back_by_request_and_model(tmp_path: Path) -> None:
         assert journal.usage("m") == Usage(3, 30, 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cut=st.integers(0, 1200))
 def test_a_file_cut_anywhere_loses_no_whole_line_and_is_mended(
     tmp_path_factory: pytest.TempPathFactory, cut: int

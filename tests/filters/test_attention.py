@@ -47,7 +47,7 @@ SHAPES = st.lists(st.integers(1, 7), min_size=2, max_size=6).flatmap(
 @BOTH
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["kernels", "torch"])
 @given(shape=SHAPES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_logits_and_gradients_equal_the_padded_twin(kind, dtype, shape):
     network, batch = network_of(kind, dtype=dtype, seed=shape[2]), pairs_of(*shape)
     parameters = list(network.parameters())

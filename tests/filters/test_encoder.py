@@ -55,7 +55,7 @@ def view_of(pool: CandidatePool, rows: np.ndarray | None = None) -> View:
 TEXTS = st.lists(st.text(alphabet="abc xyz.", max_size=40), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(texts=TEXTS, others=TEXTS)
 def test_the_vector_of_a_text_has_the_same_bits_whatever_is_asked_with_it(
     frozen: FrozenEncoder, texts: list[str], others: list[str]
@@ -65,7 +65,7 @@ def test_the_vector_of_a_text_has_the_same_bits_whatever_is_asked_with_it(
     assert np.array_equal(together, alone)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(texts=TEXTS)
 def test_vectors_are_the_mean_of_the_last_layer(frozen: FrozenEncoder, tiny_bert: str, texts: list[str]) -> None:
     import torch

@@ -57,7 +57,7 @@ def some_views(draw):
 
 
 @given(some_views(), st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_view_is_read_as_one_would_read_it_pair_by_pair(view, see_context, as_one):
     made = pairs_of_view(view, see_context=see_context, as_one=as_one)
     expected = slow_pairs(view, see_context=see_context, as_one=as_one)
@@ -68,7 +68,6 @@ def test_a_view_is_read_as_one_would_read_it_pair_by_pair(view, see_context, as_
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), st.booleans())
-@settings(deadline=None)
 def test_strings_are_read_as_their_tokens_and_each_text_once(pairs, as_one):
     made = pairs_of_texts([a for a, _ in pairs], [b for _, b in pairs], as_one=as_one)
     expected = []
@@ -87,7 +86,6 @@ def test_a_full_stop_within_a_text_is_a_word_and_that_of_a_title_is_not():
 
 
 @given(st.lists(TEXT, min_size=1, max_size=8), st.data())
-@settings(deadline=None)
 def test_a_batch_has_the_longest_first_and_says_where_each_text_went(strings, data):
     texts = texts_of(strings)
     index = np.array(data.draw(st.lists(st.integers(0, len(strings) - 1), min_size=1, max_size=8)))

@@ -24,7 +24,7 @@ def vectors_of(texts: list[str], seed: int = 0) -> dict[str, np.ndarray]:
     return dict(zip(texts, made, strict=True))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=True), n_kept=st.integers(0, 30))
 def test_what_was_kept_is_found_bit_by_bit_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], n_kept: int

@@ -27,7 +27,7 @@ def written(path: Path, lines: list[str], *, header: bool = False, zipped: bool 
 
 
 @given(st.lists(st.tuples(TERM, VECTOR), min_size=1, max_size=8), st.booleans(), st.booleans(), st.lists(TERM))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_words_have_the_vectors_of_the_slow_twin(tmp_path_factory, terms, header, zipped, words) -> None:
     lines = [f"{term} {' '.join(map(repr, vector))}" for term, vector in terms]
     path = written(tmp_path_factory.mktemp("vectors") / "v", lines, header=header, zipped=zipped)

@@ -15,7 +15,7 @@ TEXTS = st.lists(
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_pairs_are_the_diagonal_of_the_table(pairs: list[tuple[str, str]]) -> None:
     first, second = map(list, zip(*pairs, strict=True))
     np.testing.assert_allclose(lexical_pairs(first, second), lexical_similarity(first, second).diagonal(), atol=1e-6)

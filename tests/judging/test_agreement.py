@@ -72,7 +72,7 @@ def pairs(verdicts: list[Verdict]):
     return [(a, b) for a, b in itertools.combinations(verdicts, 2) if a.item == b.item]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_alpha_is_nltk_s(seed: int) -> None:
     said = crowd(seed)
@@ -84,7 +84,7 @@ def test_alpha_is_nltk_s(seed: int) -> None:
         assert figures[f"{kind}_alpha_ordinal"].value == pytest.approx(slow)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_pairwise_agreement_is_counted_over_pairs(seed: int) -> None:
     said = crowd(seed)
@@ -98,7 +98,7 @@ def test_pairwise_agreement_is_counted_over_pairs(seed: int) -> None:
     assert figures["top2_pairwise"].value == pytest.approx(top2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_kappa_is_fleiss_s_formula_spelled_out(seed: int) -> None:
     said = crowd(seed)
@@ -159,7 +159,7 @@ def test_perfect_agreement_is_1_and_mere_chance_about_0() -> None:
     assert abs(krippendorff(coincidences_of(random_votes).sum(axis=0))) < 0.03
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_the_distribution_is_counted_by_type_of_ending(seed: int) -> None:
     said = crowd(seed)

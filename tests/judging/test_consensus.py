@@ -37,7 +37,7 @@ def verdict(row: int, annotator: str, best: int = 0) -> Verdict:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**6))
 def test_with_one_annotator_an_item_every_method_is_the_majority(method: str, seed: int) -> None:
     said = crowd(seed, n_items=12, n_annotators=4, each=1)

@@ -84,7 +84,7 @@ WORDS = st.lists(st.sampled_from([*PEOPLE, "takes", "the", "bus", "slowly", ",",
 TEXTS = st.lists(WORDS.map(" ".join), min_size=1, max_size=2 * AT_ONCE["cpu"] + 3)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(endings=TEXTS, others=TEXTS)
 def test_a_value_has_the_same_bits_whatever_is_scored_with_it(
     gpt2_scorer: CausalScorer, endings: list[str], others: list[str]
@@ -139,7 +139,7 @@ def test_a_sample_is_the_same_whoever_is_drawn_with_it(causal: Causal) -> None:
     assert together == apart
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     logits=st.lists(st.floats(-6, 6, width=32), min_size=2, max_size=9),
     uniform=st.floats(0, 1, exclude_max=True),

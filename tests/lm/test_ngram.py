@@ -88,7 +88,7 @@ def both(contexts: list[Context]) -> tuple[Ngrams, Twin]:
     return model, Twin(contexts, generator)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(CONTEXTS, st.lists(st.integers(BOS, 9), min_size=ORDER - 1, max_size=ORDER - 1))
 def test_tokens_are_drawn_as_often_as_witten_and_bell_say(contexts: list[Context], history: list[int]) -> None:
     model, twin = both(contexts)
@@ -101,7 +101,7 @@ def test_tokens_are_drawn_as_often_as_witten_and_bell_say(contexts: list[Context
         assert far <= twin.n_pieces(token, tuple(history)) / n
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(CONTEXTS, st.integers(0, 2**32))
 def test_endings_are_those_of_one_draw_after_the_other(contexts: list[Context], seed: int) -> None:
     model, twin = both(contexts)
@@ -148,7 +148,7 @@ def slow_answer(generator: NgramGenerator, context: Context, n: int, seed: int) 
     return endings if len(endings) == n else [], rejected, n_drawn
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(CONTEXTS, st.integers(1, 3), st.integers(3, 8), st.integers(1, 12), st.integers(0, 2**32))
 def test_blocks_of_draws_are_read_as_one_draw_after_the_other(
     contexts: list[Context], min_tokens: int, max_tokens: int, n: int, seed: int

@@ -171,7 +171,7 @@ def test_draws_follow_the_distribution_of_a_multinomial_sampler(model, forward):
         assert chi2_contingency(pooled).pvalue > 1e-3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(6, 300), st.floats(0.1, 8), st.floats(0, 0.9))
 def test_choosing_by_blocks_inverts_the_whole_cumulative_distribution(seed, n_types, spread, share_never):
     rng = np.random.default_rng(seed)

@@ -26,7 +26,7 @@ def by_length(texts: Sequence[str]) -> np.ndarray:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 900), st.integers(100, 300), st.integers(1, 6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_row_is_in_one_bucket_of_its_fold_and_none_is_too_large(seed: int, n: int, size: int, kinds: int) -> None:
     rng = np.random.default_rng(seed)
     folds = rng.integers(0, 3, n)

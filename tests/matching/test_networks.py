@@ -75,7 +75,7 @@ TEXTS = st.lists(st.lists(st.sampled_from([*THINGS, *DOES, "No", "a", "zzz"]), m
 
 
 @given(first=TEXTS.map(lambda texts: texts[:3]), second=TEXTS.map(lambda texts: texts[:3]), as_one=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_all_pairs_are_what_each_pair_is_alone(
     nli: Path, similarity: NliSimilarity, first: list[str], second: list[str], as_one: bool
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_cross_encoder_keeps_the_contract_of_relevance(tiny_bert: str) -> None
     queries=st.lists(st.text("abc 12", min_size=1, max_size=30), min_size=1, max_size=4),
     responses=st.lists(st.text("xyz 12.", min_size=1, max_size=60), min_size=1, max_size=4),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_scores_are_those_of_each_pair_alone(fitted: CrossEncoder, queries: list[str], responses: list[str]) -> None:
     assert fitted._fitted is not None
     network, tokenizer = fitted._fitted

@@ -20,7 +20,7 @@ def made(seed: int, n: int, n_texts: int | None = None, weight: float = 0.3) -> 
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 2))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int) -> None:
     worth = made(seed, n)
     n_rounds = min(n_rounds, n - 1)
@@ -36,7 +36,7 @@ def test_every_round_is_the_best_there_is(seed: int, n: int, n_rounds: int) -> N
 
 
 @given(st.integers(0, 10**6), st.integers(6, 40), st.integers(4, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_matrix_is_the_formula_written_out(seed: int, n: int, n_texts: int) -> None:
     worth = made(seed, n, n_texts)
     assigned = np.random.default_rng(seed).integers(0, n, (n, 2))
@@ -46,7 +46,7 @@ def test_matrix_is_the_formula_written_out(seed: int, n: int, n_texts: int) -> N
 
 
 @given(st.integers(0, 10**6), st.integers(20, 40), st.integers(0, 2))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_each_response_is_used_once_a_round_and_never_by_one_that_has_its_text(seed: int, n: int, top: int) -> None:
     worth = made(seed, n, n_texts=8 * n)
     found = match_rounds(worth, 3, top=(None, 2, 5)[top])

@@ -1,7 +1,7 @@
 """Claims about tags: recycled texts name objects of the row that gets them, of the same kind."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swag_af.matching.tags import Scene, objects_of, remapped, share_of_tags_named, tags_in, template
@@ -15,7 +15,6 @@ def test_a_template_has_kinds_in_place_of_tags() -> None:
 
 
 @given(st.integers(0, 10**6), st.lists(st.sampled_from(["person", "cup", "dog"]), max_size=9), st.floats(0, 1))
-@settings(deadline=None)
 def test_every_new_tag_is_an_object_of_the_row_and_of_its_kind(seed: int, kinds: list[str], share: float) -> None:
     scene = Scene.of(objects_of(kinds), ["What is [person1] doing?", "[person1] runs."])
     made = remapped(TEXT, scene, share, rng=np.random.default_rng(seed))

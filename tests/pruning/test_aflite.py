@@ -37,7 +37,7 @@ def removed(rounds: list[Round]) -> np.ndarray:
     return np.concatenate([one.removed for one in rounds])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(["choices", "classes"]),
     st.integers(0, 1000),
@@ -83,7 +83,7 @@ def test_shuffled_labels_say_nothing_of_the_old_ones() -> None:
     assert sorted(shuffled(classes, seed=3).answers.tolist()) == sorted(classes.answers.tolist())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from([0.0, 0.5, 0.75, 0.9, 1.0, float("nan")]), min_size=1, max_size=20),
     st.integers(1, 8),

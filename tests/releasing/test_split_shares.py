@@ -32,7 +32,7 @@ def groups_of(contexts: list[Context], threshold: float) -> np.ndarray:
 
 
 @given(CONTEXTS, st.sampled_from([0.3, 0.5, 1.0]))
-@settings(max_examples=40, deadline=None, derandomize=True)  # hashing may miss one pair in 200 at the threshold
+@settings(max_examples=40, derandomize=True)  # hashing may miss one pair in 200 at the threshold
 def test_groups_are_those_of_all_pairs(drawn: list, threshold: float) -> None:
     contexts = contexts_of(drawn)
     numbers = groups_of(contexts, threshold)
@@ -65,7 +65,7 @@ def test_joining_makes_groups_coarser_and_joins_each_pair(groups: list[int], dat
 
 
 @given(CONTEXTS, st.integers(0, 5))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_nothing_alike_stands_in_two_splits(drawn: list, seed: int) -> None:
     contexts = contexts_of(drawn)
     split = fill_shares(groups_of(contexts, 0.5), {"test": 0.3, "val": 0.3}, "train", rng=np.random.default_rng(seed))
@@ -76,7 +76,7 @@ def test_nothing_alike_stands_in_two_splits(drawn: list, seed: int) -> None:
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_split_exceeds_its_share_by_half_a_group_at_most(groups: list[int], seed: int) -> None:
     split = fill_shares(groups, {"test": 0.2, "val": 0.3}, "train", rng=np.random.default_rng(seed))
     largest = max(Counter(groups).values())

@@ -84,7 +84,7 @@ def test_every_code_that_is_known_links_to_its_explanation() -> None:
     assert {link for link in page.values("href") if link[1:3] != "AF"} <= ids
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=30))
 def test_whatever_data_says_stays_text(text: str) -> None:
     """No new tag or attribute, and no character that a terminal or a browser obeys."""

@@ -29,7 +29,7 @@ def shares_of(instances: Instances, scores: np.ndarray) -> np.ndarray:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_consistency_and_sensitivity_are_what_one_counts_over_all_ties(seed: int) -> None:
     instances = pairs(12, seed=seed)
     scores = tied_scores(instances, seed)
@@ -142,7 +142,7 @@ def test_intervals_keep_contrast_sets_and_questions_together() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_ratio_of_whole_counts_has_the_interval_of_the_share(seed: int) -> None:
     rng = np.random.default_rng(seed)
     whole = rng.integers(2, size=60).astype(float)
@@ -200,7 +200,7 @@ def test_the_first_row_of_vcr_cs_is_reproduced_from_predictions() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_pairs_with_one_right_answer_twice_are_left_out_of_sensitivity(seed: int) -> None:
     instances = same_gold(pairs(12, seed=seed), 5)
     scores = tied_scores(instances, seed)
@@ -217,7 +217,7 @@ def test_right_answers_are_sensitive_though_some_pairs_have_one_twice() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_chance_by_class_shares_is_what_one_counts_over_all_draws(seed: int) -> None:
     instances = paired_classes(15, seed=seed)
     shares = (np.bincount(instances.answers, minlength=3) / 30).tolist()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_scores import choices, classes, dataset, write
 from shared_data import shared
@@ -24,7 +24,6 @@ from swag_af.scoring.told import headline
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any), st.integers(1, 5))
-@settings(deadline=None)
 def test_a_majority_is_that_of_all_draws(votes: list[int], m: int) -> None:
     if m <= sum(votes):
         assert majority_right(tuple(votes), m) == pytest.approx(by_all_draws(votes, m))

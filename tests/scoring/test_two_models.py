@@ -12,7 +12,6 @@ from swag_af.scoring.told import p_rows, untested
 
 
 @given(st.integers(0, 80), st.integers(0, 80))
-@settings(deadline=None)
 def test_mcnemar_is_the_binomial_test_of_a_fair_coin(b: int, c: int) -> None:
     from scipy.stats import binomtest
 
@@ -56,7 +55,7 @@ def test_counts_are_of_all_instances() -> None:
 
 
 @given(st.integers(0, 1000))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_the_bootstrap_of_any_order_of_rows_is_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)
     differences, groups = rng.choice([-1, -0.5, 0, 0.25, 1], 100), np.arange(100) % 17

@@ -206,7 +206,7 @@ def imported(run: Run, files: list[Path], folder: Path, **options: Any) -> list[
 
 
 @pytest.mark.parametrize("to", PLATFORMS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_what_people_answer_elsewhere_comes_back_as_their_verdicts(run: Run, to: str, seed: int) -> None:
     said = verdicts_on(run, seed)
