@@ -75,6 +75,8 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
         *("fresh jump", "fresh jump, at random", "fresh jump, beyond random"),
     }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
+    assert set(results["joined"]) == {"ngrams", "mlp", "bow", "fresh jump"}
+    assert set(results["joined"]["mlp"]) == {"random", "after the MLP", "at the end"}
     assert {one["set"] for one in results["fourway"]} == {"ours", "ours, unfiltered"}
     assert set(results["parts"]) == {"0", "1"}
     assert results["environment"][0]["commit"]

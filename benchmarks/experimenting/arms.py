@@ -133,7 +133,7 @@ def _arm_lines(results: Mapping[str, Any]) -> list[str]:
         told = {f: way for f, one in asked.items() if (way := told_way(one, "more", "less", "", over_parts=False))}
         as_well = [NAMES[f] for f in told if told_way(asked[f], "more", "less", "")]
         text = ", ".join(f"{NAMES[f]} {way}" for f, way in told.items()) or "no difference can be told"
-        if told and found["parts"] > 1:
+        if any("over parts" in asked[f] for f in told):
             text += f"; over the parts as well: {', '.join(as_well) or 'none of them'}"
         if any(f in found for f in ("ngrams", "mlp")):
             lines.append(f"`{name}` against `{found['against']}`: {text}.")

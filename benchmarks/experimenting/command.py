@@ -7,6 +7,7 @@ from pathlib import Path
 
 from experimenting.figures import draw
 from experimenting.growth import growth_seconds, measure_growth
+from experimenting.joined import joined_seconds, measure_joined
 from experimenting.pools import join_parts, make_variants
 from experimenting.reading import read_sheet, write_questions
 from experimenting.record import RECORD, as_lines
@@ -34,6 +35,7 @@ def write_results(setting: Setting) -> None:
 MEASUREMENTS: dict[str, Work] = {
     "variants": make_variants,
     "pool": join_parts,
+    "joined": measure_joined,
     "growth": measure_growth,
     "fourway": measure_released,
     "reading": write_questions,
@@ -43,9 +45,13 @@ MEASUREMENTS: dict[str, Work] = {
 
 ORDER = (
     *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
-    *("audit", "growth", "encoder", "fourway", "results"),
+    *("audit", "joined", "growth", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
+
+
+OF_ALL = ("pool", "joined")
+"""Steps that need every part."""
 
 
 def main() -> None:
@@ -60,9 +66,9 @@ def main() -> None:
             tuple(options.parts),
             tuple(options.arms),
         )
-        steps = [step for step in ORDER if step in options.steps and (setting.together() or step != "pool")]
+        steps = [step for step in ORDER if step in options.steps and (setting.together() or step not in OF_ALL)]
         if options.dry_run:
-            print_plan(setting, steps, {"growth": growth_seconds(setting)})
+            print_plan(setting, steps, {"growth": growth_seconds(setting), "joined": joined_seconds(setting)})
         elif options.write_docs:
             write_docs(setting, options.write_docs)
         elif options.read:

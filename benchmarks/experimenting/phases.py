@@ -135,17 +135,43 @@ def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[s
     audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}
     if not audits:
         return []
-    when = ("random", "after the MLP", "at the end")
     changes = {"change by the MLP": "by the MLP", "own change": "by the ensemble", "change": "in all"}
-    rows: Rows = [("fresh filter", *when, *changes.values())]
+    rows: Rows = [("fresh filter", *WHEN, *changes.values())]
     for filter, row in audits.items():
-        cells = [told_level(row[label]) if label in row else "" for label in when]
+        cells = [told_level(row[label]) if label in row else "" for label in WHEN]
         rows.append((NAMES[filter], *cells, *(told_change(row[one]) if one in row else "" for one in changes)))
     took = (
         "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
         "part, and are asked again by fresh fits; the others took no part."
     )
     return [f"### {title}", "", *markdown_table(rows), "", took, *_changes_of_parts(audits, changes)]
+
+
+def read_together(results: Mapping[str, Any]) -> list[str]:
+    """What the runs on the parts leave, read by filters fitted on all of it, and how much more `big` leaves."""
+    found = results.get("joined", {})
+    rows: Rows = [("fresh filter", "what the parts' runs leave", "of all parts, %", "`big` less this, points")]
+    for filter in (name for name in NAMES if name in found):
+        for moment, cell in sorted(found[filter].items(), key=lambda one: WHEN.index(one[0])):
+            less = told_change(cell["big less this"]) if "big less this" in cell else ""
+            rows.append((NAMES[filter], moment, told_level(cell["level"]), less))
+    if len(rows) < 2:
+        return []
+    gaps = found.get("fresh jump", {})
+    told = [f"{moment} {told_change(gaps[moment])}" for moment in WHEN if moment in gaps]
+    beyond = f" What a fresh ensemble finds here beyond a fresh MLP, in points: {', '.join(told)}." if told else ""
+    return [
+        "### The parts' questions, read all together",
+        "",
+        "A filter learns more from more contexts. So here those that the runs on the parts leave are put together, and "
+        "read by filters that are fitted on all of them, as in the audits of `big`; paired by context." + beyond,
+        "",
+        *markdown_table(rows),
+    ]
+
+
+WHEN = ("random", "after the MLP", "at the end")
+"""The moments of a run that audits read."""
 
 
 def _changes_of_parts(audits: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:

@@ -11,6 +11,8 @@ import numpy as np
 from experimenting.curves import curve_of, design_effect, jump_of, slope_of, window_mean
 from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, parts_of
 from experimenting.growth import growth_cells, growth_found
+from experimenting.joined import FOLDER as JOINED
+from experimenting.joined import joined_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
 from experimenting.running import ENVIRONMENT
@@ -46,6 +48,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
         "audits": _audits(setting),
+        "joined": figures_of(setting, JOINED, joined_found(setting)),
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in (*setting.size.together, *setting.size.arms[1:])},
         "growth": growth,

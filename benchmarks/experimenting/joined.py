@@ -1,0 +1,81 @@
+"""What the runs on the parts leave, all parts together, by filters that are fitted on all of it: as many contexts as
+the run `big` has. A reader learns more from more, so what that run leaves is held against this, not against readers of
+single parts.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experimenting.findings import Hits, change
+from experimenting.record import kept_run, whole_run
+from experimenting.sizes import BIG, Size
+from experimenting.steps import Setting, pool_of_all, seconds_of_fit
+from swag_af.auditing.audit import audit_columns
+from swag_af.data.files import read_json, write_json
+from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.progress import progress
+
+FOLDER = "joined"
+
+
+def moments(size: Size) -> dict[str, int]:
+    """The iterations whose assignments are read, the change of filters first."""
+    return {"after the MLP": size.n_mlp, "at the end": size.n_mlp + size.n_ensemble, "random": 0}
+
+
+def joined_seconds(setting: Setting) -> float:
+    """CPU seconds, forecast: five fits a filter and moment."""
+    size = setting.size
+    deep = sum(5 * seconds_of_fit(name, size.n_contexts) for name in ("mlp", size.joint))
+    return len(moments(size)) * (deep + 5 * size.n_contexts / 500)
+
+
+def measure_joined(setting: Setting) -> None:
+    """Fit and score the filters of the audits on the main runs' assignments together; those that are kept are not made
+    again. InputError where a run is not finished."""
+    size = setting.size
+    filters = (*size.unseen, "mlp", size.joint)
+    cells = [(at, filter) for at in moments(size).values() for filter in filters]
+    todo = [cell for cell in cells if not _path(setting, *cell).exists()]
+    if not todo:
+        return
+    runs = [whole_run(setting, f"runs/main-{part}") for part in range(size.n_parts)]
+    pool = CandidatePool.open(setting.out / pool_of_all(""))
+    with progress("joined", len(cells), "fits", done=len(cells) - len(todo)) as advance:
+        for at, filter in todo:
+            columns = np.concatenate([run.assignment(at) for run in runs])
+            (one,) = audit_columns(pool, np.arange(len(pool)), columns, pool.groups, [filter])
+            write_json(_path(setting, at, filter), {"hits": list(one.hits)})
+            advance(1, note=f"{filter}, after iteration {at}: {one.accuracy:.3f}")
+
+
+def joined_found(setting: Setting) -> dict[str, Any] | None:
+    """What was found so far, by filter and moment; how much it differs from what fresh filters find in the run `big` at
+    the same moment, and what the ensemble finds beyond the MLP."""
+    big = kept_run(setting, BIG.name)
+    if big is None:
+        return None
+    found: dict[str, Any] = {}
+    hits = {}
+    for filter in (*setting.size.unseen, "mlp", setting.size.joint):
+        for moment, at in moments(setting.size).items():
+            path = _path(setting, at, filter)
+            if path.exists():
+                one = hits[filter, moment] = Hits(big.ids, big.groups, np.array(read_json(path)["hits"]))
+                of_big = big.hits.get((filter, at))
+                cell = {"level": one.figure()}
+                if of_big is not None:
+                    cell["big less this"] = change([one], [Hits(big.ids, big.groups, of_big)])
+                found.setdefault(filter, {})[moment] = cell
+    gaps = {}
+    for moment in moments(setting.size):
+        mlp, joint = (hits.get((filter, moment)) for filter in ("mlp", setting.size.joint))
+        if mlp and joint:
+            gaps[moment] = change([mlp], [joint])
+    return found | ({"fresh jump": gaps} if gaps else {}) if found else None
+
+
+def _path(setting: Setting, iteration: int, filter: str) -> Path:
+    return setting.out / FOLDER / f"{iteration}-{filter}.json"
