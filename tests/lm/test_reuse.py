@@ -24,7 +24,7 @@ from swag_af.lm.verb import generate, prepare
 
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
-    settings = {"n_negatives": 15, "limit": 12, "limit_by": "video", "shard_rows": 4, "lm": TINY} | more
+    settings = {"n_negatives": 7, "limit": 12, "limit_by": "video", "shard_rows": 4, "lm": TINY} | more
     return GenerateOptions(contexts_path, lms, out, **settings)
 
 
@@ -62,13 +62,14 @@ def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lm
 
 
 def test_folds_made_one_by_one_become_one_pool_without_sampling(contexts_path, lms, tmp_path, monkeypatch):
-    whole = generate(options_for(contexts_path, lms, tmp_path / "whole", limit=None))
+    few = {"limit": None, "n_negatives": 2, "shard_rows": 64}
+    whole = generate(options_for(contexts_path, lms, tmp_path / "whole", **few))
     folds = sorted({context.fold for context in whole.contexts})
-    parts = [options_for(contexts_path, lms, tmp_path / f"{k}", limit=None, folds=(k,)) for k in folds]
+    parts = [options_for(contexts_path, lms, tmp_path / f"{k}", folds=(k,), **few) for k in folds]
     for part in parts:
         generate(part)
     monkeypatch.setattr(generator_module, "load_readers", None)
-    again = options_for(contexts_path, lms, tmp_path / "again", limit=None, reuse=tuple(part.out for part in parts))
+    again = options_for(contexts_path, lms, tmp_path / "again", **few, reuse=tuple(part.out for part in parts))
     forecast = estimate(again)
     assert (forecast.n_copied, forecast.n_made) == (len(whole), 0)
     joined = generate(again)
@@ -89,9 +90,9 @@ def test_contexts_that_were_dropped_are_dropped_again(contexts_path, lms, tmp_pa
     assert again.manifest["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
 
 
-@pytest.mark.parametrize("ids", ["none", "one for all", "two of each"])
+@pytest.mark.parametrize("ids", ["none", "two of each"])
 def test_contexts_are_told_apart_by_what_they_say_not_by_ids(contexts_path, lms, tmp_path, ids):
-    names = {"none": lambda i: "", "one for all": lambda i: "a", "two of each": lambda i: f"{i // 2}"}
+    names = {"none": lambda i: "", "two of each": lambda i: f"{i // 2}"}
     made = [replace(context, id=names[ids](i)) for i, context in enumerate(read_contexts(contexts_path))]
     write_contexts(tmp_path / "contexts.jsonl", [*made, made[3]], [], {})  # one stands there twice
     few = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "few", limit=6, limit_by="context")
@@ -153,7 +154,7 @@ def test_stopped_while_copying_it_goes_on(contexts_path, lms, tmp_path, monkeypa
     ("change", "said"),
     [
         ({"seed": 1}, r"--reuse .*made with other seed \(0, now 1\)"),
-        ({"n_negatives": 7}, r"n_negatives \(15, now 7\)"),
+        ({"n_negatives": 5}, r"n_negatives \(7, now 5\)"),
         ({"features": "lazy"}, r"features \(full, now lazy\)"),
     ],
 )
