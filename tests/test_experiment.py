@@ -119,6 +119,25 @@ def test_a_part_is_of_one_fold_and_all_together_are_the_pool(tiny: Setting) -> N
     assert pool.texts(columns) == texts
 
 
+def test_all_parts_together_are_kept_as_what_tells_them_from_the_parts(tiny: Setting, tmp_path: Path) -> None:
+    told = json.loads((tiny.out / RECORD / "parts/pool.json").read_text(encoding="utf-8"))
+    assert told["of"] == ["0", "1"]
+    pool, run = CandidatePool.open(tiny.out / "pool"), kept_run(tiny, "big")
+    assert run is not None
+    assert run.ids == tuple(context.id for context in pool.contexts)
+    assert len(set(zip(run.groups.tolist(), pool.groups.tolist(), strict=True))) == len(set(run.groups.tolist()))
+    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
+    path = tmp_path / RECORD / "parts/pool.json"
+    first, second = np.unique(pool.groups)[:2].tolist()
+    path.write_text(as_lines(told | {"same": [[first, second]]}), encoding="utf-8")
+    joined = kept_run(replace(tiny, out=tmp_path), "big")
+    assert joined is not None
+    assert len(set(joined.groups.tolist())) == len(set(run.groups.tolist())) - 1
+    (tmp_path / RECORD / "parts/1.json").unlink()
+    with pytest.raises(InputError, match=r"1\.json: not there, and a kept run needs it"):
+        kept_run(replace(tiny, out=tmp_path), "big")
+
+
 def test_a_pool_of_fewer_candidates_has_the_first_ones(tiny: Setting) -> None:
     part, few = CandidatePool.open(tiny.out / "parts/0"), make_variant(tiny, "few", tiny.out / "parts/0")
     assert few.n_candidates == TINY.n_few

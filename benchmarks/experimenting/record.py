@@ -2,6 +2,7 @@
 
     OUT/record/parts/0.json ...     a part: names and groups of its contexts, its language models, what was drawn
     OUT/record/parts/0-half.json    a pool made of it: names and groups
+    OUT/record/parts/pool.json      all parts together: which parts, and which of their groups are one there
     OUT/record/runs/main-0.json     a run: its curve, and every audit's hits, context by context
     OUT/record/fourway.json ...     figures of the other measurements
 
@@ -16,7 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.steps import DOUBLE, WEAK, Setting, audited, encoder_audited, encoder_name, generated, models_of
+from experimenting.steps import (
+    DOUBLE,
+    WEAK,
+    Setting,
+    audited,
+    encoder_audited,
+    encoder_name,
+    generated,
+    models_of,
+    pool_of_all,
+)
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_text
 from swag_af.data.findings import over_seeds, read_audits
@@ -93,8 +104,8 @@ def is_whole(setting: Setting, name: str) -> bool:
 
 
 def keep_runs(setting: Setting) -> None:
-    """Write the record of every run that is there, finished, with the audits made so far."""
-    for name in setting.run_names():
+    """Write the record of every run that is there, finished, with the audits made so far; of the parts first."""
+    for name in sorted(setting.run_names(), key=lambda name: "/" not in name):
         run = finished_run(setting.out, name)
         if run is not None:
             _keep(setting, name, run)
@@ -109,13 +120,59 @@ def _keep(setting: Setting, name: str, run: Run) -> None:
     if before is not None and before.accuracy.tolist() == [accuracy for _, accuracy in phases]:
         audits = before.hits | audits
     told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
-    _write(setting, f"parts/{pool}", {"contexts": _columns(run.pool)} | _made_by(setting, pool))
+    _write(setting, f"parts/{pool}", _rows_of(setting, pool, run.pool) | _made_by(setting, pool))
     made = {"pool": pool, "n_test": run.log[0].n_test, "iterations": phases, "audits": told}
     _write(setting, name, made)
 
 
-def _columns(pool: CandidatePool) -> list[tuple[str, int]]:
-    return [(context.id, group) for context, group in zip(pool.contexts, pool.groups.tolist(), strict=True)]
+def _rows_of(setting: Setting, name: str, pool: CandidatePool) -> dict[str, Any]:
+    """Names and groups of a pool's contexts; of all parts together, where they are kept, what tells it from these: a
+    sentence that many rows share joins groups in a pool that is large enough."""
+    ids, groups = tuple(context.id for context in pool.contexts), pool.groups
+    for variant in ("", DOUBLE):
+        of = [f"{part}-{variant}".rstrip("-") for part in range(setting.size.n_parts)]
+        if name == pool_of_all(variant) and all(is_kept(setting, f"parts/{part}") for part in of):
+            told = {"of": of, "same": _same(_joined(setting, of)[1], groups)}
+            names, again = _told_rows(setting, told)
+            if names == ids and _is_same(again, groups):
+                return told
+    return {"contexts": list(zip(ids, groups.tolist(), strict=True))}
+
+
+def _same(finer: np.ndarray, groups: np.ndarray) -> list[list[int]]:
+    """Which of the groups `finer` (N,) are one in `groups` (N,)."""
+    pairs = np.unique(np.stack([groups, finer]), axis=1)
+    return [pairs[1, pairs[0] == one].tolist() for one in np.flatnonzero(np.bincount(pairs[0]) > 1)]
+
+
+def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two lists of groups (N,) divide the rows alike, however they are numbered."""
+    pairs = np.unique(np.stack([one, other]), axis=1)
+    return all(len(np.unique(side)) == pairs.shape[1] for side in pairs)
+
+
+def _joined(setting: Setting, of: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and groups of several parts together."""
+    ids, groups, n = list[str](), list[int](), 0
+    for part in of:
+        told = _read(setting, f"parts/{part}")
+        if told is None:
+            raise InputError(f"{_path(setting, f'parts/{part}')}: not there, and a kept run needs it. Copy it as well.")
+        ids += (name for name, _ in told["contexts"])
+        groups += (n + group for _, group in told["contexts"])
+        n = max(groups, default=-1) + 1
+    return tuple(ids), np.array(groups)
+
+
+def _told_rows(setting: Setting, told: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and groups (N,) of a pool's contexts as they were kept."""
+    if "contexts" in told:
+        ids, numbers = zip(*told["contexts"], strict=True)
+        return ids, np.array(numbers)
+    names, groups = _joined(setting, told["of"])
+    for several in told["same"]:
+        groups[np.isin(groups, several)] = several[0]
+    return names, np.unique(groups, return_inverse=True)[1]
 
 
 def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
@@ -169,10 +226,10 @@ def kept_run(setting: Setting, name: str) -> KeptRun | None:
     pool = _read(setting, f"parts/{told['pool']}")
     if pool is None:
         raise InputError(f"{setting.out / RECORD}: has the run {name}, and not its pool {told['pool']}. Copy both.")
-    ids, groups = zip(*pool["contexts"], strict=True)
+    ids, groups = _told_rows(setting, pool)
     filters, accuracy = zip(*told["iterations"], strict=True)
     hits = {(one["filter"], one["iteration"]): unpacked(one) for one in told["audits"]}
-    return KeptRun(name, ids, np.array(groups), list(filters), np.array(accuracy), told["n_test"], hits)
+    return KeptRun(name, ids, groups, list(filters), np.array(accuracy), told["n_test"], hits)
 
 
 def kept_parts(setting: Setting) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The grid: the same bytes straight, killed and in processes; row order; no label that leaks; blanks; errors."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def test_on_a_cluster_there_are_as_many_workers_as_it_has_room_for(
     asked = []
     here = grid.run_blocks
 
-    def noted(job, blocks, *, workers, engine):  # type: ignore[no-untyped-def]
+    def noted(job: Any, blocks: Sequence[Any], *, workers: int | None, engine: EngineOptions) -> Any:
         asked.append(workers)
         return here(job, blocks)
 

@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,7 +147,7 @@ def test_on_a_cluster_there_are_as_many_workers_as_it_has_room_for(
     asked = []
     here = tagging.run_blocks
 
-    def noted(job, blocks, *, workers, engine):  # type: ignore[no-untyped-def]
+    def noted(job: Any, blocks: Sequence[Any], *, workers: int | None, engine: EngineOptions) -> Any:
         asked.append((workers, engine))
         return here(job, blocks)
 
