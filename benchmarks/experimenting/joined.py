@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.findings import Hits, change
+from experimenting.findings import Hits, change, finders
 from experimenting.record import kept_run, whole_run
 from experimenting.sizes import BIG, Size
-from experimenting.steps import Setting, pool_of_all, seconds_of_fit
+from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
@@ -36,7 +36,7 @@ def measure_joined(setting: Setting) -> None:
     """Fit and score the filters of the audits on the main runs' assignments together; those that are kept are not made
     again. InputError where a run is not finished."""
     size = setting.size
-    filters = (*size.unseen, "mlp", size.joint)
+    filters = [name for name in finders(setting) if name != "encoder" or setting.encoder]
     cells = [(at, filter) for at in moments(size).values() for filter in filters]
     todo = [cell for cell in cells if not _path(setting, *cell).exists()]
     if not todo:
@@ -46,7 +46,8 @@ def measure_joined(setting: Setting) -> None:
     with progress("joined", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for at, filter in todo:
             columns = np.concatenate([run.assignment(at) for run in runs])
-            (one,) = audit_columns(pool, np.arange(len(pool)), columns, pool.groups, [filter])
+            named = encoder_name(setting) if filter == "encoder" else filter
+            (one,) = audit_columns(pool, np.arange(len(pool)), columns, pool.groups, [named])
             write_json(_path(setting, at, filter), {"hits": list(one.hits)})
             advance(1, note=f"{filter}, after iteration {at}: {one.accuracy:.3f}")
 
@@ -59,7 +60,7 @@ def joined_found(setting: Setting) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = {}
     hits = {}
-    for filter in (*setting.size.unseen, "mlp", setting.size.joint):
+    for filter in finders(setting):
         for moment, at in moments(setting.size).items():
             path = _path(setting, at, filter)
             if path.exists():

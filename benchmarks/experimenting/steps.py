@@ -246,10 +246,9 @@ def encoder_name(setting: Setting) -> str:
 
 
 def encoder_audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
-    """The main runs before their first iteration and after their last."""
+    """The main runs and those of all parts, at every moment that is audited."""
     for run, iteration, n in audited(setting):
-        is_asked = "/main-" in run or "/" not in run
-        if is_asked and iteration != setting.size.n_mlp:
+        if "/main-" in run or "/" not in run:
             yield run, iteration, n
 
 
