@@ -167,10 +167,10 @@ def _filtered(folder: Path, name: str, epochs: int) -> dict[str, float]:
 
 
 def _audit(folder: Path, n: int, k: int, epochs: int) -> None:
-    """An audit of the first assignment by a regression on n-grams, over two folds (five take 2.5 times that)."""
+    """An audit of the first assignment by a regression on n-grams, over five folds."""
     pool = CandidatePool.open(folder)
     assignment = random_assignment(pool.counts, 10, rng=np.random.default_rng(0))
-    audit_pool(pool, assignment, ["ngrams"], n_folds=2)
+    audit_pool(pool, assignment, ["ngrams"])
 
 
 STEPS: dict[str, Callable[[Path, int, int, int], dict[str, float] | None]] = {

@@ -5,7 +5,7 @@ Gathers and pads without a Python step per candidate; computes nothing that is l
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ class Sequences:
     tags: torch.Tensor | None
     """(q, T) int32 codes of their tags in context, where the pool has them."""
     lengths: torch.Tensor
-    """(q,) int64 tokens of start + ending, at least 1."""
+    """(q,) int32 tokens of start + ending, at least 1; 1 where no network reads words."""
     start_lengths: torch.Tensor
-    """(q,) int64 tokens of the start."""
+    """(q,) int32 tokens of the start, likewise."""
     features: torch.Tensor | None
     """(q, F) float32."""
 
@@ -36,7 +36,7 @@ class Sequences:
 
     def take(self, index: torch.Tensor, device: torch.device) -> "Batch":
         """The sequences at `index`, longest first, trimmed to the longest."""
-        lengths, order = self.lengths[index].sort(descending=True, stable=True)
+        lengths, order = self.lengths[index].long().sort(descending=True, stable=True)
         index = index[order]
         back = torch.empty_like(order)
         back[order] = torch.arange(len(order))
@@ -49,7 +49,7 @@ class Sequences:
             words=words,
             tags=tags,
             lengths=lengths.to(device),
-            start_lengths=self.start_lengths[index].to(device),
+            start_lengths=self.start_lengths[index].long().to(device),
             features=features,
             alive=alive_of(lengths),
             back=back.to(device),
@@ -82,24 +82,20 @@ def sequences_of(view: View, *, words: bool, features: bool, tags: bool = False)
     `tags` are read where the pool has them in context; otherwise the vocabulary's stand. The view is read some rows at
     a time, and tensors of more than `MOST_IN_MEMORY` bytes are in a file, so that memory does not grow with n.
     """
-    n, m = view.shape
-    parts = _parts(view)
-    lengths, start_lengths = room((n * m,), np.int64), room((n * m,), np.int64)
-    lengths[:] = start_lengths[:] = 1
+    lengths = start_lengths = torch.ones(1, dtype=torch.int32).expand(view.columns.size)
     tensors: dict[str, torch.Tensor | None] = {"words": None, "features": None, "tags": None}
     if words:
-        for part, here in _with_places(parts):
-            start_lengths[here] = np.repeat(part.start_lengths, m)
-            lengths[here] = np.maximum(part.start_lengths[:, None] + part.lengths, 1).reshape(-1)
-        width = int(lengths.max(initial=1))
-        tensors["words"] = _filled(parts, width, np.int32, lambda part: _merged(part, part.starts, part.tokens, width))
+        lengths, start_lengths = _lengths(view)
+        width = int(lengths.max())
+        tensors["words"] = _filled(view, width, np.int32, lambda part: _merged(part, part.starts, part.tokens, width))
         if tags and "tags" in view.pool.tables:
             tensors["tags"] = _filled(
-                parts, width, np.int32, lambda part: _merged(part, part.start_tags, part.tags, width)
+                view, width, np.int32, lambda part: _merged(part, part.start_tags, part.tags, width)
             )
     if features:
-        tensors["features"] = _filled(parts, parts[0].features.shape[2], np.float32, _flat_features)
-    return Sequences(lengths=torch.from_numpy(lengths), start_lengths=torch.from_numpy(start_lengths), **tensors)
+        width = next(_parts(view))[0].features.shape[2]
+        tensors["features"] = _filled(view, width, np.float32, _flat_features)
+    return Sequences(lengths=lengths, start_lengths=start_lengths, **tensors)
 
 
 READ_AT_ONCE = 1 << 16
@@ -117,23 +113,28 @@ def room(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return np.memmap(file, dtype, mode="w+", shape=shape)
 
 
-def _parts(view: View) -> list[View]:
-    n_parts = max(1, -(-view.columns.size // READ_AT_ONCE))
-    return [view] if n_parts == 1 else [view.take(rows) for rows in np.array_split(np.arange(len(view)), n_parts)]
-
-
-def _with_places(parts: Sequence[View]) -> Iterator[tuple[View, slice]]:
-    """Each part of a view and the places of its sequences. A view keeps what it has read, so many are read anew."""
-    at = 0
-    for part in parts:
-        yield part if len(parts) == 1 else part.take(np.arange(len(part))), slice(at, at + part.columns.size)
+def _parts(view: View) -> Iterator[tuple[View, slice]]:
+    """Each part of a view and the places of its sequences. A view keeps what it has read, so many are taken anew."""
+    n_parts, at = max(1, -(-view.columns.size // READ_AT_ONCE)), 0
+    for rows in np.array_split(np.arange(len(view)), n_parts):
+        part = view if n_parts == 1 else view.take(rows)
+        yield part, slice(at, at + part.columns.size)
         at += part.columns.size
 
 
-def _filled(parts: Sequence[View], width: int, dtype: Any, of_part: Callable[[View], np.ndarray]) -> torch.Tensor:
+def _lengths(view: View) -> tuple[torch.Tensor, torch.Tensor]:
+    """(q,) int32 tokens of start + ending, at least 1, and of the start."""
+    lengths, start_lengths = (room((view.columns.size,), np.int32) for _ in range(2))
+    for part, here in _parts(view):
+        start_lengths[here] = np.repeat(part.start_lengths, view.shape[1])
+        lengths[here] = np.maximum(part.start_lengths[:, None] + part.lengths, 1).reshape(-1)
+    return torch.from_numpy(lengths), torch.from_numpy(start_lengths)
+
+
+def _filled(view: View, width: int, dtype: Any, of_part: Callable[[View], np.ndarray]) -> torch.Tensor:
     """(q, width) of what `of_part` makes of each part."""
-    table = room((sum(part.columns.size for part in parts), width), dtype)
-    for part, here in _with_places(parts):
+    table = room((view.columns.size, width), dtype)
+    for part, here in _parts(view):
         table[here] = of_part(part)
     return torch.from_numpy(table)
 

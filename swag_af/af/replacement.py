@@ -3,7 +3,7 @@
 `replace_row` is the slow, obvious rule for one row whose scores are all known. `replace` gives the same answer
 for many rows and scores only what it needs: it walks a random permutation of each row's unassigned
 candidates in growing blocks and stops at the first that pass, which is the same as drawing uniformly from all
-that pass. Both are handed the same random keys, so a test can ask for equality.
+that pass. Both can be handed the same random keys, so a test can ask for equality.
 
 Letters: `n` held-out rows, `K` candidates a row, `A` assigned (gold first).
 """
@@ -41,12 +41,27 @@ class Policy:
 
 @dataclass(frozen=True)
 class Keys:
-    """The random numbers of one iteration; the smallest key goes first."""
+    """Random numbers of rows; the smallest key goes first."""
 
     easy: np.ndarray
     """(n, A - 1) which easy distractor leaves first."""
     candidates: np.ndarray
     """(n, K) the order in which unassigned candidates are tried."""
+
+
+class Draws:
+    """Uniform keys for `n` rows, drawn as the rows come up: the keys of all would take 4 K bytes a row."""
+
+    def __init__(self, n: int, n_candidates: int, n_assigned: int, *, rng: np.random.Generator):
+        self.shape = (n, n_candidates)
+        self._easy = rng.random((n, n_assigned - 1))
+        self._rng, self._at = rng, 0
+
+    def next(self, n: int) -> Keys:
+        """The keys of the next `n` rows; the same however many are asked for at a time."""
+        here = slice(self._at, self._at + n)
+        self._at += n
+        return Keys(self._easy[here], self._rng.random((n, self.shape[1]), dtype=np.float32))
 
 
 @dataclass(frozen=True)
@@ -63,11 +78,6 @@ class Replacements:
     """Unassigned candidates that were scored."""
     n_unassigned: int
     """Unassigned candidates that a full scan would score."""
-
-
-def draw_keys(n: int, n_candidates: int, n_assigned: int, *, rng: np.random.Generator) -> Keys:
-    """Uniform keys for `n` rows."""
-    return Keys(rng.random((n, n_assigned - 1)), rng.random((n, n_candidates), dtype=np.float32))
 
 
 def replace_row(
@@ -101,20 +111,20 @@ def replace(
     assigned_scores: np.ndarray,
     counts: np.ndarray,
     score: Score,
-    keys: Keys,
+    draws: Draws,
     policy: Policy,
     flagged: np.ndarray | None = None,
 ) -> Replacements:
     """`replace_row` for every row of `assignment` (n, A), given the scores (n, A) of what is assigned.
 
     Candidates that are `flagged` (n, K) do not enter, and are not scored. Rows are independent, and are looked at some
-    at a time: orders of candidates take 8 bytes each.
+    at a time: keys and orders of candidates take 12 bytes each.
     """
-    parts = np.array_split(np.arange(len(assignment)), max(1, -(-keys.candidates.size // ORDERED_AT_ONCE)))
+    parts = np.array_split(np.arange(len(assignment)), max(1, -(-draws.shape[0] * draws.shape[1] // ORDERED_AT_ONCE)))
     done = []
     for rows in parts:
         here = partial(_score_part, score, rows)
-        mine, kept = Keys(keys.easy[rows], keys.candidates[rows]), None if flagged is None else flagged[rows]
+        mine, kept = draws.next(len(rows)), None if flagged is None else flagged[rows]
         done.append(_replace_part(assignment[rows], assigned_scores[rows], counts[rows], here, mine, policy, kept))
     return _joined(done, parts)
 

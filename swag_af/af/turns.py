@@ -15,7 +15,7 @@ import numpy as np
 from swag_af.af.fitting import Fitting, FixedFitting, FreshFitting, fixed_folds, n_folds
 from swag_af.af.measures import accuracy, peak_memory_gb, scores_by_head
 from swag_af.af.options import AFOptions
-from swag_af.af.replacement import Policy, Replacements, draw_keys, replace
+from swag_af.af.replacement import Draws, Policy, Replacements, replace
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Iteration, Timing
@@ -127,9 +127,9 @@ class Rules:
         options = self.options
         n = n_swaps(scores, options) if may_swap else 0
         policy = Policy(n, options.rule, options.pick, lazy=options.scan == "lazy")
-        keys = draw_keys(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
+        draws = Draws(len(test), pool.n_candidates, assigned.shape[1], rng=rng)
         flagged = None if self.flagged is None else self.flagged[test]
-        return replace(assigned, scores, pool.counts[test], score, keys, policy, flagged)
+        return replace(assigned, scores, pool.counts[test], score, draws, policy, flagged)
 
 
 def _logged(iteration: int, filter: Filter, heads: Mapping[str, np.ndarray], result: Replacements) -> Iteration:

@@ -13,7 +13,7 @@ about audits are in `swag_af.auditing.summary`.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
+from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError, SwagAfError
@@ -113,10 +113,9 @@ def audit_columns(
         def note_fit(fitted: Filter, fits: list[dict[str, Any]] = fits) -> None:
             fits.append(record_of_fit(fitted))
 
-        scores = out_of_fold_scores(one, pool, columns, folds, rows=rows, seed=seed, after_fit=note_fit)  # (n, m)
-        if not np.isfinite(scores).all():
-            raise InputError(f"audit filter {one.name!r}: not all scores are finite. `check_filter` tests a filter.")
-        finding = _finding(scores, groups, n_folds=n_parts, seed=seed)
+        scored = scores_by_fold(one, pool, columns, folds, rows=rows, seed=seed, after_fit=note_fit)
+        hits, ranks = _ranked(one, scored, columns.shape)
+        finding = _finding(hits, ranks, groups, n_folds=n_parts, seed=seed)
         said = tuple(getattr(one, "said", list)())
         told = tuple(fit for fit in fits if fit)
         name, settings = _name_of(entry, one), fingerprint(one)
@@ -124,13 +123,28 @@ def audit_columns(
     return found
 
 
-def _finding(scores: np.ndarray, groups: np.ndarray, *, n_folds: int, seed: int) -> Finding:
-    """The finding of a filter, still without its name, whose `scores` (n, m) these are; questions are in `groups` (n,).
+def _ranked(
+    filter: Filter, scored: Iterable[tuple[np.ndarray, np.ndarray]], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) how much gold is at the first rank, and (m,) how often in all at each rank, of positions and their scores.
+
+    Scores are let go of fold by fold: those of all questions would take 8 m bytes each.
+    """
+    hits, ranks = np.empty(shape[0]), np.zeros(shape[1])
+    for test, scores in scored:
+        if not np.isfinite(scores).all():
+            raise InputError(f"audit filter {filter.name!r}: not all scores are finite. `check_filter` tests a filter.")
+        shares = rank_shares(scores)  # (t, m)
+        hits[test] = shares[:, 0]
+        ranks += shares.sum(axis=0)
+    return hits, ranks
+
+
+def _finding(hits: np.ndarray, ranks: np.ndarray, groups: np.ndarray, *, n_folds: int, seed: int) -> Finding:
+    """A finding without its filter's name; questions, whose gold is at each rank so often, cluster in `groups` (n,).
 
     Figures are rounded to what is kept in the file.
     """
-    ranks = rank_shares(scores)  # (n, m)
-    hits = ranks[:, 0]
     low, high = interval(hits, groups)
     return Finding(
         iteration=None,
@@ -138,12 +152,12 @@ def _finding(scores: np.ndarray, groups: np.ndarray, *, n_folds: int, seed: int)
         accuracy=round(float(hits.mean()), 6),
         low=round(low, 6),
         high=round(high, 6),
-        chance=round(1 / scores.shape[1], 6),
-        n=len(scores),
+        chance=round(1 / len(ranks), 6),
+        n=len(hits),
         n_groups=_n_groups(groups),
         n_folds=n_folds,
         seed=seed,
-        ranks=tuple(round(float(value), 4) for value in ranks.sum(axis=0)),
+        ranks=tuple(round(float(value), 4) for value in ranks),
         hits=tuple(np.round(hits, 4).tolist()),
     )
 

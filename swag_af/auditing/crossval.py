@@ -1,6 +1,6 @@
 """Cross-validation over whole groups: every question is scored once, by a filter that never saw its group."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -33,15 +33,30 @@ def out_of_fold_scores(
 
     `rows` (n,) are their rows in the pool; all rows in order when not given. `after_fit` is called behind each fit.
     """
-    rows = np.arange(len(columns)) if rows is None else rows
     scores = np.empty(columns.shape)
+    for test, found in scores_by_fold(filter, pool, columns, folds, seed=seed, rows=rows, after_fit=after_fit):
+        scores[test] = found
+    return scores
+
+
+def scores_by_fold(
+    filter: Filter,
+    pool: CandidatePool,
+    columns: np.ndarray,
+    folds: np.ndarray,
+    *,
+    seed: int,
+    rows: np.ndarray | None = None,
+    after_fit: Callable[[Filter], None] = lambda filter: None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """`out_of_fold_scores` fold by fold: positions (t,) among the n, and their scores (t, m)."""
+    rows = np.arange(len(columns)) if rows is None else rows
     fit_rngs = audit_rng(seed).spawn(1 + int(folds.max()))
     for fold, fit_rng in enumerate(fit_rngs):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         filter.fit(pool.view(rows[train], columns[train]), rng=fit_rng)
         after_fit(filter)
-        scores[test] = score_in_parts(filter, pool.view(rows[test], columns[test]))
-    return scores
+        yield test, score_in_parts(filter, pool.view(rows[test], columns[test]))
 
 
 def audit_rng(seed: int) -> np.random.Generator:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swag_af.af import replacement
-from swag_af.af.replacement import Keys, Policy, draw_keys, replace, replace_row
+from swag_af.af.replacement import Draws, Policy, replace, replace_row
 from swag_af.data.pool.assignments import check_assignment, random_assignment
 
 RULES = ("paper", "released")
@@ -26,12 +26,16 @@ def cases(draw):
     scores = rng.integers(0, levels, (n, n_candidates)) / levels
     scores[:, 0] += draw(st.sampled_from([-0.5, 0.0, 0.5]))
     assignment = random_assignment(counts, n_assigned, rng=rng)
-    keys = draw_keys(n, n_candidates, n_assigned, rng=rng)
-    return scores, assignment, counts, keys, draw(st.integers(1, 4))
+    return scores, assignment, counts, seed, draw(st.integers(1, 4))
+
+
+def draws_of(case):
+    scores, assignment, _, seed, _ = case
+    return Draws(*scores.shape, assignment.shape[1], rng=np.random.default_rng((seed, 1)))
 
 
 def run(case, rule, pick, *, lazy=True, flagged=None):
-    scores, assignment, counts, keys, n_easy = case
+    scores, assignment, counts, _, n_easy = case
     asked = []
 
     def score(rows, columns):
@@ -39,7 +43,8 @@ def run(case, rule, pick, *, lazy=True, flagged=None):
         return scores[rows[:, None], columns]
 
     assigned_scores = np.take_along_axis(scores, assignment.astype(int), axis=1)
-    return replace(assignment, assigned_scores, counts, score, keys, Policy(n_easy, rule, pick, lazy), flagged)
+    draws = draws_of(case)
+    return replace(assignment, assigned_scores, counts, score, draws, Policy(n_easy, rule, pick, lazy), flagged)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -47,13 +52,26 @@ def run(case, rule, pick, *, lazy=True, flagged=None):
 @given(case=cases())
 @settings(max_examples=150)
 def test_walk_equals_the_reference_row_by_row(case, rule, pick):
-    scores, assignment, counts, keys, n_easy = case
-    got = run(case, rule, pick).assignment
+    scores, assignment, counts, _, n_easy = case
+    keys, got = draws_of(case).next(len(scores)), run(case, rule, pick).assignment
     for i in range(len(scores)):
         expected = replace_row(
             scores[i], assignment[i], counts[i], keys.easy[i], keys.candidates[i], Policy(n_easy, rule, pick)
         )
         np.testing.assert_array_equal(got[i], expected)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_candidates=st.integers(2, 9), sizes=st.lists(st.integers(0, 4), max_size=6))
+def test_keys_are_the_same_however_many_are_drawn_at_a_time(seed, n_candidates, sizes):
+    parted, whole = (Draws(sum(sizes), n_candidates, 3, rng=np.random.default_rng(seed)) for _ in range(2))
+    parts, keys = [parted.next(n) for n in sizes], whole.next(sum(sizes))
+    rng = np.random.default_rng(seed)
+    np.testing.assert_array_equal(keys.easy, rng.random((sum(sizes), 2)))
+    np.testing.assert_array_equal(keys.candidates, rng.random((sum(sizes), n_candidates), dtype=np.float32))
+    for name in ("easy", "candidates"):
+        np.testing.assert_array_equal(
+            np.concatenate([getattr(one, name) for one in parts] or [getattr(keys, name)]), getattr(keys, name)
+        )
 
 
 @pytest.mark.parametrize("pick", PICKS)
@@ -108,8 +126,8 @@ def flags_of(case, share):
 @given(case=cases(), share=st.sampled_from([0.1, 0.5, 0.9, 1.0]))
 @settings(max_examples=80)
 def test_no_flagged_candidate_enters_and_the_walk_equals_the_reference(case, rule, pick, share):
-    scores, assignment, counts, keys, n_easy = case
-    flagged = flags_of(case, share)
+    scores, assignment, counts, _, n_easy = case
+    keys, flagged = draws_of(case).next(len(scores)), flags_of(case, share)
     result = run(case, rule, pick, flagged=flagged)
     entered = result.assignment != assignment
     rows = np.nonzero(entered)[0]
@@ -139,9 +157,9 @@ def test_flagged_candidates_are_not_scored():
         asked.extend(columns.ravel().tolist())
         return scores[rows[:, None], columns]
 
-    keys = draw_keys(1, 8, 3, rng=np.random.default_rng(0))
+    draws = Draws(1, 8, 3, rng=np.random.default_rng(0))
     flagged = np.isin(np.arange(8), [3, 5, 6])[None]
-    result = replace(np.array([[0, 1, 2]]), np.array([[9.0, 1, 2]]), np.array([8]), score, keys, Policy(), flagged)
+    result = replace(np.array([[0, 1, 2]]), np.array([[9.0, 1, 2]]), np.array([8]), score, draws, Policy(), flagged)
     assert result.n_unassigned == 2
     assert set(asked) <= {0, 4, 7}
 
@@ -151,13 +169,12 @@ def test_newcomers_are_drawn_uniformly_from_those_that_pass():
     assignment, counts, seen = np.array([[0, 1, 2]], np.int32), np.array([7]), np.zeros((7, 7))
     rng, n = np.random.default_rng(0), 6000
     for _ in range(n):
-        keys = draw_keys(1, 7, 3, rng=rng)
         result = replace(
             assignment,
             scores[assignment],
             counts,
             lambda r, c: scores[c],
-            keys,
+            Draws(1, 7, 3, rng=rng),
             Policy(),
         )
         seen[result.assignment[0, 1], result.assignment[0, 2]] += 1
@@ -170,13 +187,12 @@ def test_newcomers_are_drawn_uniformly_from_those_that_pass():
 
 def test_a_row_with_nothing_outside_keeps_its_assignment():
     scores = np.array([[2.0, 1.0, 0.0]])
-    keys = Keys(np.zeros((1, 2)), np.zeros((1, 3), np.float32))
     result = replace(
         np.array([[0, 1, 2]]),
         scores,
         np.array([3]),
         lambda r, c: scores[r[:, None], c],
-        keys,
+        Draws(1, 3, 3, rng=np.random.default_rng(0)),
         Policy(),
     )
     assert result.n_scored == 0

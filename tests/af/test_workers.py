@@ -20,7 +20,7 @@ from swag_af.af import workers as af_workers
 from swag_af.af.fitting import fixed_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
-from swag_af.af.replacement import Policy, draw_keys, replace_row
+from swag_af.af.replacement import Draws, Policy, replace_row
 from swag_af.cli.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job
 from swag_af.data.engines.options import EngineOptions, Workers
@@ -66,7 +66,7 @@ def slow_twin(pool: CandidatePool, options: AFOptions) -> np.ndarray:
         filter, test = FeatureFilter(), np.flatnonzero(folds == fold)
         filter.fit(pool.view(np.flatnonzero(folds != fold), before[folds != fold]), rng=rng)
         *_, rng_of_keys = np.random.default_rng((options.seed, iteration)).spawn(3)
-        keys = draw_keys(len(test), pool.n_candidates, before.shape[1], rng=rng_of_keys)
+        keys = Draws(len(test), pool.n_candidates, before.shape[1], rng=rng_of_keys).next(len(test))
         for at, row in enumerate(test.tolist()):
             count = int(pool.counts[row])
             scores = filter.score(pool.view(np.array([row]), np.arange(count)[None]))[0]

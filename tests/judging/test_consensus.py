@@ -58,10 +58,8 @@ def test_what_all_say_is_what_every_method_says(method: str) -> None:
 def test_neither_the_order_of_verdicts_nor_names_matter(method: str) -> None:
     said = crowd(2, n_items=12, n_annotators=6, each=3)
     mixed = random.Random(0).sample(said, len(said))
-    judged = judge_by(method, said)
-    assert judge_by(method, mixed) == judged
-    renamed = [replace(v, annotator=f"z{9 - int(v.annotator[1])}") for v in said]
-    assert judge_by(method, renamed) == judged
+    renamed = [replace(v, annotator=f"z{9 - int(v.annotator[1])}") for v in mixed]
+    assert judge_by(method, renamed) == judge_by(method, said)
 
 
 @pytest.mark.parametrize(("method", "n"), [("majority", 50), ("dawid-skene", 2), ("mace", 2)])

@@ -90,11 +90,10 @@ def test_contexts_that_were_dropped_are_dropped_again(contexts_path, lms, tmp_pa
     assert again.manifest["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
 
 
-@pytest.mark.parametrize("ids", ["none", "two of each"])
-def test_contexts_are_told_apart_by_what_they_say_not_by_ids(contexts_path, lms, tmp_path, ids):
-    names = {"none": lambda i: "", "two of each": lambda i: f"{i // 2}"}
-    made = [replace(context, id=names[ids](i)) for i, context in enumerate(read_contexts(contexts_path))]
-    write_contexts(tmp_path / "contexts.jsonl", [*made, made[3]], [], {})  # one stands there twice
+def test_contexts_are_told_apart_by_what_they_say_not_by_ids(contexts_path, lms, tmp_path):
+    """Every other one has no id, two neighbours of the others have the same, and one context stands there twice."""
+    made = [replace(one, id="" if i % 2 else f"{i // 4}") for i, one in enumerate(read_contexts(contexts_path))]
+    write_contexts(tmp_path / "contexts.jsonl", [*made, made[3]], [], {})
     few = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "few", limit=6, limit_by="context")
     few = replace(few, use_dropped=False)
     generate(few)
