@@ -167,7 +167,30 @@ def read_together(results: Mapping[str, Any]) -> list[str]:
         "read by filters that are fitted on all of them, as in the audits of `big`; paired by context." + beyond,
         "",
         *markdown_table(rows),
+        *_told_control(found),
     ]
+
+
+def _told_control(found: Mapping[str, Any]) -> list[str]:
+    """What the differences at the random start say about the others."""
+    at_start = {
+        name: cells["random"]["big less this"]
+        for name, cells in found.items()
+        if "big less this" in cells.get("random", {})
+    }
+    if not at_start:
+        return []
+    fails = [NAMES[name] for name in NAMES if name in at_start and told_way(at_start[name], "+", "-", "")]
+    told = (
+        f"It fails for: {', '.join(fails)}. Luck does more there than the interval over contexts holds, and "
+        "differences of that size say nothing at the other moments either."
+        if fails
+        else "No interval there excludes zero."
+    )
+    begin = (
+        "At the random start nothing should differ but by luck, of the draw and of fits: those rows are the control."
+    )
+    return ["", f"{begin} {told}"]
 
 
 WHEN = ("random", "after the MLP", "at the end")
