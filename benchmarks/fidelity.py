@@ -19,7 +19,7 @@ import numpy as np
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, with_policy
 from swag_af.auditing.audit import audit_pool
-from swag_af.auditing.crossval import audit_rng, out_of_fold_scores
+from swag_af.auditing.crossval import audit_rng, scores_by_fold
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
@@ -159,10 +159,11 @@ def floor_of(run: Run, filter_name: str, n_rows: int, seed: int) -> dict[str, fl
     n_above = np.array([int(which.sum()) for which in above])
     shares = np.array([which.mean() for which in above])
     pretended = np.random.default_rng(seed).permuted(assignment[:, 1:], axis=1)  # (N, k) a negative first
+    scored = scores_by_fold(make_filter(filter_name), pool, pretended, folds, seed=seed)
     return {
         "n_rows": len(rows),
         "accuracy": found_by(filter_name, pool, assignment, seed)[0],
-        "control": _top(out_of_fold_scores(make_filter(filter_name), pool, pretended, folds, seed=seed)),
+        "control": _top(np.concatenate([scores for _, scores in scored])),
         "no_better_negative": float((n_above == 0).mean()),
         "fewer_than_k": float((n_above < k).mean()),
         "median_above": float(np.median(shares)),

@@ -83,11 +83,10 @@ SHAPES: dict[str, Shapes] = {
         "counts": Whole[Array, "n"],
     },
     "swag_af.auditing.crossval:rank_shares": {"scores": Num[Array, "N A"], "return": Float[Array, "N A"]},
-    "swag_af.auditing.crossval:out_of_fold_scores": {
+    "swag_af.auditing.crossval:scores_by_fold": {
         "columns": Whole[Array, "n m"],
         "folds": Whole[Array, "n"],
         "rows": Whole[Array, "n"] | None,
-        "return": Float[Array, "n m"],
     },
     "swag_af.data.interval:interval": {"hits": Num[Array, "N"], "groups": Whole[Array, "N"]},
     "swag_af.data.interval:paired_difference": {

@@ -19,26 +19,6 @@ def rank_shares(scores: np.ndarray) -> np.ndarray:
     return np.where((rank >= above) & (rank < above + tied), 1 / tied, 0.0)
 
 
-def out_of_fold_scores(
-    filter: Filter,
-    pool: CandidatePool,
-    columns: np.ndarray,
-    folds: np.ndarray,
-    *,
-    seed: int,
-    rows: np.ndarray | None = None,
-    after_fit: Callable[[Filter], None] = lambda filter: None,
-) -> np.ndarray:
-    """(n, m) scores of the candidates `columns` (n, m), each row's by a filter fitted on the other `folds` (n,).
-
-    `rows` (n,) are their rows in the pool; all rows in order when not given. `after_fit` is called behind each fit.
-    """
-    scores = np.empty(columns.shape)
-    for test, found in scores_by_fold(filter, pool, columns, folds, seed=seed, rows=rows, after_fit=after_fit):
-        scores[test] = found
-    return scores
-
-
 def scores_by_fold(
     filter: Filter,
     pool: CandidatePool,
@@ -49,7 +29,11 @@ def scores_by_fold(
     rows: np.ndarray | None = None,
     after_fit: Callable[[Filter], None] = lambda filter: None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """`out_of_fold_scores` fold by fold: positions (t,) among the n, and their scores (t, m)."""
+    """By fold, positions (t,) and scores (t, m) of the candidates `columns` (n, m), by a filter fitted on the others.
+
+    `folds` (n,) are numbered from 0. `rows` (n,) are their rows in the pool; all rows in order when not given.
+    `after_fit` is called behind each fit.
+    """
     rows = np.arange(len(columns)) if rows is None else rows
     fit_rngs = audit_rng(seed).spawn(1 + int(folds.max()))
     for fold, fit_rng in enumerate(fit_rngs):

@@ -15,7 +15,7 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import AuditPlan, audit_columns, audit_of_run, audit_pool, audit_run, due_iterations
-from swag_af.auditing.crossval import audit_rng, out_of_fold_scores, rank_shares
+from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.summary import audit_rows
 from swag_af.cli.filtering import run_filter
@@ -101,12 +101,22 @@ def test_every_context_is_scored_once(pool: CandidatePool) -> None:
     np.testing.assert_array_equal(np.sort(scored), np.arange(len(pool)))
 
 
+def out_of_fold(
+    pool: CandidatePool, columns: np.ndarray, folds: np.ndarray, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """(n, m) the scores of all folds, in the order of the rows."""
+    scores = np.full(columns.shape, np.nan)
+    for test, found in scores_by_fold(HashFilter(), pool, columns, folds, rows=rows, seed=0):
+        scores[test] = found
+    return scores
+
+
 def test_many_rows_are_scored_some_at_a_time_with_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = make_pool()
     folds = fold_of(pool.groups, 5, seed=0)
-    whole = out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0)
+    whole = out_of_fold(pool, assignment_of(pool), folds)
     monkeypatch.setattr("swag_af.filters.contract.SCORED_AT_ONCE", 7)
-    np.testing.assert_array_equal(out_of_fold_scores(HashFilter(), pool, assignment_of(pool), folds, seed=0), whole)
+    np.testing.assert_array_equal(out_of_fold(pool, assignment_of(pool), folds), whole)
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 9])
@@ -551,7 +561,7 @@ def test_rows_and_columns_of_ones_own_are_audited_like_a_pool_of_them(pool: Cand
     columns, groups = assignment_of(pool)[rows], np.arange(len(rows)) // 2
     (found,) = audit_columns(pool, rows, columns, groups, ["hash"], n_folds=3)
     folds = fold_of(groups, 3, seed=0)
-    scores = out_of_fold_scores(HashFilter(), pool, columns, folds, rows=rows, seed=0)
+    scores = out_of_fold(pool, columns, folds, rows)
     assert found.n == len(rows)
     assert found.n_groups == int(groups.max()) + 1
     assert found.accuracy == pytest.approx(accuracy(scores), abs=1e-6)
