@@ -93,8 +93,8 @@ def sequences_of(view: View, *, words: bool, features: bool, tags: bool = False)
                 view, width, np.int32, lambda part: _merged(part, part.start_tags, part.tags, width)
             )
     if features:
-        width = next(_parts(view))[0].features.shape[2]
-        tensors["features"] = _filled(view, width, np.float32, _flat_features)
+        n_features = view.take(np.arange(1)).features.shape[2]
+        tensors["features"] = _filled(view, n_features, np.float32, _flat_features)
     return Sequences(lengths=lengths, start_lengths=start_lengths, **tensors)
 
 

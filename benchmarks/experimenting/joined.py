@@ -11,7 +11,7 @@ import numpy as np
 from experimenting.findings import Hits, change, finders
 from experimenting.record import kept_run, whole_run
 from experimenting.sizes import BIG, Size
-from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_fit
+from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_encoder, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.pool import CandidatePool
@@ -29,7 +29,8 @@ def joined_seconds(setting: Setting) -> float:
     """CPU seconds, forecast: five fits a filter and moment."""
     size = setting.size
     deep = sum(5 * seconds_of_fit(name, size.n_contexts) for name in ("mlp", size.joint))
-    return len(moments(size)) * (deep + 5 * size.n_contexts / 500)
+    frozen = seconds_of_encoder(size.n_contexts) if setting.encoder else 0.0
+    return len(moments(size)) * (deep + frozen + 5 * size.n_contexts / 500)
 
 
 def measure_joined(setting: Setting) -> None:

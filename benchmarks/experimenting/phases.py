@@ -152,7 +152,7 @@ def read_together(results: Mapping[str, Any]) -> list[str]:
     found = results.get("joined", {})
     rows: Rows = [("fresh filter", "what the parts' runs leave", "of all parts, %", "`big` less this, points")]
     for filter in (name for name in NAMES if name in found):
-        for moment, cell in sorted(found[filter].items(), key=lambda one: WHEN.index(one[0])):
+        for moment, cell in ((moment, found[filter][moment]) for moment in WHEN if moment in found[filter]):
             less = told_change(cell["big less this"]) if "big less this" in cell else ""
             rows.append((NAMES[filter], moment, told_level(cell["level"]), less))
     if len(rows) < 2:
@@ -180,7 +180,9 @@ def _told_control(found: Mapping[str, Any]) -> list[str]:
     }
     if not at_start:
         return []
-    fails = [NAMES[name] for name in NAMES if name in at_start and told_way(at_start[name], "+", "-", "")]
+    fails = [
+        label for name, label in NAMES.items() if (one := at_start.get(name)) and not one["low"] <= 0 <= one["high"]
+    ]
     told = (
         f"It fails for: {', '.join(fails)}. Luck does more there than the interval over contexts holds, and "
         "differences of that size say nothing at the other moments either."

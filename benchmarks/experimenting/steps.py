@@ -245,6 +245,11 @@ def encoder_name(setting: Setting) -> str:
     return f"encoder[{setting.encoder},inputs=second]"
 
 
+def seconds_of_encoder(n: int) -> float:
+    """CPU seconds of an audit of `n` contexts by a pretrained encoder."""
+    return 10 * n / 185
+
+
 def encoder_audited(setting: Setting) -> Iterator[tuple[str, int, int]]:
     """The main runs and those of all parts, at every moment that is audited."""
     for run, iteration, n in audited(setting):
@@ -256,7 +261,7 @@ def _encoder_audits(setting: Setting) -> Iterator[Command]:
     """An adversary with pretrained weights that took no part."""
     for run, iteration, n in encoder_audited(setting) if setting.encoder else ():
         words = ("audit", run, "--iteration", str(iteration), "--seed", "0", "--filters", encoder_name(setting))
-        yield Command(words, 10 * n / 185, run=run)
+        yield Command(words, seconds_of_encoder(n), run=run)
 
 
 RELEASED = "runs/main-0"
