@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import numpy as np
 import pytest
+import scipy.stats
 from experimenting import command, running
 from experimenting.curves import jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
@@ -22,10 +23,12 @@ from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
 from experimenting.record import RECORD, as_lines, figures_of, is_whole, keep_runs, kept_run, packed, unpacked
 from experimenting.released import largest, measure_released, released_found
+from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
 from experimenting.steps import DOUBLE, PER_RUN, RELEASED, Setting, commands, rows_of, shares
 from experimenting.tables import document, part_of, with_part
+from experimenting.wording import told_way
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,6 +80,10 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
     assert set(results["joined"]) == {"ngrams", "mlp", "bow", "fresh jump"}
     assert set(results["joined"]["mlp"]) == {"random", "after the MLP", "at the end"}
+    assert set(results["repeats"]) == {"big", "parts", "luck"}
+    seeds = results["repeats"]["big"]["mlp"]["seeds"]["random"]
+    assert len(seeds) == 1 + TINY.n_repeats
+    assert seeds[0] == results["audits"]["big"]["mlp"]["random"]["value"], "the seed of the other audits comes first"
     assert {one["set"] for one in results["fourway"]} == {"ours", "ours, unfiltered"}
     assert set(results["parts"]) == {"0", "1"}
     assert results["environment"][0]["commit"]
@@ -715,6 +722,28 @@ def test_a_change_over_parts_is_the_mean_of_each_parts_own() -> None:
     assert found | {"over parts": None} == difference(joined(before), joined(after)) | {"over parts": None}
     assert "over parts" not in change(before[:1], after[:1])
     assert "over parts" not in change(before, after[:1])  # the big run's one pool against several
+
+
+def test_a_change_over_seeds_is_held_against_what_a_seed_does() -> None:
+    ids, groups = tuple(map(str, range(200))), np.arange(200)
+
+    def seeds(*rights: int) -> list[Hits]:
+        return [Hits(ids, groups, (np.arange(200) < n).astype(float)) for n in rights]
+
+    before, after = seeds(60, 80), seeds(30, 34)
+    luck = luck_of([{"before": before, "after": after}])
+    assert luck.freedom == 2
+    assert luck.deviation == pytest.approx(np.sqrt((2 * 0.05**2 + 2 * 0.01**2) / 2))
+    found = change_of_means(before, after, luck)
+    assert found["mean"] == pytest.approx(0.16 - 0.35)
+    half = scipy.stats.t.ppf(0.975, 2) * luck.deviation  # times the root of 1/2 + 1/2
+    assert found["over seeds"] == pytest.approx({"low": found["mean"] - half, "high": found["mean"] + half})
+    paired = difference(mean_of(before), mean_of(after))
+    assert {key: found[key] for key in paired} == paired
+    assert (
+        told_way(found, "more", "less", "cannot be told") == "cannot be told"
+    )  # one excludes zero, the other does not
+    assert found["high"] < 0 < found["over seeds"]["high"]
 
 
 def test_the_command_line_says_in_one_line_what_is_wrong(

@@ -11,6 +11,7 @@ Reading order (each file imports only those named before it):
     curves     the height at which the ensemble begins, and how it goes on
     growth     what each filter finds by number of contexts
     joined     what the runs on the parts leave, read all together
+    repeats    how far the luck of fits goes: audits with other seeds
     released   the released questions beside those of SWAG and HellaSwag
     reading    a hundred questions for one reader, and what the reader said
     predicted  what Figure 2 of the paper led us to expect, and when that has come out

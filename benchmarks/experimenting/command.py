@@ -12,6 +12,7 @@ from experimenting.pools import join_parts, make_variants
 from experimenting.reading import read_sheet, write_questions
 from experimenting.record import RECORD, as_lines
 from experimenting.released import measure_released
+from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
 from experimenting.sizes import ARMS, BIG, BIGGER, SIZES
@@ -36,6 +37,7 @@ MEASUREMENTS: dict[str, Work] = {
     "variants": make_variants,
     "pool": join_parts,
     "joined": measure_joined,
+    "repeats": measure_repeats,
     "growth": measure_growth,
     "fourway": measure_released,
     "reading": write_questions,
@@ -43,14 +45,17 @@ MEASUREMENTS: dict[str, Work] = {
 }
 """Steps that are no commands of swag-af."""
 
+FORECASTS = {"growth": growth_seconds, "joined": joined_seconds, "repeats": repeats_seconds}
+"""CPU seconds of those that take long."""
+
 ORDER = (
     *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
-    *("audit", "joined", "growth", "encoder", "fourway", "results"),
+    *("audit", "joined", "repeats", "growth", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
 
 
-OF_ALL = ("pool", "joined")
+OF_ALL = ("pool", "joined", "repeats")
 """Steps that need every part."""
 
 
@@ -68,7 +73,7 @@ def main() -> None:
         )
         steps = [step for step in ORDER if step in options.steps and (setting.together() or step not in OF_ALL)]
         if options.dry_run:
-            print_plan(setting, steps, {"growth": growth_seconds(setting), "joined": joined_seconds(setting)})
+            print_plan(setting, steps, {name: seconds(setting) for name, seconds in FORECASTS.items()})
         elif options.write_docs:
             write_docs(setting, options.write_docs)
         elif options.read:

@@ -3,13 +3,14 @@ the run `big` has. A reader learns more from more, so what that run leaves is he
 single parts.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experimenting.findings import Hits, change, finders
-from experimenting.record import kept_run, whole_run
+from experimenting.findings import Hits, change, finders, found
+from experimenting.record import KeptRun, kept_run, whole_run
 from experimenting.sizes import BIG, Size
 from experimenting.steps import Setting, encoder_name, pool_of_all, seconds_of_encoder, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
@@ -42,15 +43,27 @@ def measure_joined(setting: Setting) -> None:
     todo = [cell for cell in cells if not _path(setting, *cell).exists()]
     if not todo:
         return
-    runs = [whole_run(setting, f"runs/main-{part}") for part in range(size.n_parts)]
-    pool = CandidatePool.open(setting.out / pool_of_all(""))
+    pool, assignment = parts_together(setting)
     with progress("joined", len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for at, filter in todo:
-            columns = np.concatenate([run.assignment(at) for run in runs])
             named = encoder_name(setting) if filter == "encoder" else filter
-            (one,) = audit_columns(pool, np.arange(len(pool)), columns, pool.groups, [named])
+            (one,) = audit_columns(pool, np.arange(len(pool)), assignment(at), pool.groups, [named])
             write_json(_path(setting, at, filter), {"hits": list(one.hits)})
             advance(1, note=f"{filter}, after iteration {at}: {one.accuracy:.3f}")
+
+
+def parts_together(setting: Setting) -> tuple[CandidatePool, Callable[[int], np.ndarray]]:
+    """All parts in one pool, and what the main runs on them leave after an iteration; InputError where one is not
+    finished."""
+    runs = [whole_run(setting, f"runs/main-{part}") for part in range(setting.size.n_parts)]
+    pool = CandidatePool.open(setting.out / pool_of_all(""))
+    return pool, lambda at: np.concatenate([run.assignment(at) for run in runs])
+
+
+def joined_hits(setting: Setting, big: KeptRun, filter: str, iteration: int) -> Hits | None:
+    """What a filter finds in them, whose contexts are those of the run `big`; None where that was not asked."""
+    path = _path(setting, iteration, filter)
+    return Hits(big.ids, big.groups, np.array(read_json(path)["hits"])) if path.exists() else None
 
 
 def joined_found(setting: Setting) -> dict[str, Any] | None:
@@ -59,24 +72,24 @@ def joined_found(setting: Setting) -> dict[str, Any] | None:
     big = kept_run(setting, BIG.name)
     if big is None:
         return None
-    found: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     hits = {}
     for filter in finders(setting):
         for moment, at in moments(setting.size).items():
-            path = _path(setting, at, filter)
-            if path.exists():
-                one = hits[filter, moment] = Hits(big.ids, big.groups, np.array(read_json(path)["hits"]))
-                of_big = big.hits.get((filter, at))
+            one = joined_hits(setting, big, filter, at)
+            if one is not None:
+                hits[filter, moment] = one
+                of_big = found(big, filter, at)
                 cell = {"level": one.figure()}
                 if of_big is not None:
-                    cell["big less this"] = change([one], [Hits(big.ids, big.groups, of_big)])
-                found.setdefault(filter, {})[moment] = cell
+                    cell["big less this"] = change([one], [of_big])
+                made.setdefault(filter, {})[moment] = cell
     gaps = {}
     for moment in moments(setting.size):
         mlp, joint = (hits.get((filter, moment)) for filter in ("mlp", setting.size.joint))
         if mlp and joint:
             gaps[moment] = change([mlp], [joint])
-    return found | ({"fresh jump": gaps} if gaps else {}) if found else None
+    return made | ({"fresh jump": gaps} if gaps else {}) if made else None
 
 
 def _path(setting: Setting, iteration: int, filter: str) -> Path:

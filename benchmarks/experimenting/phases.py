@@ -195,6 +195,41 @@ def _told_control(found: Mapping[str, Any]) -> list[str]:
     return ["", f"{begin} {told}"]
 
 
+def audited_again(results: Mapping[str, Any]) -> list[str]:
+    """What other seeds of the same audits find, and which changes are larger than what a seed does."""
+    found = results.get("repeats", {})
+    rows: Rows = [("what is read", "fresh filter", *(f"{when}, seed by seed, %" for when in WHEN))]
+    changes: Rows = [("what changes", "fresh filter", "points", "so?")]
+    for of, row in found.items():
+        for filter, one in row.items() if of != "luck" else ():
+            read = "the parts' questions" if of == "parts" else f"`{of}`"
+            told = (", ".join(told_percent(value) for value in one["seeds"][when]) for when in WHEN)
+            rows.append((read, NAMES[filter], *told))
+            named = {f"{read}, by the iterations of the {who}": one[f"by the {who}"] for who in ("MLP", "ensemble")}
+            named |= {
+                f"`big` less the parts' questions, {at}": less for at, less in one.get("big less this", {}).items()
+            }
+            for what, change in named.items():
+                way = told_way(change, "more is found", "less is found", "cannot be told")
+                changes.append((what, NAMES[filter], told_both(change), way))
+    if len(rows) < 2:
+        return []
+    luck = ", ".join(f"{NAMES[filter]} {100 * value:.1f}" for filter, value in found["luck"].items())
+    return [
+        "### The same audits with other seeds",
+        "",
+        "Another seed draws other folds, and fits begin from other weights; the runs that are audited are the same "
+        f"ones. Standard deviation of one audit, points, pooled over the rows: {luck}.",
+        "",
+        *markdown_table(rows),
+        "",
+        "The changes as means over the seeds, with their intervals over contexts and over seeds (Student's t with the "
+        "pooled deviation, as if it were the same in all rows).",
+        "",
+        *markdown_table(changes),
+    ]
+
+
 WHEN = ("random", "after the MLP", "at the end")
 """The moments of a run that audits read."""
 

@@ -15,6 +15,8 @@ from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
+from experimenting.repeats import FOLDER as REPEATS
+from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.sizes import BIG, BIGGER, Arm
 from experimenting.steps import DOUBLE, WEAK, Setting, commands
@@ -49,6 +51,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "ensemble": _ensemble(setting, runs),
         "audits": _audits(setting),
         "joined": figures_of(setting, JOINED, joined_found(setting)),
+        "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in (*setting.size.together, *setting.size.arms[1:])},
         "growth": growth,

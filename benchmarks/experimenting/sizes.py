@@ -80,6 +80,9 @@ class Size:
     """Numbers of contexts, ascending."""
     growth_draws: int
     """With all contexts there is one, since others would have the same rows."""
+    n_repeats: int = 0
+    """Further seeds of the audits, by filters that take part, of runs on all parts and of the parts' questions read
+    together."""
     n_read: int = 100
     n_mixed: int = 40
     """Contexts whose reader sees endings from before and after filtering."""
@@ -125,6 +128,7 @@ PAPER = Size(
     audit_seeds=2,
     growth=(250, 500, 1000, 2000, 5000, 10_000),
     growth_draws=3,
+    n_repeats=2,
 )
 
 FEW_ARMS = tuple(arm for arm in ARMS if arm.pool != "double")
@@ -166,6 +170,7 @@ TINY = Size(
     audit_seeds=1,
     growth=(24, 48),
     growth_draws=1,
+    n_repeats=1,
     n_read=5,
     n_mixed=2,
     joint="bow",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experimenting.arms import arms_compared
-from experimenting.phases import audits_by_phase, figure2, read_together, seed_by_seed
+from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, seed_by_seed
 from experimenting.readers import growth_by_size, one_reader, released_beside_real
 from experimenting.wording import NAMES, Rows, told_parts
 from swag_af.reporting.markdown import markdown_table
@@ -22,6 +22,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         audits_by_phase(results, "big", f"{_together(results, 'big')}: what fresh filters find"),
         audits_by_phase(results, "parts", f"{told_parts(results, results['audited'])}: what fresh filters find"),
         read_together(results),
+        audited_again(results),
         audits_by_phase(results, "double", "The arm `double`: what fresh filters find"),
         audits_by_phase(results, "weak", "The arm `weak`: what fresh filters find"),
         arms_compared(results),

@@ -43,17 +43,24 @@ def told_change(one: Mapping[str, Any]) -> str:
     return f"{told_points(value)} ({told_points(one['low'])} to {told_points(one['high'])})"
 
 
+BEYOND_CONTEXTS = {"over parts": "the parts", "over seeds": "the seeds"}
+"""Intervals that a difference may have beside that over contexts."""
+
+
 def told_both(one: Mapping[str, Any]) -> str:
-    """A difference with its interval over contexts and, where there is one, that over parts."""
-    if "over parts" not in one:
-        return told_change(one)
-    over = one["over parts"]
-    return f"{told_change(one)[:-1]}; over the parts {told_points(over['low'])} to {told_points(over['high'])})"
+    """A difference with its interval over contexts and, where there is one, that over parts or seeds."""
+    told = told_change(one)
+    for key, name in BEYOND_CONTEXTS.items():
+        if key in one:
+            over = one[key]
+            told = f"{told[:-1]}; over {name} {told_points(over['low'])} to {told_points(over['high'])})"
+    return told
 
 
 def told_way(figure: Mapping[str, Any], above: str, below: str, neither: str, *, over_parts: bool = True) -> str:
-    """What a difference says, by its interval over contexts and, where there is one, by that over parts."""
-    intervals = [figure, figure["over parts"]] if over_parts and "over parts" in figure else [figure]
+    """What a difference says, by its interval over contexts and, where there is one, by that over parts or seeds."""
+    others = [figure[key] for key in BEYOND_CONTEXTS if key in figure and (over_parts or key != "over parts")]
+    intervals = [figure, *others]
     if all(one["low"] > 0 for one in intervals):
         return above
     return below if all(one["high"] < 0 for one in intervals) else neither
