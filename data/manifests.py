@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,14 @@ def sha256_file(path: Path) -> str:
     """Hex SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def version_of(package: str) -> str:
+    """The version of a package that is installed; empty where it is not."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def sha256_json(value: object) -> str:

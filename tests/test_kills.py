@@ -22,6 +22,7 @@ from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.baselines.options import BaselinesOptions
+from swag_af.cli.auditing import run_audit
 from swag_af.cli.baselines import run_baselines
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
@@ -256,6 +257,10 @@ def refine_by_vote(root: Path) -> None:
     refine(RefineOptions((root / "questions.jsonl",), recipe="mmmu-pro", out=root / "refined", **filters))
 
 
+def audit_questions(root: Path) -> None:
+    run_audit(AuditOptions((root / "questions.jsonl",), root / "audit", filters="tfidf", folds=2))
+
+
 def fit_baselines(root: Path) -> None:
     run_baselines(BaselinesOptions((root / "questions.jsonl",), root / "table", models="random,length,tfidf"))
 
@@ -294,6 +299,7 @@ CASES = {
     "guard-none": Case("guarded", lambda root: guard(GuardOptions(root / "guarded", "none"))),
     "filter": Case("pool", lambda root: run_filter(filter_options(root)), most=12),
     "audit": Case(RUN, lambda root: audit_of_run(AuditOptions((root / "run",), filters="hash", seed=5))),
+    "audit-of-data": Case("questions.jsonl", audit_questions, most=10),
     "report": Case(RUN, lambda root: report(ReportOptions(root / "run"))),
     "report-out": Case(RUN, lambda root: report(ReportOptions(root / "run", root / "page.html"))),
     "release": Case(RUN, release_judged, most=12),

@@ -10,14 +10,13 @@ gone when the contexts are written.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, remove, remove_leftovers, write_json
-from swag_af.data.manifests import sha256_json
+from swag_af.data.manifests import sha256_json, version_of
 from swag_af.data.records import parse_record
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter
@@ -57,7 +56,7 @@ class Splitting:
 
     def _begin(self) -> None:
         """What another splitter left is removed."""
-        plan = {"splitter": self.splitter.name} | {name: _version(name) for name in ("swag-af", "spacy", "benepar")}
+        plan = {"splitter": self.splitter.name} | {name: version_of(name) for name in ("swag-af", "spacy", "benepar")}
         path = self.folder / "plan.json"
         if not path.exists() or read_json(path) != plan:
             self.clear()
@@ -112,13 +111,6 @@ class _SplitJob:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _SplitJob, (self.name, self.expected)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def _hash(batch: Captions) -> str:

@@ -16,6 +16,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.probes.findings import diagnostics_of
+from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import (
     DEFAULT_MODELS,
     AnyModel,
@@ -23,6 +24,7 @@ from swag_af.auditing.probes.probe import (
     check_groups,
     instances_of,
     model_name,
+    n_kept,
     planned,
     probes,
 )
@@ -73,12 +75,13 @@ def audit(
     groups: Groups | None = None,
     advance: Advance | None = None,
     workers: Workers[Data] | None = None,
+    kept: KeptProbes | None = None,
 ) -> Audit:
     """Everything that an audit finds in `data`: instances, or a file or folder, whose columns are guessed.
 
     The same data and checks give the same audit. `groups` are those of `group` when not given; `advance` is called for
-    each of `n_steps`; `workers` make the probes, reading instances and groups again. Raises InputError for files and
-    models that cannot be used.
+    each of `n_steps`, but for probes that are `kept` already: these are not made again. `workers` make the probes,
+    reading instances and groups again. Raises InputError for files and models that cannot be used.
     """
     if not isinstance(checks, Checks | None):
         raise InputError(f"checks {reprlib.repr(checks)}: Checks(...), or nothing for the default ones.")
@@ -87,7 +90,7 @@ def audit(
     checks, groups = checks or Checks(), groups or group(instances)
     step = advance or _nobody
     found, associations = _without_models(instances, groups, checks, step)
-    made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers)
+    made = probes(instances, groups, **_chosen(checks), advance=advance, workers=workers, kept=kept)
     found += diagnostics_of(made.found, instances, groups)
     return Audit(
         instances=instances,
@@ -102,6 +105,11 @@ def audit(
 def n_steps(instances: Instances, groups: Groups, checks: Checks) -> int:
     """How often `audit` calls `advance`."""
     return len(_FAMILIES) + 1 + len(planned(instances, groups, **_chosen(checks)))
+
+
+def n_done(instances: Instances, groups: Groups, checks: Checks, kept: KeptProbes) -> int:
+    """Of these, the probes that are `kept`."""
+    return n_kept(planned(instances, groups, **_chosen(checks)), kept)
 
 
 def _without_models(

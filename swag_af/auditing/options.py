@@ -45,7 +45,8 @@ class AuditOptions(Options):
     data: tuple[Path, ...]
     """Files or folders of one dataset, such as its splits; or one run folder."""
     out: Path | None = None
-    """Folder for the page (audit.html), every figure, and the scores of each question."""
+    """Folder for the page (audit.html), every figure, and the scores of each question. What was killed goes on from its
+    last probe."""
     compare: Path | None = None
     """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
     draws: int = 3

@@ -1,5 +1,6 @@
 """The verb `audit`: a dataset read, audited, compared with another, kept with its page, and held against a gate."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,18 +8,19 @@ from itertools import count
 from pathlib import Path
 
 from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text, control_cuts
-from swag_af.auditing.dataset import Checks, audit, n_steps
+from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
 from swag_af.auditing.gate import GateResult, decide, read_gate
 from swag_af.auditing.junit import write_junit
 from swag_af.auditing.options import PROBE_MODELS, AuditOptions
 from swag_af.auditing.outcome import Audit
+from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
 from swag_af.auditing.storing import check_out, save_audit, saved_form
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output
-from swag_af.data.instances.grouping import group
+from swag_af.data.files import check_output, remove
+from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.own import kind_of
@@ -68,6 +70,7 @@ def run_audit(options: AuditOptions) -> Audited:
         saved = saved_form(made)
         beside = {PAGE: _page(options, made, comparison)}
         save_audit(saved, options.out, beside | ({COMPARISON: comparison_text(comparison)} if comparison else {}))
+        remove(_kept_in(options.out))
     if options.junit:
         write_junit(options.junit, made.diagnostics, result)
     if options.sarif:
@@ -124,8 +127,20 @@ def _audited(options: AuditOptions, instances: Instances, reading: _Reading) -> 
     """The audit, with its progress."""
     checks, groups = _checks(options), group(instances)
     workers = Workers(options.workers, options.where, reading)
-    with progress("audit", n_steps(instances, groups, checks), "checks") as advance:
-        return audit(instances, checks, groups=groups, advance=advance, workers=workers)
+    kept = _kept(options, instances, groups)
+    done = n_done(instances, groups, checks, kept) if kept else 0
+    with progress("audit", n_steps(instances, groups, checks), "checks", done=done) as advance:
+        return audit(instances, checks, groups=groups, advance=advance, workers=workers, kept=kept)
+
+
+def _kept(options: AuditOptions, instances: Instances, groups: Groups) -> KeptProbes | None:
+    """Where probes are kept until all is written; nowhere where nothing is to be written."""
+    return KeptProbes(_kept_in(options.out), instances, groups) if options.out else None
+
+
+def _kept_in(out: Path) -> Path:
+    out = Path(os.path.abspath(out))
+    return out.with_name(f".{out.name}.probes")
 
 
 def _compared(options: AuditOptions, before: Instances, reading: _Reading, after: Audit) -> Comparison:
@@ -134,8 +149,8 @@ def _compared(options: AuditOptions, before: Instances, reading: _Reading, after
     cuts = partial(control_cuts, n=len(after.instances), n_draws=options.draws, seed=seed)
 
     def audit_of(cut: Instances) -> Audit:
-        workers = Workers(options.workers, options.where, _Cut(reading, cuts, next(draws)))
-        return audit(cut, once, workers=workers)
+        workers, groups = Workers(options.workers, options.where, _Cut(reading, cuts, next(draws))), group(cut)
+        return audit(cut, once, groups=groups, workers=workers, kept=_kept(options, cut, groups))
 
     old = _audited(options, before, reading)
     with progress("compare", options.draws, "random removals") as advance:

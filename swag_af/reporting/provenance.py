@@ -6,12 +6,12 @@ import platform
 import shlex
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from swag_af.af.options import FilterOptions
+from swag_af.data.manifests import version_of
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.reporting.page import render
@@ -97,10 +97,7 @@ def _sha256(assignment: np.ndarray) -> str:
 def _versions() -> dict[str, object]:
     found: dict[str, object] = {"Python": platform.python_version()}
     for package in ("swag-af", "numpy", "torch", "scikit-learn", "fasttext"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
+        found[package] = version_of(package) or "not installed"
     return found
 
 

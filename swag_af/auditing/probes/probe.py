@@ -10,7 +10,7 @@ import inspect
 import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -22,6 +22,7 @@ from swag_af.auditing.outcome import FoldKind, Probe
 from swag_af.auditing.probes.bridge import scorer_of
 from swag_af.auditing.probes.folds import deal_folds, parted, published_pairs, sort, split_pairs
 from swag_af.auditing.probes.inputs import FULL, MAIN, Reading, Source, find_input, input_names, read
+from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.models import (
     ByEntry,
     FastTextModel,
@@ -40,7 +41,7 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, settings_of
 from swag_af.filters.registry import LABELS, REGISTRY
 
 TFIDF, FASTTEXT = "tfidf", "fasttext"
@@ -174,47 +175,72 @@ def probes(
     seeds: Iterable[int] = (0,),
     advance: Advance | None = None,
     workers: Workers[Data] | None = None,
+    kept: KeptProbes | None = None,
 ) -> Probes:
     """All probes that are `planned`, each as `probe` makes it.
 
     A model that cannot be used here is left out with a note; an unknown name of an input or model raises InputError, as
     does a set that is all of one group. `advance` is called for each probe, whether it was made or left out. `workers`
-    read instances and groups again and fit side by side; the probes are the same.
+    read instances and groups again and fit side by side; the probes are the same. Those that are among `kept` are taken
+    from there, without a call of `advance`, and others are put there as soon as they are made.
     """
     tasks = planned(instances, groups, inputs=inputs, models=models, n_folds=n_folds, seeds=seeds)
     for task in tasks:
         find_input(task.input, instances.texts)
         _check_name(task.model)
     deal_folds(groups.numbers, n_folds, rng=np.random.default_rng(0))
-    if workers is None or is_here(len(tasks), workers.n, workers.engine):
-        made = _made(_Bench(instances, groups), tasks, advance)
+    made: list[Probe | str | None] = [kept.find(_settings_of(task)) if kept else None for task in tasks]
+    todo = [i for i, one in enumerate(made) if one is None]
+
+    def done(number: int, one: Probe | str) -> None:
+        made[todo[number]] = one
+        if kept and isinstance(one, Probe):
+            kept.keep(_settings_of(tasks[todo[number]]), one)
+        if advance is not None:
+            advance(1, note=one if isinstance(one, str) else f"{one.name} {one.hits.mean():.3f}")
+
+    mine = [tasks[i] for i in todo]
+    if workers is None or is_here(len(mine), workers.n, workers.engine):
+        _make(_Bench(instances, groups), mine, done)
     else:
-        made = _made_by(workers, tasks, advance)
+        _make_by(workers, mine, done)
     left_out = dict.fromkeys(
         f"{model_name(task.model)}: {one}" for task, one in zip(tasks, made, strict=True) if isinstance(one, str)
     )
     return Probes(tuple(one for one in made if isinstance(one, Probe)), tuple(left_out))
 
 
-def _made(bench: "_Bench", tasks: Sequence[Task], advance: Advance | None) -> list[Probe | str]:
-    """Each task's probe, or why there is none. fastText, which leaves Python's lock, works beside all others."""
-    made: list[Probe | str] = [""] * len(tasks)
+def n_kept(tasks: Sequence[Task], kept: KeptProbes) -> int:
+    """How many of the probes of `tasks` are there already."""
+    return sum(kept.has(_settings_of(task)) for task in tasks)
+
+
+def _settings_of(task: Task) -> dict[str, Any]:
+    """All that decides a probe, beside the data."""
+    model = {"model": model_name(task.model), "settings": repr(settings_of(task.model))}
+    return {field.name: getattr(task, field.name) for field in fields(task)} | model
+
+
+Done = Callable[[int, Probe | str], None]
+"""Called with the number of a task, and its probe or why there is none."""
+
+
+def _make(bench: "_Bench", tasks: Sequence[Task], done: Done) -> None:
+    """Each task's probe. fastText, which leaves Python's lock, works beside all others."""
     telling = Lock()
 
     def work(numbers: Sequence[int]) -> None:
         mine = bench.beside()
         for i in numbers:
-            made[i] = one = _tried(mine, tasks[i])
-            if advance is not None:
-                with telling:
-                    advance(1, note=_said(one))
+            one = _tried(mine, tasks[i])
+            with telling:
+                done(i, one)
 
     beside = [i for i, task in enumerate(tasks) if task.model == FASTTEXT]
     with ThreadPoolExecutor(1) as executor:
         future = executor.submit(work, beside)
         work([i for i in range(len(tasks)) if i not in set(beside)])
         future.result()
-    return made
 
 
 def _tried(bench: "_Bench", task: Task) -> Probe | str:
@@ -224,25 +250,17 @@ def _tried(bench: "_Bench", task: Task) -> Probe | str:
         return str(fault)
 
 
-def _said(made: Probe | str) -> str:
-    return made if isinstance(made, str) else f"{made.name} {made.hits.mean():.3f}"
-
-
-def _made_by(workers: Workers[Data], tasks: Sequence[Task], advance: Advance | None) -> list[Probe | str]:
-    """As `_made`, by others; those that share a model and an input are made together, since both are got ready once."""
+def _make_by(workers: Workers[Data], tasks: Sequence[Task], done: Done) -> None:
+    """As `_make`, by others; those that share a model and an input are made together, since both are got ready once."""
     numbers: dict[tuple[Any, ...], list[int]] = {}
     for i, task in enumerate(tasks):
         numbers.setdefault(_ready_for(task), []).append(i)
     blocks = [[tasks[i] for i in mine] for mine in numbers.values()]
-    made: list[Probe | str] = [""] * len(tasks)
     assert workers.source is not None
     with run_blocks(_ProbeJob(workers.source), blocks, workers=workers.n, engine=workers.engine) as results:
         for mine, found in zip(numbers.values(), results, strict=True):
             for i, one in zip(mine, found, strict=True):
-                made[i] = one
-                if advance is not None:
-                    advance(1, note=_said(one))
-    return made
+                done(i, one)
 
 
 @dataclass(frozen=True)

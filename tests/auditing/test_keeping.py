@@ -1,0 +1,157 @@
+"""Claims about probes that are kept: an audit that was stopped goes on, to the same bytes, and takes nothing of other
+data or settings."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from killed import KilledError, break_after
+from made import random_choices, random_classes, singles
+
+from swag_af.auditing.dataset import Checks, audit, n_done, n_steps
+from swag_af.auditing.options import AuditOptions
+from swag_af.auditing.probes import probe as probes_module
+from swag_af.auditing.probes.keeping import KeptProbes
+from swag_af.auditing.probes.probe import Task, probes
+from swag_af.cli.auditing import run_audit
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.errors import FormatError
+from swag_af.data.files import write_jsonl
+from swag_af.data.instances.grouping import Groups
+from swag_af.data.instances.instances import Instances
+from swag_af.filters.registry import make_filter
+
+INPUTS = ("options", "full")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything below a folder, by path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def made_of(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks whose probes are computed from now on."""
+    made: list[Task] = []
+    make = probes_module._Bench.make
+
+    def watched(bench: Any, task: Task) -> Any:
+        made.append(task)
+        return make(bench, task)
+
+    monkeypatch.setattr(probes_module._Bench, "make", watched)
+    return made
+
+
+def write_data(path: Path, n: int, seed: int = 0) -> Path:
+    rows = random_choices(n, seed=seed).instances
+    write_jsonl(path, ({"question": one.context, "choices": list(one.options), "label": one.answer} for one in rows))
+    return path
+
+
+@pytest.mark.parametrize("data", [random_choices(30, seed=1), random_classes(30, seed=1)])
+def test_probes_come_back_as_they_were(data: Instances, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = singles(data)
+    kept = KeptProbes(tmp_path / "kept", data, groups)
+    settings: dict[str, Any] = {"models": ("tfidf", "fasttext", "ngrams"), "n_folds": 2, "seeds": (0, 3)}
+    first = probes(data, groups, kept=kept, **settings)
+    computed, calls = made_of(monkeypatch), list[int]()
+    again = probes(data, groups, kept=kept, advance=lambda n, **_: calls.append(n), **settings)
+    assert len(first.found) > 6
+    assert not {task.model for task in computed} & {one.model for one in first.found}, "but what could not be made"
+    assert len(calls) == len(computed)
+    for one, other in zip(first.found, again.found, strict=True):
+        assert one.name == other.name
+        for name, value in vars(one).items():
+            np.testing.assert_array_equal(value, getattr(other, name), strict=True)
+    assert n_done(data, groups, Checks(**settings), kept) == len(first.found)
+    assert n_steps(data, groups, Checks(**settings)) > len(first.found)
+
+
+def test_nothing_is_taken_from_other_data_or_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = random_choices(30, seed=1)
+    one = data.instances[4]
+    other_answer = (one.answer + 1) % len(one.options)
+    relabelled = replace(data, instances=(*data.instances[:4], replace(one, answer=other_answer), *data.instances[5:]))
+    paired = Groups(np.arange(30) // 2, "pairs")
+    computed = made_of(monkeypatch)
+
+    def n_made(data: Instances, groups: Groups, model: Any = "tfidf", **settings: Any) -> int:
+        before = len(computed)
+        kept = KeptProbes(tmp_path, data, groups)
+        probes(data, groups, inputs=("options",), models=(model,), kept=kept, **{"n_folds": 2} | settings)
+        return len(computed) - before
+
+    assert n_made(data, singles(data)) == 1
+    assert n_made(data, singles(data)) == 0
+    assert n_made(relabelled, singles(data)) == 1
+    assert n_made(data, paired) == 2  # random folds too, where there are groups
+    assert n_made(data, singles(data), n_folds=3) == 1
+    assert n_made(data, singles(data), seeds=(1,)) == 1
+    assert n_made(data, singles(data), make_filter("ngrams")) == 1
+    assert n_made(data, singles(data), make_filter("ngrams[longest=1]")) == 1, "another setting is another model"
+    assert n_made(data, singles(data), make_filter("ngrams[longest=1]")) == 0
+    monkeypatch.setattr("swag_af.auditing.probes.keeping.version_of", lambda package: "99")
+    assert n_made(data, singles(data)) == 1, "what another version has made"
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
+    workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write_data(tmp_path / "data.jsonl", 40)
+    older = write_data(tmp_path / "older.jsonl", 60)
+    where = EngineOptions("processes") if workers else EngineOptions()
+
+    def options(name: str) -> AuditOptions:
+        given = {"filters": "tfidf", "folds": 2, "draws": 2, "workers": workers, "where": where}
+        return AuditOptions((data,), tmp_path / name / "audit", compare=older, **given)
+
+    run_audit(options("whole"))
+    n_kept = []
+    for n in (3, 9, 0):  # a few of the data's, then some of the older data's, then all that there are
+        with monkeypatch.context() as patch:
+            patch.setattr(KeptProbes, "keep", break_after(n, KeptProbes.keep))
+            with pytest.raises(KilledError):
+                run_audit(options("stopped"))
+        n_kept.append(len(list((tmp_path / "stopped/.audit.probes").iterdir())))
+        assert not (tmp_path / "stopped/audit").exists()
+    assert n_kept == [3, 12, 12]
+    run_audit(options("stopped"))
+    pages = [(tmp_path / name / "audit/audit.html").read_text(encoding="utf-8") for name in ("stopped", "whole")]
+    assert pages[0] == pages[1]
+    assert contents(tmp_path / "stopped") == contents(tmp_path / "whole"), "and what was kept is gone"
+
+
+def test_a_damaged_probe_is_named_with_what_to_do(tmp_path: Path) -> None:
+    data = random_choices(20, seed=1)
+    kept = KeptProbes(tmp_path, data, singles(data))
+    settings: dict[str, Any] = {"inputs": ("options",), "models": ("tfidf",), "n_folds": 2}
+    probes(data, singles(data), kept=kept, **settings)
+    (path,) = tmp_path.iterdir()
+    for content in (b"PK\x03\x04 and no more", b""):
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=f"Remove {tmp_path}, and run the command again"):
+            probes(data, singles(data), kept=kept, **settings)
+    with path.open("wb") as file:
+        np.savez(file, rows=np.arange(3))
+    with pytest.raises(FormatError, match="not a probe"):
+        probes(data, singles(data), kept=kept, **settings)
+
+
+def test_without_a_folder_to_write_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = write_data(tmp_path / "data.jsonl", 20)
+    run_audit(AuditOptions((data,), filters="tfidf", folds=2))
+    assert list(tmp_path.iterdir()) == [data]
+
+
+def test_an_audit_in_python_goes_on_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = random_choices(30, seed=2)
+    checks, groups = Checks(models=("tfidf",), inputs=INPUTS, n_folds=2), singles(data)
+    kept = KeptProbes(tmp_path, data, groups)
+    first = audit(data, checks, groups=groups, kept=kept)
+    computed = made_of(monkeypatch)
+    assert audit(data, checks, groups=groups, kept=kept).diagnostics == first.diagnostics
+    assert not computed
