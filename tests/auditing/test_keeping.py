@@ -1,6 +1,7 @@
 """Claims about probes that are kept: an audit that was stopped goes on, to the same bytes, and takes nothing of other
 data or settings."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,17 +97,14 @@ def test_nothing_is_taken_from_other_data_or_settings(tmp_path: Path, monkeypatc
     assert n_made(data, singles(data)) == 1, "what another version has made"
 
 
-@pytest.mark.parametrize("workers", [None, 2])
 def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
-    workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = write_data(tmp_path / "data.jsonl", 40)
     older = write_data(tmp_path / "older.jsonl", 60)
-    where = EngineOptions("processes") if workers else EngineOptions()
 
     def options(name: str) -> AuditOptions:
-        given = {"filters": "tfidf", "folds": 2, "draws": 2, "workers": workers, "where": where}
-        return AuditOptions((data,), tmp_path / name / "audit", compare=older, **given)
+        return AuditOptions((data,), tmp_path / name / "audit", compare=older, filters="tfidf", folds=2, draws=2)
 
     run_audit(options("whole"))
     n_kept = []
@@ -119,9 +117,25 @@ def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
         assert not (tmp_path / "stopped/audit").exists()
     assert n_kept == [3, 12, 12]
     run_audit(options("stopped"))
-    pages = [(tmp_path / name / "audit/audit.html").read_text(encoding="utf-8") for name in ("stopped", "whole")]
-    assert pages[0] == pages[1]
     assert contents(tmp_path / "stopped") == contents(tmp_path / "whole"), "and what was kept is gone"
+
+
+def test_processes_go_on_with_what_one_has_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = AuditOptions((write_data(tmp_path / "data.jsonl", 40),), tmp_path / "audit", filters="tfidf", folds=2)
+    run_audit(replace(one, out=tmp_path / "whole/audit"))
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptProbes, "keep", break_after(2, KeptProbes.keep))
+        with pytest.raises(KilledError):
+            run_audit(one)
+    kept = []
+    keep = KeptProbes.keep
+    monkeypatch.setattr(KeptProbes, "keep", lambda self, *given: (kept.append(given), keep(self, *given)))
+    run_audit(replace(one, workers=2, where=EngineOptions("processes")))
+    found = (json.loads((tmp_path / name / "audit/audit.json").read_text()) for name in ("", "whole"))
+    n_probes = {len(one["probes"]) for one in found}
+    assert n_probes == {len(kept) + 2}
+    for name in ("questions.jsonl", "diagnostics.jsonl", "audit.json"):
+        assert (tmp_path / "audit" / name).read_bytes() == (tmp_path / "whole/audit" / name).read_bytes()
 
 
 def test_a_damaged_probe_is_named_with_what_to_do(tmp_path: Path) -> None:

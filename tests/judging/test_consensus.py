@@ -66,7 +66,7 @@ def test_neither_the_order_of_verdicts_nor_names_matter(method: str) -> None:
 def test_a_judgement_moves_with_its_endings_wherever_they_stand(method: str, n: int) -> None:
     for seed in range(n):
         weights = ((3, 2, 1), (1, 0, 0))[seed % 2]  # where all ratings are alike, nothing but ranks is left
-        said = mumbling(seed, n_items=80, n_annotators=20, each=2, weights=weights)
+        said = mumbling(seed, n_items=40, n_annotators=10, each=2, weights=weights)
         moves = {item: random.Random(f"{seed} {item.id}").sample(range(6), 6) for item in {v.item for v in said}}
         moved_item = {item: moved(item, move) for item, move in moves.items()}
         before = judge_by(method, said, seed=seed % 3)
