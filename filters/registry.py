@@ -4,6 +4,7 @@ How names are read says `swag_af.data.registry`. Imports no filter by itself.
 """
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from swag_af.data.errors import InputError
@@ -55,9 +56,14 @@ LABELS = {
     "decomp": "decomposable attention",
     "esim": "ESIM",
     "nli": "NLI probabilities",
+    "transformer": "fine-tuned transformer",
+    "encoder": "frozen encoder",
     "judge": "zero-shot judge",
 }
-"""How filters are called where there is room for words."""
+"""How filters are called where there is room for words, brackets aside."""
+
+PRETRAINED = ("transformer", "encoder", "judge")
+"""Filters that begin from a model which has read much else."""
 
 DEFAULT_AUDIT = ("ngrams", "chars", "fasttext")
 """Audit filters when none are named: a logistic regression on bags of n-grams, another on the characters as they are
@@ -73,6 +79,23 @@ def make_filter(name: str, **settings: Any) -> "Filter":
 def filter_class(name: str) -> "Callable[..., Filter]":
     """The class behind `name`, brackets aside; raises InputError, with near matches, when there is none."""
     return REGISTRY.find(name)
+
+
+def label_of(name: str) -> str:
+    """How the filter of that name is called where there is room for words; of a long path the end:
+    `frozen encoder (models/minilm, inputs=second)`."""
+    head, _, settings = name.partition("[")
+    label = LABELS.get(head, head)
+    if not settings:
+        return label
+    first, *others = (part.strip() for part in split_names(settings.removesuffix("]")))
+    end = first if "://" in first else "/".join(part for part in PurePath(first).parts[-2:] if part != "/")
+    return f"{label} ({', '.join([end, *others])})"
+
+
+def is_pretrained(name: str) -> bool:
+    """Whether the filter of that name, with or without brackets, is one of `PRETRAINED`."""
+    return name.partition("[")[0] in PRETRAINED
 
 
 def filter_names() -> list[str]:

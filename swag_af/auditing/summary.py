@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
 from swag_af.data.interval import Difference, paired_difference
 from swag_af.data.run import Run
-from swag_af.filters.registry import LABELS
+from swag_af.filters.registry import is_pretrained, label_of
 
 Rows = list[tuple[str, ...]]
 
@@ -22,10 +22,6 @@ BELOW_MEANS = (
     "Below chance is a finding, and no better than above it: gold can be found by avoiding what the filter prefers. "
     "Usual causes: negatives that are the gold of other rows, other texts shared between rows, or over-filtering with "
     "a filter of the same kind."
-)
-NOT_ASKED = (
-    "Not asked: what pretrained models find, what reads context and ending together finds, whether people can answer. "
-    "The questions of a release are fewer of these endings; it measures its own."
 )
 
 
@@ -185,7 +181,7 @@ def _likely_cause(manifest: Mapping[str, Any]) -> str:
 
 def marked(run: Run, name: str, words: bool = False) -> str:
     """A filter's name, marked if it took part in the filtering, or could end it."""
-    shown = LABELS.get(name, name) if words else name
+    shown = label_of(name) if words else name
     if any(check.filter == name for check in read_unseen(run.path)):
         return f"{shown} (decided when to end)"
     return f"{shown} (took part)" if took_part(run, name) else shown
@@ -197,7 +193,7 @@ def unseen_lines(run: Run, *, words: bool = False) -> list[str]:
     checks = read_unseen(run.path)
     if not checks:
         return []
-    last, shown = checks[-1], LABELS.get(checks[-1].filter, checks[-1].filter) if words else checks[-1].filter
+    last, shown = checks[-1], label_of(checks[-1].filter) if words else checks[-1].filter
     figures = f"{share(last.accuracy, words)}, interval {share(last.low, words)} to {share(last.high, words)}"
     figures += f" ({GONE_BELOW})" if last.is_below else ""
     return [
@@ -206,6 +202,16 @@ def unseen_lines(run: Run, *, words: bool = False) -> list[str]:
         f"{last.iteration:,}, the last of {len(checks):,} checks: {figures}. What it finds at the end was selected "
         "upon, so it says less than filters that decided nothing."
     ]
+
+
+def not_asked(findings: Sequence[Finding]) -> str:
+    """What audits that found this have not asked."""
+    size = "larger " if any(is_pretrained(f.filter) for f in findings) else ""
+    return (
+        f"Not asked: what {size}pretrained models find, what reads context and ending together more closely than these "
+        "filters, whether people can answer. The questions of a release are fewer of these endings; it measures its "
+        "own."
+    )
 
 
 def said_lines(findings: Sequence[Finding]) -> list[str]:

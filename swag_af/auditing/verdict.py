@@ -7,7 +7,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
-from swag_af.filters.registry import LABELS
+from swag_af.filters.registry import label_of
 
 NOT_ASKED = (
     "Not asked: what larger models would find, so a value at chance does not prove that nothing is there; whether the "
@@ -161,7 +161,7 @@ def title_of(code: str) -> str:
 def _by(diagnostic: Diagnostic) -> str:
     """The model of a probe's diagnostic, in words."""
     model = diagnostic.subject.partition(",")[2].strip() or diagnostic.subject
-    return {"tfidf": "a linear model over words", **LABELS}.get(model, model)
+    return "a linear model over words" if model == "tfidf" else label_of(model)
 
 
 def _chance(diagnostic: Diagnostic) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from swag_af.auditing.summary import UNDECIDED, Rows, against_chance, audit_rows, below_lines, marked, share
 from swag_af.data.findings import Finding
 from swag_af.data.run import Run
+from swag_af.filters.registry import is_pretrained
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.style import Style
 from swag_af.reporting.markdown import bullets, markdown_table
@@ -75,7 +76,7 @@ _MARKED = " A filter whose kind took part in the filtering is marked: it is no f
 
 def _not_asked(dataset: Dataset) -> list[str]:
     names = [finding.filter for finding in dataset.style.findings]
-    pretrained = [name for name in names if name.startswith("transformer")]
+    pretrained = any(map(is_pretrained, names))
     others = [
         "what larger pretrained models find;" if pretrained else "what pretrained models find, large or small;",
         "what anything finds that reads context and ending together more closely than these filters do;",

@@ -6,10 +6,10 @@ Fits nothing and reads no table of the pool.
 import numpy as np
 
 from swag_af.auditing.summary import (
-    NOT_ASKED,
     audit_rows,
     below_lines,
     comparison_lines,
+    not_asked,
     said_lines,
     unseen_lines,
 )
@@ -140,7 +140,7 @@ def audits(subject: Subject) -> str:
         compared=comparison_lines(run, findings, words=True),
         below=below_lines(run, findings, words=True),
         told=[*unseen_lines(run, words=True), *said_lines(findings)],
-        not_asked=NOT_ASKED,
+        not_asked=not_asked(findings),
         left_out=[(label(name), reason) for name, reason in subject.left_out],
         charts=[_rank_chart(name, found, _whens(run, found)) for name, found in subject.audits.items()],
     )

@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.data.files import replacing
 from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
 from swag_af.data.run import Run
-from swag_af.filters.registry import LABELS
+from swag_af.filters.registry import label_of
 
 COLOURS = {
     "mlp": "#4477aa",
@@ -159,7 +159,7 @@ def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
         colour = colour_of[head]
         axes.plot(iterations, 100 * values, color=colour, linewidth=0.6, alpha=0.35)
         for part in within_phases(iterations, phases):
-            label = LABELS.get(head, head) if part.start == 0 else None
+            label = label_of(head) if part.start == 0 else None
             axes.plot(iterations[part], 100 * smooth(values[part]), color=colour, linewidth=2, label=label)
     axes.axhline(100 * run.chance, color="#777777", linestyle="--", linewidth=1)
     axes.annotate(
@@ -200,7 +200,7 @@ def _draw_audits(run: Run, axes: object, audits: dict[str, list[Finding]], colou
             elinewidth=1.3,
             capsize=2.5,
             zorder=5,
-            label=None if name in seen else f"{LABELS.get(name, name)}, audit",
+            label=None if name in seen else f"{label_of(name)}, audit",
         )
         seen.add(name)
     if audits:

@@ -9,7 +9,7 @@ from typing import Any
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.run import Run
-from swag_af.filters.registry import LABELS
+from swag_af.filters.registry import label_of
 from swag_af.reporting.plot import audit_points, colours, curves
 
 GOLD, BEFORE, AFTER, FIRST_FILTER = 0, 1, 2, 3
@@ -55,4 +55,4 @@ def subject_of(run: Run) -> Subject:
 
 def label(name: str) -> str:
     """The name of a filter on the page."""
-    return LABELS.get(name, name)
+    return label_of(name)

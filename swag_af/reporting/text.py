@@ -8,11 +8,11 @@ from swag_af.auditing.comparison import comparison_lines as repair_lines
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import (
-    NOT_ASKED,
     Rows,
     audit_rows,
     below_lines,
     comparison_lines,
+    not_asked,
     said_lines,
     unseen_lines,
 )
@@ -141,7 +141,7 @@ def audit_lines(run: Run, findings: Sequence[Finding]) -> list[str]:
         *(["", *below] if below else []),
         *(["", *told] if told else []),
         "",
-        NOT_ASKED,
+        not_asked(findings),
     ]
 
 

@@ -119,5 +119,7 @@ def _results(subject: Subject) -> list[str]:
     for compared in comparisons(run, subject.findings):
         if not took_part(run, compared.filter):
             change = comparison_sentence(compared, words=True)
-            lines.append(f"A fresh {marked(run, compared.filter, True)} that took no part finds gold in {change}")
+            lines.append(
+                f"Fresh fits of {marked(run, compared.filter, True)}, which took no part, find gold in {change}"
+            )
     return [*lines, *below_in_short(run, subject.findings, words=True)]

@@ -20,12 +20,14 @@ from swag_af.auditing.summary import (
     below_lines,
     comparison_lines,
     comparisons,
+    not_asked,
 )
 from swag_af.data.context import Context
 from swag_af.data.findings import Finding, over_seeds
 from swag_af.data.interval import paired_difference
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
+from swag_af.filters.registry import label_of
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.verb import release
 from swag_af.reporting.text import audit_lines, run_lines
@@ -50,6 +52,30 @@ def finding(run: Run, iteration: int, hits: np.ndarray, *, seed: int = 0, name: 
 def hits_of(n: int, first: int) -> np.ndarray:
     """`n` hits, the `first` of which are 1."""
     return (np.arange(n) < first).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("ngrams", "n-gram regression"),
+        ("ngrams[longest=1]", "n-gram regression (longest=1)"),
+        ("encoder[/home/somebody/models/minilm,inputs=second]", "frozen encoder (models/minilm, inputs=second)"),
+        ("encoder[/minilm]", "frozen encoder (minilm)"),
+        ("transformer[bert]", "fine-tuned transformer (bert)"),
+        ("judge[http://host:8000/v1,model=a/b/c]", "zero-shot judge (http://host:8000/v1, model=a/b/c)"),
+        ("my.package:Filter", "my.package:Filter"),
+    ],
+)
+def test_a_filter_has_a_short_name_without_the_path_of_a_machine(name: str, label: str) -> None:
+    assert label_of(name) == label
+
+
+def test_what_was_asked_is_not_said_to_be_unasked(run: Run) -> None:
+    plain = finding(run, 0, hits_of(60, 20), name="ngrams")
+    assert "what pretrained models find" in not_asked([plain])
+    for name in ("encoder[/models/minilm]", "transformer[bert]", "judge[http://host]"):
+        told = not_asked([plain, finding(run, 0, hits_of(60, 20), name=name)])
+        assert "what larger pretrained models find" in told
 
 
 # ---------------------------------------------------------------------------------------------- before against after
@@ -184,4 +210,4 @@ def test_every_place_says_the_same_of_before_and_after(avoided: Run, tmp_path: P
     page = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert comparison_lines(avoided, found)[0] in audit_lines(avoided, found)
     assert comparison_lines(avoided, found, words=True)[0] in page
-    assert "A fresh n-gram regression that took no part finds gold in " in page
+    assert "Fresh fits of n-gram regression, which took no part, find gold in " in page

@@ -300,8 +300,8 @@ def test_every_head_and_every_audit_is_in_the_legend_of_the_curve(page: Page) ->
 
 
 def test_a_filter_that_took_part_is_no_fresh_eye(page: Page) -> None:
-    assert "A fresh feature that took no part finds gold" in page.words
-    assert "A fresh hash" not in page.words
+    assert "Fresh fits of feature, which took no part, find gold in" in page.words
+    assert "Fresh fits of hash" not in page.words
     assert "hash (took part)" in page.words
 
 
@@ -448,7 +448,7 @@ def test_filter_leaves_a_report_with_its_command(
     run_filter(FilterOptions(pool_folder, tmp_path / "run", "hash:2", audit="feature", af=AFOptions(n_negatives=4)))
     page = Page((tmp_path / "run" / REPORT).read_text(encoding="utf-8"))
     assert f"swag-af filter {pool_folder} --out {tmp_path / 'run'} --schedule hash:2 --audit feature" in page.words
-    assert "A fresh feature that took no part" in page.words
+    assert "Fresh fits of feature, which took no part" in page.words
 
 
 def test_in_the_run_the_curve_stands_beside_the_page_and_elsewhere_the_page_alone(audited: Run, tmp_path: Path) -> None:

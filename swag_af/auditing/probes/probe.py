@@ -42,7 +42,7 @@ from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import Advance, note
 from swag_af.data.scale import is_here, run_blocks
 from swag_af.filters.contract import Filter, settings_of
-from swag_af.filters.registry import LABELS, REGISTRY
+from swag_af.filters.registry import REGISTRY, label_of
 
 TFIDF, FASTTEXT = "tfidf", "fasttext"
 DEFAULT_MODELS = (TFIDF, FASTTEXT)
@@ -402,7 +402,7 @@ def model_name(model: AnyModel) -> str:
 
 def model_label(name: str) -> str:
     """A model as it begins a sentence: `Tf-idf regression`."""
-    return "Tf-idf regression" if name == TFIDF else LABELS.get(name, name)
+    return "Tf-idf regression" if name == TFIDF else label_of(name)
 
 
 def _rng(seed: int, *what: str) -> np.random.Generator:
