@@ -42,7 +42,6 @@ from swag_af.lm.choosing import choice_of, chosen_of
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.corpus import corpus_hash, pairs_of
 from swag_af.lm.lstm.features import BACKWARD
-from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import GenerateOptions, LMOptions, Precision, TrainLMOptions
 from swag_af.lm.reuse import check_models, open_reused, take_rows
@@ -188,6 +187,8 @@ def _train_missing_folds(job: Job) -> None:
     if (options.lms / "manifest.json").exists():
         seed = read_manifest(options.lms, "lm")["seed"]
     if missing:
+        from swag_af.lm.lstm.train import train_lm  # loads Lightning, which no pool whose models are trained needs
+
         train_lm(
             TrainLMOptions(
                 options.contexts,
