@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -651,6 +652,17 @@ def test_the_document_is_what_its_results_give() -> None:
     kept = DOCS / command.KEPT / RESULTS
     text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
     assert part_of(text) == document(read_results(kept), command.KEPT)
+
+
+def test_what_is_said_in_words_quotes_the_tables() -> None:
+    """Every figure with a decimal in the part written by hand, and every interval, stands in the part that was not."""
+    text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
+    words = text.split("## What holds so far")[1].split("## The experiment")[0]
+    elsewhere = {"31.2", "30.4", "34.6", "34.8"}  # the paper's perplexities; an audit that is not in the record yet
+    number = r"(?<![\d.])[-+]?\d+\.\d+"
+    figures = set(re.findall(rf"{number} to {number}|{number} ± {number}|{number}", words)) - elsewhere
+    assert len(figures) > 100
+    assert not {one for one in figures if not re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", part_of(text))}
 
 
 def test_the_whole_document_is_written_from_results(tiny: Setting) -> None:

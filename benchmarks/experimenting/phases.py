@@ -113,20 +113,16 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
     found = results["ensemble"]
     if "main" not in found:
         return []
-    rows: Rows = [
-        (
-            "run, its seed and part",
-            "jump, points",
-            "slope, points in ten iterations",
-            "the ensemble's last iterations, %",
-        )
-    ]
+    figures = {"jumps": "jump, points", "slopes": "slope, points in ten iterations"}
+    if found["main"]["later slopes"]:
+        figures["later slopes"] = "without the iterations of the jump"
+    rows: Rows = [("run, its seed and part", *figures.values(), "the ensemble's last iterations, %")]
     for name in ("main", *(name for name in found if name != "main")):
         told = found[name]
-        for i, (jump, slope) in enumerate(zip(told["jumps"], told["slopes"], strict=True)):
-            cells = [f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in (jump, slope)]
+        for i, run in enumerate(told["runs"]):
+            cells = [f"{told_points(told[one][i]['value'])} ± {100 * told[one][i]['error']:.1f}" for one in figures]
             last = told["levels"]["ensemble ends"]["each"][i]
-            rows.append((told["runs"][i].removeprefix("runs/"), *cells, told_percent(last)))
+            rows.append((run.removeprefix("runs/"), *cells, told_percent(last)))
     return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows)]
 
 

@@ -105,10 +105,13 @@ def _phases(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     last = size.n_mlp + size.n_ensemble
     firsts = {"mlp begins": 1, "mlp ends": size.n_mlp - size.window + 1}
     firsts |= {"ensemble begins": size.n_mlp + 1, "ensemble ends": last - size.window + 1}
+    after_jump = size.n_mlp + size.window
+    later = [slope_of(run.accuracy[after_jump:]) for run in runs] if last - after_jump > 2 else []
     return {
         "runs": [run.name for run in runs],
         "jumps": jumps,
         "slopes": slopes,
+        "later slopes": later,
         "jump": over_parts([one["value"] for one in jumps]),
         "slope": over_parts([one["value"] for one in slopes]),
         "levels": {level: _level(size.window, runs, first) for level, first in firsts.items()},
