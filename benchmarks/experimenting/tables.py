@@ -100,13 +100,19 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
         "a reader's sheet": "reading" in results,
     }
     missing = [name for name, is_there in parts.items() if not is_there]
-    arms = [
-        f"`{name}`"
-        for name, found in results["compared"].items()
-        if name not in TOGETHER and not set(found) & set(NAMES)
+    unread = [
+        name for name, found in results["compared"].items() if name not in TOGETHER and not set(found) & set(NAMES)
     ]
-    if arms and parts["single changes"]:
-        missing.append(f"the {'arms' if len(arms) > 1 else 'arm'} {', '.join(arms)}")
+    arms = {
+        "the audits of the": [name for name in unread if name in results["ensemble"]],
+        "the": [name for name in unread if name not in results["ensemble"]],
+    }
+    if parts["single changes"]:
+        missing += [
+            f"{which} {'arms' if len(names) > 1 else 'arm'} {', '.join(f'`{name}`' for name in names)}"
+            for which, names in arms.items()
+            if names
+        ]
     lines = [f"**Not measured in this record**: {', '.join(missing)}."] if missing else []
     some = [f"{made:,} of {n:,} {what}" for what, (made, n) in results["done"].items() if 0 < made < n]
     return [*lines, *[""][: len(lines)], f"**Measured in part**: {', '.join(some)}."] if some else lines
