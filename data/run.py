@@ -92,6 +92,13 @@ class Run:
         return len(self.log)
 
     @property
+    def n_planned(self) -> int:
+        """How many iterations were asked for in all: more than are finished where the run was killed."""
+        if self.path is None:
+            return self.n_finished
+        return int(read_manifest(self.path, "run").get("n_planned", self.n_finished))
+
+    @property
     def chance(self) -> float:
         """The accuracy of guessing among the A candidates."""
         return 1 / self.start.shape[1]

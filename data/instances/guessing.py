@@ -29,7 +29,7 @@ from swag_af.data.instances.instances import Kind
 from swag_af.data.instances.layouts.layout import COLUMNS, Layout
 from swag_af.data.instances.layouts.table import FIRST, layout_of
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
-from swag_af.data.instances.plan import Plan, plain_rows
+from swag_af.data.instances.plan import Plan, plain_rows, shortly
 from swag_af.data.instances.tagged import tagged_columns
 from swag_af.data.sources import Record, Records, Source
 
@@ -164,6 +164,10 @@ def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Record
     return plain
 
 
+class UnknownColumnsError(InputError):
+    """Nothing says what the columns of a source hold."""
+
+
 Found = tuple[Kind, dict[str, str]]
 
 
@@ -185,7 +189,7 @@ class _Look:
         missing = [name for name in named.values() if name and not self.is_there(name)]
         if missing:
             raise InputError(
-                f"{self.source.path}: no column {', '.join(missing)} (it has {_shortly(self.names)})."
+                f"{self.source.path}: no column {', '.join(missing)} (it has {shortly(self.names)})."
                 f"{did_you_mean(missing, self.names)} Check the name."
             )
 
@@ -210,6 +214,11 @@ class _Look:
             return None
         if not all(marked.values()):
             raise self.fault("choices")
+        if right and right in (options := listed(endings, self.names)):
+            raise InputError(
+                f"{self.source.path}: {right} is one of the options ({shortly(options)}) and cannot say which is "
+                "right. Name another column with --label-column."
+            )
         return "choices", marked | self.before_options(set(marked.values())) | self.about()
 
     def refuse_other_options(self) -> str:
@@ -254,7 +263,7 @@ class _Look:
         """That there is nothing to choose from: `right` holds answers, and no column others."""
         return InputError(
             f"{self.source.path}: {right} seems to hold right answers alone, and no wrong answers to choose from "
-            f"(it has {_shortly(self.names)}). Name these with --negatives-column NAME, and the right one with "
+            f"(it has {shortly(self.names)}). Name these with --negatives-column NAME, and the right one with "
             "--gold-column NAME; or what says which is right, with --label-column NAME or --labels-file."
         )
 
@@ -359,16 +368,17 @@ class _Look:
         answers = self.pick("gold_column", ANSWERS, lambda name: self.has_texts(name) or self.has_text(name))
         if answers and endings in ("", answers):
             return self.no_wrong_answers(answers)
-        has = f"(it has {_shortly(self.names)})"
+        has = f"(it has {shortly(self.names)})"
         if endings and kind != "classes":
             return InputError(
                 f"{self.source.path}: no column says which of {endings} is right {has}. Name it with --label-column "
                 "NAME, or give the labels with --labels-file."
             )
         what = {"choices": "options and a label", "classes": "texts and their classes"}.get(kind or "", "questions")
-        return InputError(
+        return UnknownColumnsError(
             f"{self.source.path}: no columns that look like {what} {has}. Name them with --context-column, "
-            "--endings-column and --label-column; of classes, with --text-column and --label-column."
+            "--endings-column and --label-column, or where the right option has a column of its own with "
+            "--gold-column and --negatives-column; of classes, with --text-column and --label-column."
         )
 
 
@@ -427,7 +437,3 @@ def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
 
 def _is_alphabet(names: Sequence[str]) -> bool:
     return [name[-1].upper() for name in names] == [chr(ord("A") + i) for i in range(len(names))]
-
-
-def _shortly(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

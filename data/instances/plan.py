@@ -37,14 +37,26 @@ class Plan:
     """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
 
     def said(self) -> str:
-        """`question = question, options = choices, label = label (numbers), group = none`."""
+        """`question = question, options = choices, label = label (numbers), group = none; not read: nr, clip`."""
         words = _WORDS_OF_CHOICES if self.kind == "choices" else _WORDS_OF_CLASSES
         columns = asdict(self.columns)
         said = [f"{word} = {self._named(name)}" for name, word in words.items() if columns[name]]
+        if self.kind == "choices" and not any(columns[name] for name in BEFORE_OPTIONS):
+            said.insert(0, "question = none")
         if not columns["video_column"]:
             said.append(f"group = {self._own_group()}")
         layout = "" if self.layout.name == "columns" else f" (layout {self.layout.name})"
-        return ", ".join(said) + layout
+        unread = self.unread()
+        left = f"; not read: {shortly(unread)}" if unread else ""
+        return ", ".join(said) + layout + left
+
+    def unread(self) -> tuple[str, ...]:
+        """The columns that are nothing of a question; of layouts that make columns of their own, none are told."""
+        if self.layout.name != "columns":
+            return ()
+        read = {name for column in asdict(self.columns).values() for name in listed(column, self.names) or (column,)}
+        tops = {name.partition(".")[0] for name in read}
+        return tuple(name for name in self.names if name not in read | tops and name.partition(".")[0] not in tops)
 
     def _own_group(self) -> str:
         if self.columns.passage_column:
@@ -59,6 +71,15 @@ class Plan:
             are = "texts" if self.base == AS_TEXT else self.labels_are
             return f"{column} ({are}{f' from {self.base}' if are == 'numbers' else ''})"
         return f"{several[0]} ... {several[-1]}" if len(several) > 1 else column
+
+
+BEFORE_OPTIONS = ("passage_column", "context_column", "start_column")
+"""What stands before the options."""
+
+
+def shortly(names: Sequence[str]) -> str:
+    """The first names, and whether there are more."""
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
 
 
 _WORDS_OF_BOTH = {

@@ -34,6 +34,11 @@ def check_enough(counts: np.ndarray, n_assigned: int, flagged: np.ndarray | None
     short = np.flatnonzero(left < n_assigned)
     if not len(short):
         return
+    if len(short) == len(counts) and not n_flagged.any():
+        raise ExhaustedError(
+            f"no row has {n_assigned - 1:,} negatives; the most that one has is {left.max() - 1:,}. Ask for fewer "
+            "negatives a context (--n-negatives)."
+        )
     first = short[0]
     without = f" beside {n_flagged[first]} flagged ones" if n_flagged[short].any() else ""
     instead = (
@@ -42,7 +47,7 @@ def check_enough(counts: np.ndarray, n_assigned: int, flagged: np.ndarray | None
         else command("pool", "--min-negatives", n_assigned - 1)
     )
     raise ExhaustedError(
-        f"{len(short)} rows have fewer than {n_assigned - 1} negatives (first: row {first} with "
+        f"{len(short):,} of {len(counts):,} rows have fewer than {n_assigned - 1} negatives (first: row {first} with "
         f"{left[first] - 1}{without}). Ask for fewer negatives a context (--n-negatives), or make the pool without "
         f"those rows: {instead}."
     )

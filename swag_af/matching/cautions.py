@@ -1,4 +1,4 @@
-"""What a matching leaves open, a sentence each: questions in several folds, lost tags, small folds.
+"""What a matching leaves open, a sentence each: questions in several folds, copies, lost tags, small folds.
 
 Nothing here stops a matching; each sentence says what to do. They are printed, and kept in `matched.json`.
 """
@@ -6,7 +6,7 @@ Nothing here stops a matching; each sentence says what to do. They are printed, 
 import numpy as np
 
 from swag_af.data.splits import rows_apart
-from swag_af.data.text.wording import comparable
+from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
 from swag_af.matching.questions import Stage
 from swag_af.matching.tags import TAG
@@ -15,10 +15,13 @@ from swag_af.matching.work import Plan
 SMALL_FOLD = 50
 """A fold of fewer rows has few answers to choose from."""
 
+WORDS_OF_A_COPY = 3
+"""Answers of fewer words stand in many questions by chance."""
+
 
 def cautions_of(stage: Stage) -> list[str]:
     """What there is to be said of a matching that was made."""
-    return [*cautions_of_plan(stage.items, stage.plan), *_lost_tags(stage)]
+    return [*cautions_of_plan(stage.items, stage.plan), *_copies(stage), *_lost_tags(stage)]
 
 
 def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
@@ -49,6 +52,26 @@ def _small_folds(folds: np.ndarray) -> list[str]:
     return [
         f"The smallest of {len(sizes)} folds has {sizes.min():,} rows, fewer than {SMALL_FOLD}: few answers to choose "
         "from, so wrong ones fit badly. Take fewer --folds."
+    ]
+
+
+def is_copy(answer: str, query: str) -> bool:
+    """Whether an answer of several words stands word for word in the query."""
+    said = words(answer)
+    return len(said) >= WORDS_OF_A_COPY and f" {' '.join(said)} " in f" {' '.join(words(query))} "
+
+
+def _copies(stage: Stage) -> list[str]:
+    """Relevance likes words of the query, and an answer that repeats it is easily seen to be no answer."""
+    rows = stage.items.rows
+    n = sum(any(is_copy(text, row.query) for text in texts) for row, texts in zip(rows, stage.wrong, strict=True))
+    n_right = sum(is_copy(row.response, row.query) for row in rows)
+    if n <= n_right:
+        return []
+    return [
+        f"{n:,} of {len(rows):,} questions have a wrong answer that stands word for word in the question (right "
+        f"answers: {n_right:,}), and is easily ruled out. Captions that follow each other do that: take out of the "
+        "question what is another row's answer, or take such rows out."
     ]
 
 

@@ -82,8 +82,8 @@ class MatchOptions(Options):
     """Make multiple-choice questions of questions with right answers, which become wrong answers of others.
 
     Adversarial Matching (Zellers et al. 2019b, VCR): a maximum-weight matching between relevance to the query and
-    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so answers
-    alone tell nothing. No generator, no GPU and no people are needed.
+    difference from its right answer. Every answer is right once and wrong as often as there are distractors, so
+    answers alone should tell little: audit what comes of it. No generator, no GPU and no people are needed.
 
     Reads rows of query and response (JSONL, CSV, Parquet, saved datasets), contexts of `swag-af contexts`, VCR and
     VCR-CS, and any multiple-choice questions, whose wrong answers are replaced. Leaves a folder with the questions, a

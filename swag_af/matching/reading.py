@@ -15,6 +15,7 @@ from swag_af.data.cells.values import did_you_mean, optional, text_of, texts_of,
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
@@ -48,7 +49,12 @@ def read_items(
         return _of_contexts(sources, called)
     if options.layout in ("auto", "columns") and all(_has_pairs(path, columns, options) for path in sources):
         return _of_pairs(sources, columns, options, called)
-    return items_of_instances(read_instances(sources, options, name=called))
+    try:
+        return items_of_instances(read_instances(sources, options, name=called))
+    except UnknownColumnsError as fault:
+        raise InputError(
+            f"{fault} Of questions with right answers alone, with --query-column and --response-column."
+        ) from None
 
 
 def items_of_instances(instances: Instances) -> Items:
@@ -64,6 +70,12 @@ def items_of_instances(instances: Instances) -> Items:
     asked = [one for one in instances.instances if one.stage != "QA->R"]
     if not asked:
         raise InputError(f"{instances.name}: rationales alone, and no questions. Check the file.")
+    if not any(one.context or one.start for one in asked):
+        raise InputError(
+            f"{instances.name}: no column of questions, so nothing could be relevant to them. Name it with "
+            "--context-column; of questions with right answers alone, with --query-column and --response-column. "
+            f"It was {'; '.join(instances.notes)}."
+        )
     rationales = {one.question: one.options[one.answer] for one in instances.instances if one.stage == "QA->R"}
     kept = without_edits(asked)
     rows = tuple(_item_of(one, rationales.get(one.question, "") if one.question else "") for one in kept)

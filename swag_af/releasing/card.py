@@ -18,7 +18,7 @@ from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
 from swag_af.releasing.card_matching import columns, introduction, matching_section, rationales_section, splits_of
 from swag_af.releasing.card_style import style_in_short, style_section
 from swag_af.releasing.card_verification import verification_lines
-from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.dataset import Dataset, told_iterations
 from swag_af.releasing.harness import FOLDER, VARIANTS, task_names
 from swag_af.releasing.hub import header_lines
 from swag_af.releasing.questions import SPLITS
@@ -233,7 +233,7 @@ def _audited(dataset: Dataset) -> list[str]:
 def _filtering(dataset: Dataset) -> list[str]:
     run = dataset.run
     return [
-        f"{_phases(run)} The assignment after iteration {dataset.iteration} of {run.n_finished} is released: "
+        f"{_phases(run)} The assignment after iteration {dataset.iteration} of {told_iterations(run)} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
         "finding gold in held-out contexts, means of five iterations, or of half where there are fewer than ten. The "
         "filters scored "

@@ -167,15 +167,30 @@ def _check_some(found: Found, left_out: dict[str, int], options: ReleaseOptions)
         )
 
 
+def told_iterations(run: Run) -> str:
+    """How many iterations a run has, and how many more it would have had if it had not ended before its time."""
+    n, planned = run.n_finished, run.n_planned
+    return f"{n}" if n >= planned else f"{n} ({planned} were planned: the run is not finished)"
+
+
 def shortfalls(dataset: Dataset) -> list[str]:
-    """A sentence for each split that has less than half of the questions asked for, and one where a matching has too
-    few folds for style to be measured."""
+    """A sentence for each split that has less than half of the questions asked for, one for a run that is not finished,
+    and one where a matching has too few folds for style to be measured."""
+    run = dataset.run
+    short = [
+        f"iteration {dataset.iteration} is released, and {run.n_finished} of {run.n_planned} that were planned are "
+        "finished: the command that began the run goes on from there."
+    ]
     n_groups = len(dataset.group_sizes)
     few = [
         f"style cannot be measured in {n_groups} groups, which are the folds of the matching. Match in {FEWEST_GROUPS} "
         "--folds or more; with near-duplicates in several folds it takes more."
     ]
-    return [*_small_splits(dataset), *(few if dataset.run.matching and n_groups < FEWEST_GROUPS else [])]
+    return [
+        *(short if run.n_finished < run.n_planned else []),
+        *_small_splits(dataset),
+        *(few if run.matching and n_groups < FEWEST_GROUPS else []),
+    ]
 
 
 def _small_splits(dataset: Dataset) -> list[str]:

@@ -66,8 +66,13 @@ def test_a_row_may_be_used_up_whole() -> None:
 
 
 def test_a_row_with_too_few_candidates_is_named() -> None:
-    with pytest.raises(ExhaustedError, match=r"1 rows .*first: row 2 with 1\)"):
+    with pytest.raises(ExhaustedError, match=r"1 of 3 rows .*first: row 2 with 1\)"):
         check_enough(np.array([5, 3, 2]), 3)
+
+
+def test_where_every_row_has_too_few_the_most_there_are_is_said() -> None:
+    with pytest.raises(ExhaustedError, match=r"no row has 50 negatives; the most that one has is 7\. Ask for fewer"):
+        check_enough(np.array([5, 8, 4]), 51)
 
 
 def test_gold_alone_is_no_assignment() -> None:

@@ -17,6 +17,7 @@ from shared_data import shared
 from swag_af import AFOptions, CandidatePool, filter_pool
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
+from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
@@ -443,6 +444,18 @@ def test_runs_and_released_folders_are_read(tmp_path: Path, pool_folder: Path) -
     assert set(released.files) == {"train.csv", "val.csv", "test.csv", "test_labels.csv"}
 
 
+def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+    row = {"nr": 1, "clip": "v", "item stem": "why?", "choices": ["a b", "c d"], "label": 0, "meta": {"by": "x"}}
+    write_jsonl(tmp_path / "rows.jsonl", [row] * 3)
+    (note,) = read_instances([tmp_path / "rows.jsonl"]).notes
+    assert "multiple choice: question = none, options = choices, label = label (numbers from 0)" in note
+    assert note.endswith("; not read: nr, clip, item stem, meta, meta.by")
+    named = ReadingOptions(columns=InstanceColumns(context_column="item stem", video_column="clip"))
+    (note,) = read_instances([tmp_path / "rows.jsonl"], named).notes
+    assert "question = item stem" in note
+    assert note.endswith("; not read: nr, meta, meta.by")
+
+
 # ------------------------------------------------------------------------------- bad input
 
 BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
@@ -451,6 +464,11 @@ BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
         [*labelled(0), labelled(0, n=1)[0]],
         {},
         "line 2 has 1 options, where two or more are due",
+    ),
+    "an option as the label": (
+        [{"question": "why?", "opt_A": "a b", "opt_B": "c d", "opt_C": "e f", "correct": "B"}] * 4,
+        {"columns": InstanceColumns(label_column="opt_A")},
+        "opt_A is one of the options .opt_A, opt_B, opt_C. and cannot say which is right",
     ),
     "labels out of range": (
         [*labelled(*[0] * 9), *labelled(7, 8, 9, 9)],

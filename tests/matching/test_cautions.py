@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from swag_af.data.errors import InputError
-from swag_af.matching.cautions import cautions_of, cautions_of_plan, n_that_lost_a_tag, n_with_question_elsewhere
+from swag_af.matching.cautions import (
+    cautions_of,
+    cautions_of_plan,
+    is_copy,
+    n_that_lost_a_tag,
+    n_with_question_elsewhere,
+)
 from swag_af.matching.items import Items, items_of
 from swag_af.matching.options import MatchingOptions
 from swag_af.matching.questions import Stage, wrong_answers
@@ -39,6 +45,20 @@ def test_rows_whose_question_is_in_other_folds_are_counted() -> None:
 
 def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
+
+
+def test_wrong_answers_that_repeat_their_question_are_counted(tmp_path: Path) -> None:
+    items = made()
+    queries = [f"{query} {items.responses[i - 1].upper()}!" for i, query in enumerate(items.queries)]
+    stage = stage_of(items_of(queries, items.responses), tmp_path)
+    copied = sum(
+        any(text.upper() in query for text in texts) for query, texts in zip(queries, stage.wrong, strict=True)
+    )
+    assert copied > 0
+    assert f"{copied} of 360 questions have a wrong answer that stands word for word" in cautions_of(stage)[0]
+    assert is_copy("a dog runs.", "There: a dog  runs away")
+    assert not is_copy("dog runs", "A dog runs away")
+    assert not is_copy("a dog runs", "A dog runsaway")
 
 
 def test_small_folds_are_told() -> None:

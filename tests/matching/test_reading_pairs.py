@@ -59,3 +59,11 @@ def test_an_empty_cell_in_the_first_row_is_told_with_its_row(column: str, value:
 def test_short_answers_under_the_documented_names_are_answers(tmp_path: Path) -> None:
     items = read_items(written(tmp_path, [row | {"response": "A"} for row in rows()]))
     assert {item.response for item in items.rows} == {"A"}
+
+
+def test_questions_without_a_question_are_refused(tmp_path: Path) -> None:
+    made = [{"item stem": f"Why {i}?", "choices": [f"a {i}", "c d"], "label": 0} for i in range(12)]
+    with pytest.raises(InputError, match=r"no column of questions.*--context-column.*not read: item stem"):
+        read_items(written(tmp_path, made))
+    with pytest.raises(InputError, match=r"it has ask, reply.*--query-column and --response-column"):
+        read_items(written(tmp_path, [{"ask": f"Why {i}?", "reply": f"since {i}"} for i in range(12)]))

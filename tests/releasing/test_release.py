@@ -4,6 +4,7 @@ says. Those of people's rules, of other formats and of the harness have files of
 import csv
 import io
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +20,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
-from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.dataset import Dataset, shortfalls
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.verb import release
@@ -144,6 +145,17 @@ def test_any_iteration_can_be_released(made, run: Run, tmp_path: Path, no_curve:
     questions = release(replace(options, out=tmp_path / "first", iteration=0)).questions
     assert all(set(q.endings) <= set(texts) for q, texts in zip(questions, run.texts(0), strict=True))
     assert read_manifest(tmp_path / "first", "dataset")["iteration"] == 0
+
+
+def test_a_run_that_is_not_finished_is_released_as_such(made, run: Run, tmp_path: Path, no_curve: None) -> None:
+    assert shortfalls(made[1]) == []
+    killed = run.path.with_name("killed")
+    shutil.copytree(run.path, killed)
+    open_run(killed).plan(60)
+    dataset = release(replace(made[0], run=killed, out=tmp_path / "early", audit="none"))
+    assert "3 of 60 that were planned are finished" in shortfalls(dataset)[0]
+    card = (tmp_path / "early" / "README.md").read_text(encoding="utf-8")
+    assert "after iteration 3 of 3 (60 were planned: the run is not finished) is released" in card
 
 
 def test_five_distractors_give_six_endings(made, tmp_path: Path, no_curve: None) -> None:
