@@ -26,11 +26,16 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     """The manifest of `folder`, of this `kind` and of a format version that this release reads."""
     path = folder / MANIFEST
     if not folder.exists():
-        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes a {kind}.")
+        raise InputError(f"{folder}: no such folder. Check the path; `swag-af --help` lists what makes {an(kind)}.")
     if not path.is_file():
         hint = matched_hint(folder) or "Check the path."
-        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not a {kind}. {hint}")
+        raise FormatError(f"{folder}: no {MANIFEST} here, so this is not {an(kind)}. {hint}")
     return check_manifest(read_json(path), path, kind)
+
+
+def an(kind: str) -> str:
+    """`a pool`, `an audit`, `an lm`."""
+    return f"{'an' if kind[:1] in 'aeiou' or kind.startswith('lm') else 'a'} {kind}"
 
 
 MATCHED = "matched.json"
@@ -54,7 +59,9 @@ def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[s
             "Update swag-af, or make the folder again with this release."
         )
     if kind is not None and manifest["kind"] != kind:
-        raise FormatError(f"{path}: this is a {manifest['kind']}, not a {kind}. `swag-af show` says what it is for.")
+        raise FormatError(
+            f"{path}: this is {an(manifest['kind'])}, not {an(kind)}. `swag-af show` says what it is for."
+        )
     if manifest["kind"] in MANIFESTS:
         check_record(manifest, MANIFESTS[manifest["kind"]], path)
     return manifest

@@ -7,7 +7,8 @@ names alone, and commands that have them among their words; `stores` moves the f
 import os
 import re
 import shlex
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,60 @@ def command(*words: object) -> str:
     `command("show", Path("my run"))` is `swag-af show 'my run'`.
     """
     return shlex.join(["swag-af", *(as_told(str(word)) for word in words)])
+
+
+def option_words(kind: type, options: Mapping[str, Any]) -> list[str]:
+    """The words by which a verb that takes the dataclass `kind` is given `options`, which are as `asdict` gives them.
+
+    What has no default comes first, and options at their defaults are left out.
+    """
+    named = [value for _, value, default in _flat(kind, options) if default is MISSING]
+    several = (value if isinstance(value, list | tuple) else [value] for value in named)
+    return [*(str(one) for values in several for one in values), *flags(_differing(kind, options))]
+
+
+def flags(options: Mapping[str, Any]) -> list[str]:
+    """`--folds 3` and the like, for each of `options` by name."""
+    words: list[str] = []
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
+        elif isinstance(value, list | tuple):
+            words += [flag, *map(str, value)]
+        else:
+            words += [f"{flag}={value}"] if str(value).startswith("-") else [flag, str(value)]
+    return words
+
+
+def told_otherwise(options: Any) -> dict[str, Any]:
+    """What a record keeps of the dataclass `options`: those that are not their defaults, by name; of paths their names.
+
+    Options of dataclasses within it stand beside its own, as they do on the command line.
+    """
+    found = _differing(type(options), asdict(options))
+    return {name: value.name if isinstance(value, Path) else value for name, value in found.items()}
+
+
+def _differing(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, value, default in _flat(kind, options):
+        if isinstance(value, list | tuple):
+            is_other = tuple(value) != default
+        else:
+            is_other = value is not None and str(value) != str(default)
+        if is_other and default is not MISSING:
+            found[name] = value
+    return found
+
+
+def _flat(kind: type, options: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Name, value and default of every option, including those of nested dataclasses."""
+    for field in fields(kind):
+        if field.name not in options:
+            continue
+        value = options[field.name]
+        if isinstance(field.type, type) and is_dataclass(field.type):
+            yield from _flat(field.type, value)
+        else:
+            yield field.name, value, field.default

@@ -29,6 +29,7 @@ from swag_af.auditing.verdict import PARTIAL, figure, span
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.saying import several
 from swag_af.data.interval import Difference, paired_difference, t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.records import Count, parse_record
@@ -190,22 +191,24 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     """What the repair did, in sentences: sizes, what is weaker, what is stronger or new, what cannot be told."""
     c = comparison
     lines = [
-        f"{c.before} has {c.n_before:,} instances, {c.after} {c.n_after:,}; {c.n_matched:,} are in both, by "
-        f"{c.matched_by}."
+        f"{c.before} has {several(c.n_before, 'instance')}, {c.after} {c.n_after:,}; "
+        f"{c.n_matched:,} {'is' if c.n_matched == 1 else 'are'} in both, by {c.matched_by}."
     ]
     if 2 * c.n_matched < min(c.n_before, c.n_after):
         lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
     if c.n_draws:
-        lines.append(f"The control: {c.n_draws} cuts of {c.before} to {c.n_after:,} instances, drawn at random.")
+        lines.append(
+            f"The control: {c.n_draws} cuts of {c.before} to {several(c.n_after, 'instance')}, drawn at random."
+        )
     worse = changed(c, "further")
     new = [one for one in worse if one.before.status != "found"]
     told = {"Weaker than before": changed(c, "nearer"), "Stronger than before": [o for o in worse if o not in new]}
     for what, changes in (told | {"New, made by the repair": new}).items():
         lines += [f"{what}: {change_sentence(one)}" for one in changes[:_SAID]]
-        lines += [f"{what}: {len(changes) - _SAID:,} checks more."] if len(changes) > _SAID else []
+        lines += [f"{what}: {several(len(changes) - _SAID, 'check')} more."] if len(changes) > _SAID else []
     n_left = sum(one.outcome in ("same", "untold") and one.before.status == "found" for one in c.changes)
     if n_left:
-        lines.append(f"No change can be told of {n_left:,} checks that had found something before.")
+        lines.append(f"No change can be told of {several(n_left, 'check')} that had found something before.")
     return lines
 
 

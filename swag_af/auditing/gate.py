@@ -17,6 +17,7 @@ from swag_af.auditing.conditions import Condition, Decision, decide_one, not_com
 from swag_af.auditing.diagnostics import Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError
 from swag_af.data.files import read_text, read_toml
+from swag_af.data.instances.saying import several
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command
 
@@ -59,7 +60,7 @@ class GateResult:
         n_failed = len({one.condition for one in self.failed})
         n_skipped = len({one.condition for one in self.decisions if one.status == "skipped"})
         n = len({one.condition for one in self.decisions})
-        count = f"{n - n_failed - n_skipped:,} of {n:,} conditions met"
+        count = f"{n - n_failed - n_skipped:,} of {several(n, 'condition')} met"
         count += f", {n_failed:,} not met" if n_failed else ""
         count += f", {n_skipped:,} skipped" if n_skipped else ""
         return [*(f"{one.status:<8}{one.said}" for one in shown), f"Gate{_of(self.path)}: {count}."]

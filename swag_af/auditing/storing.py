@@ -14,7 +14,7 @@ not at all.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,6 +83,8 @@ class About:
     """The weight of each probe in the tiers."""
     record: dict[str, Any]
     """Options, seed, versions."""
+    reading: dict[str, str] = field(default_factory=dict)
+    """How the files are to be read, where that is not found by itself: options by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
+from swag_af.data.instances.saying import several
 from swag_af.data.interval import Difference, paired_difference
 from swag_af.data.run import Run
 from swag_af.filters.registry import is_pretrained, label_of
@@ -123,7 +124,8 @@ def comparison_sentence(comparison: Comparison, *, words: bool = False) -> str:
         seeds = f"; {len(c.by_seed)} seeds: {lowest} to {highest}"
     return (
         f"{both}: difference {_change(c.difference.mean, words)}{unit} ({sure} interval {low} to {high}, paired by "
-        f"context, {c.n_groups:,} groups{seeds})" + ("." if c.difference.is_significant else "; no change can be told.")
+        f"context, {several(c.n_groups, 'group')}{seeds})"
+        + ("." if c.difference.is_significant else "; no change can be told.")
     )
 
 
@@ -199,8 +201,8 @@ def unseen_lines(run: Run, *, words: bool = False) -> list[str]:
     return [
         f"{shown} takes no part and could end the run: within {share(last.within, words)} of chance "
         f"({share(last.chance, words)}), by both ends of its interval, at two checks in a row. After iteration "
-        f"{last.iteration:,}, the last of {len(checks):,} checks: {figures}. What it finds at the end was selected "
-        "upon, so it says less than filters that decided nothing."
+        f"{last.iteration:,}, the last of {several(len(checks), 'check')}: {figures}. What it finds at the end was "
+        "selected upon, so it says less than filters that decided nothing."
     ]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from swag_af.auditing.audit import AuditPlan, audit_run
 from swag_af.data.errors import InputError
 from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
+from swag_af.data.instances.saying import several
 from swag_af.data.interval import interval
 from swag_af.data.progress import note, progress
 from swag_af.data.run import Run
@@ -72,8 +73,8 @@ class UnseenRule:
         """What a check costs, and whether it can ever end a run of contexts in `groups` (N,)."""
         n = len(groups)
         note(
-            f"Every {self.every:,} iterations {self.filter} is fitted {self.n_folds} times on four fifths of {n:,} "
-            f"contexts, and scores each once; --within {self.within:g} must hold {IN_A_ROW} times in a row."
+            f"Every {several(self.every, 'iteration')} {self.filter} is fitted {self.n_folds} times on four fifths of "
+            f"{n:,} contexts, and scores each once; --within {self.within:g} must hold {IN_A_ROW} times in a row."
         )
         reach = interval(np.full(n, chance), groups)[1] - chance
         if self.within < reach:

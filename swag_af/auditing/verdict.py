@@ -7,6 +7,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
+from swag_af.data.instances.saying import several
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (
@@ -93,8 +94,8 @@ def further(audit: Audit | SavedAudit) -> list[str]:
     sayers = [_few_line, _feature_line, _below_line, _recycling_line]
     sayers += [_set_line, _tier_line, _word_line, _integrity_line]
     counts = saved.about.counts
-    made = f"Of {sum(counts.values()):,} checks {counts['found']:,} found something"
-    hints = f", {counts['hint']:,} hint at it" if counts["hint"] else ""
+    made = f"Of {several(sum(counts.values()), 'check')} {counts['found']:,} found something"
+    hints = f", {counts['hint']:,} {'hints' if counts['hint'] == 1 else 'hint'} at it" if counts["hint"] else ""
     return [*(line for sayer in sayers for line in sayer(saved)), f"{made}{hints}, {counts['clear']:,} clear."]
 
 
@@ -175,7 +176,9 @@ def _strongest(diagnostics: Sequence[Diagnostic]) -> Diagnostic | None:
 def _few_line(saved: SavedAudit) -> list[str]:
     n = saved.about.n_groups
     return (
-        [f"With {n:,} groups only large effects can be found, so little is said by what is clear."] if n < FEW else []
+        [f"With {several(n, 'group')} only large effects can be found, so little is said by what is clear."]
+        if n < FEW
+        else []
     )
 
 
@@ -213,7 +216,7 @@ def _set_line(saved: SavedAudit) -> list[str]:
     best = max(made, key=lambda one: (one.value, one.subject), default=None)
     if best is None:
         return []
-    does = f"{figure(best.value, best.unit)} of {best.n:,} contrast sets (by guessing {_chance(best)})"
+    does = f"{figure(best.value, best.unit)} of {several(best.n, 'contrast set')} (by guessing {_chance(best)})"
     return [f"No probe of a part has more than {does} wholly right."]
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,8 +16,8 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
-from swag_af.auditing.storing import check_out, save_audit, saved_form
-from swag_af.data.engines.options import Workers
+from swag_af.auditing.storing import SavedAudit, check_out, save_audit, saved_form
+from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, remove
 from swag_af.data.instances.grouping import Groups, group
@@ -26,7 +26,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
-from swag_af.data.urls import command
+from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import make_filter
 
 PAGE = "audit.html"
@@ -67,8 +67,8 @@ def run_audit(options: AuditOptions) -> Audited:
     comparison = _compared(options, before, older, made) if before and older else None
     result = decide(gate, made.diagnostics) if gate else None
     if options.out:
-        saved = saved_form(made)
-        beside = {PAGE: _page(options, made, comparison)}
+        saved = _kept_form(made, options)
+        beside = {PAGE: _page(options, saved, comparison)}
         save_audit(saved, options.out, beside | ({COMPARISON: comparison_text(comparison)} if comparison else {}))
         remove(_kept_in(options.out))
     if options.junit:
@@ -173,7 +173,22 @@ def _model(name: str, device: str) -> AnyModel:
     return made
 
 
-def _page(options: AuditOptions, made: Audit, comparison: Comparison | None) -> str:
+def _kept_form(made: Audit, options: AuditOptions) -> SavedAudit:
+    """What is kept, with how the files were read."""
+    saved = saved_form(made)
+    return replace(saved, about=replace(saved.about, reading=told_otherwise(options.reading)))
+
+
+def _page(options: AuditOptions, saved: SavedAudit, comparison: Comparison | None) -> str:
     from swag_af.reporting.audit_page import audit_page
 
-    return audit_page(made, comparison, command=command("audit", *options.data))
+    return audit_page(saved, comparison, command=_command(options))
+
+
+def _command(options: AuditOptions) -> str:
+    """What finds the same again: every option that decides a figure; --out only of a run, which is audited itself
+    without it."""
+    told = replace(options, out=None, gate=None, junit=None, sarif=None, iteration=None, workers=None)
+    told = replace(told, where=EngineOptions())
+    told = replace(told, out=Path("audit")) if is_of_run(told) else told
+    return command("audit", *option_words(AuditOptions, asdict(told)))

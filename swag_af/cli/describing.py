@@ -13,7 +13,7 @@ from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import FORMAT
 from swag_af.data.tags import load_tagger
-from swag_af.data.urls import command
+from swag_af.data.urls import command, flags, option_words, told_otherwise
 from swag_af.describing.description import Description, description_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.tables import Table, tables_of
@@ -87,13 +87,9 @@ def _latex(one: Table) -> str:
 
 def _command(options: DescribeOptions) -> str:
     """What was run, by the names of the files: paths of the machine decide nothing."""
-    words = ["describe", *(path.name for path in options.data)]
-    words += ["--beside", *(path.name for path in options.beside)] if options.beside else []
-    for name in ("of", "tagger", "verbs", "topics", "seed"):
-        value = getattr(options, name)
-        if value != DescribeOptions.__dataclass_fields__[name].default:
-            words += [f"--{name}", str(value)]
-    return command(*words)
+    told = {name: value for name, value in asdict(options).items() if name not in ("out", "force", "reading")}
+    told |= {name: [path.name for path in getattr(options, name)] for name in ("data", "beside")}
+    return command("describe", *option_words(DescribeOptions, told), *flags(told_otherwise(options.reading)))
 
 
 def described_lines(made: Description, options: DescribeOptions) -> list[str]:

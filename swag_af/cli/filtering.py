@@ -8,6 +8,7 @@ from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
+from swag_af.data.instances.saying import several
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
@@ -94,7 +95,11 @@ def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
     n_negatives, available = af.n_negatives, pool.counts if af.ignore_guard else pool.n_eligible
     n = int((available == 1 + n_negatives).sum())  # fewer is an error, raised before any work
     if n:
-        which = "no row of the pool has" if n == len(pool) else f"{n:,} of {len(pool):,} rows have no"
+        which = (
+            "no row of the pool has"
+            if n == len(pool)
+            else f"{n:,} of {len(pool):,} rows {'has' if n == 1 else 'have'} no"
+        )
         what = "a negative beyond" if n == len(pool) else "negative beyond"
         note(
             f"Warning: {which} {what} the {n_negatives} assigned, so nothing can be swapped there; accuracies are "
@@ -108,9 +113,10 @@ def _warn_of_recycled_golds(pool: CandidatePool, *, by_context: bool) -> None:
     n = shared.get("n_golds_among_negatives", 0)
     if n and (by_context or not shared.get("kept_together")):
         note(
-            f"Warning: {n:,} negatives are the gold of another context, and splits part them from it. A filter that "
-            "has met a gold as a negative avoids it, so accuracies below chance mean nothing good. `swag-af match` "
-            "recycles golds within folds, which stay together."
+            f"Warning: {several(n, 'negative')} {'is' if n == 1 else 'are'} the gold of another context, and splits "
+            f"part {'it' if n == 1 else 'them'} from that one. A filter that has met a gold as a negative avoids it, "
+            "so accuracies below chance mean nothing good. `swag-af match` recycles golds within folds, which stay "
+            "together."
         )
 
 

@@ -14,7 +14,7 @@ from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import BEGUN
-from swag_af.data.urls import command
+from swag_af.data.urls import command, flags
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED
@@ -42,11 +42,13 @@ def kind_of_found(path: Path) -> str | None:
 def show_audit(path: Path, options: ShowOptions) -> list[str]:
     """The verdict, what was found, before against after, the worst examples of what the verdict is about."""
     saved = open_audit(path)
-    best, files = headline(saved), saved.about.files or ("DATA",)
+    best, reading = headline(saved), saved.about.reading
+    files = [name for name in saved.about.files if name != reading.get("labels_file")] or ["DATA"]
     shown = [_example(one) for one in (best.examples if best else ())[: options.n]]
     code = best.code if best else "AF101"
     page = [f"Page: {path / PAGE}, for a browser", ""] if (path / PAGE).is_file() else []
-    following = f"Next: {command('explain', code)}; or {command('prune', *files, '--out', 'pruned')}"
+    pruning = command("prune", *files, *flags(reading), "--out", "pruned")
+    following = f"Next: {command('explain', code)}; or {pruning}"
     return [*audited_lines(saved, read_comparison(path)), "", *_parted(shown), *page, following]
 
 

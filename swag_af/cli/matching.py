@@ -7,6 +7,7 @@ from typing import Any
 
 from swag_af.cli.following import release_command
 from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.instances.saying import several
 from swag_af.data.progress import duration
 from swag_af.data.urls import command
 from swag_af.matching.estimate import Estimate
@@ -26,8 +27,8 @@ def matched_lines(matched: Matched, options: MatchOptions) -> list[str]:
     about = matched.about
     return [
         *about["notes"],
-        f"{matched.answers.n:,} rows in {len(about['folds'])} folds; {_sizes(about['buckets'])}",
-        f"{about['pairs']:,} pairs scored by {options.matching.relevance} and {options.matching.similarity}",
+        f"{several(matched.answers.n, 'row')} in {several(len(about['folds']), 'fold')}; {_sizes(about['buckets'])}",
+        f"{several(about['pairs'], 'pair')} scored by {options.matching.relevance} and {options.matching.similarity}",
         "",
         *figure_lines(matched.answers),
         *_loss_lines(options, matched.answers.loss / matched.answers.n),
@@ -84,8 +85,8 @@ def sweep_lines(points: Sequence[Point], options: MatchOptions) -> list[str]:
     return [
         *read_json(options.out / SWEEP)["notes"],
         "",
-        f"Accuracy in % with 95 % intervals at each lambda, {points[0].relevance.n:,} questions; chance {chance:.1%}. "
-        "Intervals are clustered by the groups of the data.",
+        f"Accuracy in % with 95 % intervals at each lambda, {several(points[0].relevance.n, 'question')}; "
+        f"chance {chance:.1%}. Intervals are clustered by the groups of the data.",
         "",
         *points_table(points),
         "",
@@ -136,7 +137,7 @@ def dry_run_lines(estimates: Sequence[Estimate]) -> list[str]:
     for one in estimates:
         lines += [
             *one.notes,
-            f"{one.name}: {one.n:,} rows in {one.n_folds} folds; {one.buckets}",
+            f"{one.name}: {several(one.n, 'row')} in {several(one.n_folds, 'fold')}; {one.buckets}",
             f"pairs   {one.n_pairs:,} to score",
             f"memory  about {one.memory_bytes / 1e9:.2f} GB, for the largest bucket",
             f"time    about {duration(one.seconds)}: {duration(one.seconds_to_fit)} to learn relevance, "

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from swag_af.auditing.comparison import changed, comparison_rows
+from swag_af.data.instances.saying import several
 from swag_af.pruning.agreement import agreement_line
 from swag_af.pruning.folder import AFTER, Pruned
 from swag_af.pruning.options import PruneOptions
@@ -24,17 +25,20 @@ def summary_lines(pruned: Pruned) -> list[str]:
     about = pruned.about
     n_gone = about.n - about.n_kept
     lines = [
-        f"{about.name}: {n_gone:,} of {about.n:,} instances removed in {len(about.rounds)} rounds, {about.n_kept:,} "
-        f"kept; {about.n_groups:,} groups",
+        f"{about.name}: {n_gone:,} of {several(about.n, 'instance')} removed in {several(len(about.rounds), 'round')}, "
+        f"{about.n_kept:,} kept; {several(about.n_groups, 'group')}",
         _above(pruned),
     ]
     if pruned.comparison is not None:
         rows = comparison_rows(pruned.comparison)
         lines += ["", CONTROL, *about.told, *about.made, *_other(pruned)]
-        lines += ["", *table(rows)] if len(rows) > 1 else []
+        lines += ["", *table([_HEADER, *rows[1:]])] if len(rows) > 1 else []
     if about.agreement:
         lines += ["", agreement_line(about.agreement)]
     return lines
+
+
+_HEADER = ("check", "before", "random removal, 95 %", "after", "chance", "so it is")
 
 
 def _above(pruned: Pruned) -> str:
@@ -65,7 +69,7 @@ def is_luck(n_above: int, by_luck: int) -> bool:
 def _other(pruned: Pruned) -> Sequence[str]:
     """How many other checks found something that the removal made stronger than random removal does."""
     worse = len(changed(pruned.comparison, "further")) if pruned.comparison else 0
-    return [f"{worse:,} checks found more than before, beyond what random removal does."] if worse else []
+    return [f"{several(worse, 'check')} found more than before, beyond what random removal does."] if worse else []
 
 
 def _where(pruned: Pruned, options: PruneOptions) -> list[str]:

@@ -1,6 +1,7 @@
 """What `show` says of what `score`, `baselines`, `describe` and `train-nli` leave: main figures, what to run next."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,9 +12,10 @@ from swag_af.cli.found import UNFINISHED
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.manifests import MANIFEST, check_manifest
 from swag_af.data.records import parse_record
-from swag_af.data.urls import command
+from swag_af.data.urls import command, flags
 from swag_af.describing.description import Description
 from swag_af.describing.tables import tables_of
 from swag_af.filters.nli.options import BEGUN, WORK
@@ -25,6 +27,7 @@ from swag_af.scoring.told import figure_rows, further, headline, people_rows
 
 T = TypeVar("T")
 DESCRIPTION, SCORE = "description", "score"
+_READING = {field.name for kind in (ReadingOptions, InstanceColumns) for field in fields(kind)}
 _MAIN = ("counts", "lengths", "verbs", "topics")
 _MOST = 10
 """Rows of a table."""
@@ -98,7 +101,8 @@ def show_description(path: Path, options: ShowOptions) -> list[str]:
             lines += ["", one.caption, *table([header, *rows[:_MOST]]), *more]
     page = path / PAGE
     lines += ["", f"Page: {page}, for a browser"] if page.is_file() else []
-    return [*lines, "", f"Next: {command('audit', _first(made.files))}, to see what gives its answers away"]
+    following = command("audit", _first(made.files), *flags(made.reading))
+    return [*lines, "", f"Next: {following}, to see what gives its answers away"]
 
 
 def show_score(path: Path, options: ShowOptions) -> list[str]:
@@ -107,11 +111,9 @@ def show_score(path: Path, options: ShowOptions) -> list[str]:
     lines = [f"{scores.name}, {scores.n:,} instances in {scores.groups}", "", headline(scores), *further(scores)]
     lines += ["", *table(figure_rows(scores.models))] if scores.models else []
     lines += ["", *table(people_rows(scores.people))] if scores.people else []
-    return [
-        *lines,
-        "",
-        f"Next: {command('audit', _first(scores.files), '--out', 'audit')}; then --audit audit scores each tier apart",
-    ]
+    reading = {name: value for name, value in (scores.record or {}).items() if name in _READING}
+    following = command("audit", _first(scores.files), *flags(reading), "--out", "audit")
+    return [*lines, "", f"Next: {following}; then --audit audit scores each tier apart"]
 
 
 def _record(path: Path, kind: str, of: type[T]) -> T:

@@ -1,8 +1,10 @@
 """The verb `score`: what it writes, and what it and `count-check` print."""
 
+from dataclasses import asdict
+
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, write_json, write_text
-from swag_af.data.urls import command
+from swag_af.data.urls import command, option_words
 from swag_af.reporting.text import table
 from swag_af.scoring.counting import CountCheck
 from swag_af.scoring.masking import write_masked
@@ -63,22 +65,8 @@ def _check_outputs(options: ScoreOptions) -> None:
 def _page(options: ScoreOptions, scores: Scores) -> str:
     from swag_af.reporting.score_page import score_page
 
-    words = [*map(str, (options.data, *options.predictions))]
-    words += [
-        f"--{name.replace('_', '-')}"
-        for name in ("allow_missing", "only_predicted")
-        if getattr(options.predicted, name)
-    ]
-    flags = {
-        "--also": options.also,
-        "--blind": options.blind,
-        "--audit": [options.audit] if options.audit else [],
-        "--people": [options.people] if options.people else [],
-        "--mask": [options.reading.mask] if options.reading.mask else [],
-    }
-    for flag, values in flags.items():
-        words += [flag, *map(str, values)] if values else []
-    return score_page(scores, command=command("score", *words))
+    told = {name: value for name, value in asdict(options).items() if name not in ("json", "out", "force")}
+    return score_page(scores, command=command("score", *option_words(ScoreOptions, told)))
 
 
 def score_lines(scores: Scores, options: ScoreOptions) -> list[str]:

@@ -14,10 +14,11 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, SwagAfError
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
-from swag_af.data.manifests import MANIFEST, check_manifest, read_manifest
+from swag_af.data.instances.saying import several
+from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
@@ -43,6 +44,10 @@ from swag_af.reporting.verb import REPORT
 
 Example = tuple[str, list[str], int]
 """A phrase, its endings, and the place of gold among them."""
+Kind = tuple[str, Callable[[Path, ShowOptions], list[str]]]
+"""What a path holds, and what says it."""
+BESIDE = "pool and run"
+"""A folder of which only that is known: much else may lie in it."""
 
 
 def show(options: ShowOptions) -> str:
@@ -52,14 +57,16 @@ def show(options: ShowOptions) -> str:
     return "\n".join([*lines, *shower(options.path, options)])
 
 
-def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]:
+def _kind_of(path: Path) -> Kind:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder. Check the path.")
     result = kind_of_result(path) if path.is_dir() else kind_of_record(path)
     if result:
         return result, SHOWERS[result]
-    if not path.is_dir():
-        return ("verdicts", _show_verdicts) if _holds_verdicts(path) else ("contexts", _show_contexts)
+    return _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
+
+
+def _kind_of_folder(path: Path) -> Kind:
     found = kind_of_found(path)
     if found:
         showers = {"audit": show_audit, "prune": show_pruned, "diagnosis": show_diagnosis, "refine": show_refined}
@@ -73,11 +80,11 @@ def _kind_of(path: Path) -> tuple[str, Callable[[Path, ShowOptions], list[str]]]
         if (path / SWEEP).exists():
             return "sweep of a matching", _show_sweep
         if (path / "run" / MANIFEST).exists():
-            return "pool and run", lambda path, options: _show_run(path / "run", options)
+            return BESIDE, lambda path, options: _show_run(path / "run", options)
         raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:
-        raise FormatError(f"{path}: a {kind}, which this release cannot show. {_KNOWN}")
+        raise FormatError(f"{path}: {an(kind)}, which this release cannot show. {_KNOWN}")
     return kind, _SHOWERS[kind]
 
 
@@ -88,13 +95,38 @@ _KNOWN = (
 )
 
 
-def _holds_verdicts(path: Path) -> bool:
-    """Whether the first line is a verdict; false for a file that is no JSON lines, which is read as contexts then."""
+def _kind_of_file(path: Path) -> Kind:
+    """Verdicts or contexts, told by the first line; contexts of ours even where that is damaged."""
     try:
         _, first = next(iter(read_jsonl(path)), (0, {}))
     except InputError:
+        if path.suffix == ".jsonl":
+            raise  # which line
+        first = {}
+    if {"ratings", "best", "annotator"} <= set(first):
+        return "verdicts", _show_verdicts
+    if {"sent1", "start", "gold"} & set(first) or manifest_path_of(path).exists():
+        return "contexts", _show_contexts
+    raise FormatError(f"{path}: not a file that show reads. {_instead(path)}")
+
+
+def _instead(path: Path) -> str:
+    """What to do with a file that `show` does not read."""
+    what = [f"`{command('show', path.parent)}` shows the folder that it is in."] if _is_of_ours(path.parent) else []
+    if path.suffix.lower() in (".html", ".htm"):
+        what.append("Open it in a browser.")
+    elif path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet") or (path.suffix == ".json" and not what):
+        what.append(f"If it is a dataset, `{command('audit', path)}` reads it.")
+    return " ".join(what) or _KNOWN
+
+
+def _is_of_ours(folder: Path) -> bool:
+    """Whether a verb of ours wrote `folder`, so that its files are of it."""
+    try:
+        kind = kind_of_result(folder) or _kind_of_folder(folder)[0]
+    except SwagAfError:
         return False
-    return {"ratings", "best", "annotator"} <= set(first)
+    return kind != BESIDE
 
 
 def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
@@ -227,8 +259,9 @@ def _show_run(path: Path, options: ShowOptions) -> list[str]:
 def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
     phases, used = ", ".join(f"{name} from {first}" for name, first in manifest["phases"]), manifest["options"]
     return [
-        f"{run.n_finished} of {manifest['n_planned']} iterations finished ({phases}), pool {manifest['pool']}",
-        f"{len(run.pool):,} contexts, {run.start.shape[1] - 1} negatives assigned each, "
+        f"{run.n_finished} of {several(manifest['n_planned'], 'iteration')} finished ({phases}), "
+        f"pool {manifest['pool']}",
+        f"{len(run.pool):,} contexts, {several(run.start.shape[1] - 1, 'negative')} assigned each, "
         f"rule {used['rule']}, pick {used['pick']}",
         "",
         *([*run_lines(run), ""] if run.log else []),
@@ -236,8 +269,8 @@ def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _matched_lines(run: Run) -> list[str]:
-    what = f"{len(run.pool):,} questions, {run.start.shape[1] - 1} wrong answers each, matched and not filtered"
-    return [what, "", *run_lines(run), ""]
+    each = several(run.start.shape[1] - 1, "wrong answer")
+    return [f"{several(len(run.pool), 'question')}, {each} each, matched and not filtered", "", *run_lines(run), ""]
 
 
 def _show_matched(path: Path, options: ShowOptions) -> list[str]:

@@ -1,13 +1,14 @@
 """A set described: counts, lengths, curves, verbs beside other corpora, topics. Prints and writes nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from swag_af.data.captions.language import foreign_language
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances, Kind
 from swag_af.data.progress import progress
 from swag_af.data.tags import Tagger
+from swag_af.data.urls import told_otherwise
 from swag_af.describing.counts import Counts, counts_of
 from swag_af.describing.lengths import Curve, Length, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions
@@ -37,6 +38,8 @@ class Description:
     topics: Topics | None
     warnings: tuple[str, ...] = ()
     """What makes the figures tell less than they seem to: texts that are not English, corpora without verbs."""
+    reading: Mapping[str, str] = field(default_factory=dict)
+    """How the files are to be read, where that is not found by itself: options by name."""
 
 
 def description_of(
@@ -72,6 +75,7 @@ def description_of(
         verbs,
         _topics(instances, groups[0], options) if options.topics else None,
         (*_foreign(sets), *_without_verbs(verbs)),
+        told_otherwise(options.reading),
     )
 
 

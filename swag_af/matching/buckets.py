@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.instances.saying import several
 from swag_af.data.splits import deal
 
 BUCKET_SIZE = 3_000
@@ -208,6 +209,7 @@ def _by_number(name: str) -> tuple[object, ...]:
 
 
 def sizes_said(buckets: Buckets) -> str:
-    """`9 buckets of 2,812 to 2,999 rows`."""
+    """`9 buckets of 2,812 to 2,999 rows`; `4 buckets of 250 rows` where all are as large."""
     sizes = Counter(buckets.numbers.tolist()).values()
-    return f"{len(buckets.names):,} buckets of {min(sizes):,} to {max(sizes):,} rows"
+    least = f"{min(sizes):,} to " if min(sizes) < max(sizes) else ""
+    return f"{several(len(buckets.names), 'bucket')} of {least}{several(max(sizes), 'row')}"

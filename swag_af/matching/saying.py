@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from swag_af.data.instances.saying import several
 from swag_af.data.registry import Registry
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.contract import RELEVANCE, SIMILARITY
@@ -29,14 +30,16 @@ def said_of(stage: Stage, options: MatchingOptions, made: Figures) -> list[str]:
     """How the wrong answers of `stage` came about, a sentence each, for cards and pages."""
     n_folds = int(stage.plan.folds.max()) + 1
     return [
-        f"Every wrong answer is the right answer of another row: {options.n_distractors} rounds of maximum-weight "
-        "matching (Adversarial Matching, Zellers et al. 2019b), in each of which every answer is used once.",
+        f"Every wrong answer is the right answer of another row: {several(options.n_distractors, 'round')} of "
+        "maximum-weight matching (Adversarial Matching, Zellers et al. 2019b), in each of which every answer is used "
+        "once.",
         f"A match is worth log P(relevant) + {options.weight:g} log(1 - P(same meaning)); the weight is the lambda of "
         "the paper, and larger is easier.",
         f"Relevance: {_model(RELEVANCE, options.relevance)}.",
         f"Similarity: {_model(SIMILARITY, options.similarity)}.",
-        f"{made.n:,} rows in {n_folds} folds of whole groups and {sizes_said(stage.plan.buckets)}; rows of one bucket "
-        "get each other's answers, and relevance in a fold was learned from the others.",
+        f"{several(made.n, 'row')} in {several(n_folds, 'fold')} of whole groups and "
+        f"{sizes_said(stage.plan.buckets)}; rows of one bucket get each other's answers, and relevance in a fold "
+        "was learned from the others.",
         *_exactness(options, made),
         *figure_lines(made),
     ]

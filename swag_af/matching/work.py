@@ -21,6 +21,7 @@ import numpy as np
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_array, remove_leftovers, write_array
+from swag_af.data.instances.saying import several
 from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
 from swag_af.data.scale import run_blocks
@@ -138,12 +139,12 @@ _DIMENSIONS = 50
 def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
     """Each of k responses with one text goes, in each round, to a row that has not had it: at most 1 / (rounds + 1) of
     a bucket may have the same text."""
-    sizes = np.bincount(buckets.numbers)
+    sizes, needs = np.bincount(buckets.numbers), "needs" if n_rounds == 1 else "need"
     if sizes.min() <= n_rounds:
         raise InputError(
-            f"{items.name}: {n_rounds} wrong answers of each question need {n_rounds + 1} rows or more that are "
-            f"matched with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for fewer "
-            "--n-distractors or --folds, or for a larger --smallest-bucket."
+            f"{items.name}: {several(n_rounds, 'wrong answer')} of each question {needs} {n_rounds + 1} rows or more "
+            f"that are matched with each other, and {buckets.names[int(sizes.argmin())]} has {sizes.min():,}. Ask for "
+            "fewer --n-distractors or --folds, or for a larger --smallest-bucket."
         )
     faults = []
     for number, name in enumerate(buckets.names):
@@ -154,9 +155,9 @@ def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
             faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}")
     if faults:
         raise InputError(
-            f"{items.name}: {n_rounds} rounds need buckets in which no text is the response of more than one row in "
-            f"{n_rounds + 1}, and {len(faults)} have one ({'; '.join(faults[:3])}). Take such rows out, ask for fewer "
-            "--n-distractors or --folds, or match with --buckets none."
+            f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
+            f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
+            "rows out, ask for fewer --n-distractors or --folds, or match with --buckets none."
         )
 
 

@@ -6,8 +6,10 @@ check below chance afterwards that was not so before is an artifact that the pru
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from swag_af.auditing.comparison import Change, Comparison, change_sentence
+from swag_af.auditing.verdict import figure, span
 from swag_af.pruning.options import PruneOptions
 
 BY_CONSTRUCTION = (
@@ -19,6 +21,15 @@ SAME_WORDS = (
     "single features tell more."
 )
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
+
+
+FEWEST_DRAWS = 3
+"""Random removals without which nothing is called weaker, stronger or made. An interval reckoned from two is as wide as
+these two lie apart by luck: they may agree to a third of a point where sixteen have a standard deviation of two."""
+TOO_FEW = (
+    "No verdict: {n} random removals do not say how far luck goes. With --draws {least} or more it is told what is "
+    "weaker, stronger or below chance by the pruning."
+)
 
 
 def took_part(options: PruneOptions, inputs: Sequence[str], models: Sequence[str]) -> tuple[str, ...]:
@@ -58,18 +69,50 @@ def is_made(change: Change) -> bool:
 
 
 def made_lines(comparison: Comparison, took: Sequence[str]) -> list[str]:
-    """A sentence for each artifact that the pruning made; one that says so where it made none."""
+    """A sentence for each artifact that the pruning made; one that says so where it made none, or where there are too
+    few draws to tell."""
+    if has_too_few_draws(comparison):
+        return [TOO_FEW.format(n=comparison.n_draws, least=FEWEST_DRAWS)]
     found = made(comparison)
     if not found:
         return ["Nothing fell below chance by the pruning."]
-    return [f"{change_sentence(one)} {BELOW}{note_on(one.subject, took)}" for one in found]
+    return [f"{sentence(one)} {BELOW}{note_on(one.subject, took)}" for one in found]
 
 
 def told_by(comparison: Comparison, took: Sequence[str]) -> list[str]:
     """A sentence for each probe by group, before and after; those that took part last, and marked."""
     probes = [one for one in comparison.changes if one.code in _PROBES]
     order = sorted(probes, key=lambda one: one.subject in took)
-    return [f"{change_sentence(one)}{note_on(one.subject, took)}" for one in order]
+    return [f"{sentence(one)}{note_on(one.subject, took)}" for one in order]
+
+
+def sentence(change: Change) -> str:
+    """`AF101 longest: 36.1 % before, 32.5 % after; 34.5 to 39.2 % when as many rows go at random, a 95 % interval
+    reckoned from 5 random removals (chance 25.0 %).`; of too few draws their values and no interval."""
+    c = change
+    if c.control is None:
+        return change_sentence(c)
+    n = len(c.control.values)
+    by_luck = f"{span(c.control.low, c.control.high, c.unit)} when as many rows go at random, a 95 % interval reckoned "
+    by_luck += f"from {n} random removals"
+    if n < FEWEST_DRAWS:
+        by_luck = f"{' and '.join(figure(one, c.unit) for one in c.control.values)} when as many rows go at random"
+    chance = "" if c.chance is None else f" (chance {figure(c.chance, c.unit)})"
+    before, after = figure(c.before.value, c.unit), figure(c.after.value, c.unit)
+    return f"{c.code} {c.subject}: {before} before, {after} after; {by_luck}{chance}."
+
+
+def without_hasty(comparison: Comparison) -> Comparison:
+    """The same, with no outcome told that too few random removals decided."""
+    if not has_too_few_draws(comparison):
+        return comparison
+    changes = (replace(one, outcome="untold") if one.control else one for one in comparison.changes)
+    return replace(comparison, changes=tuple(changes))
+
+
+def has_too_few_draws(comparison: Comparison) -> bool:
+    """Whether there are random removals, and fewer than a verdict takes."""
+    return 0 < comparison.n_draws < FEWEST_DRAWS
 
 
 _PROBES = ("AF101", "AF102", "AF105")

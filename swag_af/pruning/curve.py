@@ -2,7 +2,7 @@
 
 A probe that had a part in choosing the rows, or reads what chose them, falls by construction: instances that it got
 right, some of them by luck, are gone. So beside each size stand sets of as many instances drawn at random, and probes
-of other kinds.
+of other kinds. The sets are drawn apart from the random removals of the audits: the same quantity, on other rows.
 """
 
 from collections.abc import Callable, Sequence

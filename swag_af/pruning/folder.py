@@ -3,7 +3,8 @@
     prune.json     options, hashes of the files, rounds, what luck does, what was mended and made; written last
     rows.jsonl     a line for each instance: kept or not, in which round removed, how predictable
     kept.jsonl     the ids that are kept, in the order of the data, a line each
-    curve.jsonl    accuracy of each probe at each size, pruned and random; curve.png and curve.svg show it
+    curve.jsonl    accuracy of each probe at each size, pruned and random (drawn apart from the random removals of the
+                   audits); curve.png and curve.svg show it
     before, after  the audits (`swag_af.auditing.storing`), `after` beside the random removals, each with its page
     work           while it is being made: rounds, vectors and points of the curve, from which a killed run goes on
 
@@ -29,6 +30,8 @@ from swag_af.pruning.rounds import Round
 
 ABOUT, ROWS, KEPT, CURVE = "prune.json", "rows.jsonl", "kept.jsonl", "curve.jsonl"
 BEFORE, AFTER, WORK = "before", "after", "work"
+NAMES = (ABOUT, ROWS, KEPT, CURVE, "curve.png", "curve.svg", BEFORE, AFTER, WORK)
+"""All that may stand in the folder."""
 _AGAIN = "Prune the data again."
 
 

@@ -1,12 +1,32 @@
 """The kept lines of a file of rows, JSONL or CSV, copied byte for byte; nothing of them is read as text."""
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import replacing
+from swag_af.data.files import remove_leftovers_of, replacing
 from swag_af.data.instances.instances import Instances
 from swag_af.data.sources import open_source, read_csv
+
+
+def check_target(target: Path, out: Path, names: Collection[str], *, is_ours: bool) -> None:
+    """Raise InputError unless `target` can be written, beside what goes into the folder `out` under `names`.
+
+    What killed runs left of it is cleared away. A file that stands there must be ours; its lines are read later.
+    """
+    remove_leftovers_of(Path(os.path.abspath(target)))
+    above = next(parent for parent in target.absolute().parents if parent.exists())
+    theirs = {out.resolve(), *out.resolve().parents, *((out / name).resolve() for name in names)}
+    faults = {
+        "this is a folder, and a file is to be written": target.is_dir(),
+        "--out writes something else there": target.resolve() in theirs,
+        "already exists": target.exists() and not is_ours,
+        f"{above} is a file, not a folder": not above.is_dir(),
+    }
+    fault = next((said for said, is_so in faults.items() if is_so), None)
+    if fault:
+        raise InputError(f"--write {target}: {fault}. Name another file.")
 
 
 def check_lines(path: Path, format: str) -> None:

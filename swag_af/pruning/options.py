@@ -54,7 +54,7 @@ class PruneOptions(Options):
     """Predictability from which an instance may be removed: for AFLite the share of fits that predict it, 0.75; for
     probes the share of the question that they answer, 0.5, as in the tier `easy`."""
     target: int = 0
-    """Stop at this many instances; 0: when a round finds fewer to remove than it may."""
+    """Stop at this many instances, fewer than there are; 0: when a round finds fewer to remove than it may."""
     split_by: Literal["group", "instance"] = "group"
     """What partitions and folds keep whole: groups, or single instances, as published."""
     probe_models: str = ",".join(PROBE_MODELS[:1])
@@ -63,7 +63,7 @@ class PruneOptions(Options):
     """The models of the probes that audit before, after and the random removals: NAME,NAME. Name some of another kind
     than chose the rows (chars, cnn, transformer[MODEL])."""
     draws: int = 5
-    """Random removals that are audited."""
+    """Random removals that are audited; of fewer than 3 no verdict is given."""
     points: int = 4
     """Sizes at which the curve is measured, beside the whole set."""
     agreement_column: str = ""

@@ -15,9 +15,10 @@ import numpy as np
 
 from swag_af.auditing.comparison import COMPARISON, Comparison, compare, comparison_text
 from swag_af.auditing.dataset import Checks, audit
+from swag_af.auditing.options import PROBE_MODELS
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.folds import Sorted, sort
-from swag_af.auditing.probes.inputs import Source, find_input, read
+from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
 from swag_af.auditing.storing import save_audit
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
@@ -25,12 +26,12 @@ from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
-from swag_af.data.manifests import begin_folder, check_same, sha256_file, sha256_json
+from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json
 from swag_af.data.progress import progress
-from swag_af.filters.registry import parse_names
+from swag_af.filters.registry import make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import ByDifficulty, agreement_in_column, agreement_in_verdicts, by_difficulty
-from swag_af.pruning.artifacts import made_lines, told_by, took_part
+from swag_af.pruning.artifacts import made_lines, told_by, took_part, without_hasty
 from swag_af.pruning.by_probes import ByProbes, main_inputs
 from swag_af.pruning.curve import Curve, Point, sets_at, taken
 from swag_af.pruning.features import REPRESENTATIONS, features_of
@@ -38,6 +39,7 @@ from swag_af.pruning.folder import (
     ABOUT,
     AFTER,
     BEFORE,
+    NAMES,
     WORK,
     About,
     Pruned,
@@ -47,7 +49,7 @@ from swag_af.pruning.folder import (
     rows_of,
     write_pruned,
 )
-from swag_af.pruning.lines import check_lines, check_rows, write_kept
+from swag_af.pruning.lines import check_lines, check_rows, check_target, write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.plot import plot_curve
 from swag_af.pruning.rounds import Limits, Measure, Round, above_by_luck, left_after, rounds_of
@@ -83,9 +85,18 @@ def _check(options: PruneOptions) -> None:
         raise InputError(f"{options.out}: this is there, and was not made by prune. Choose another --out.")
     if options.by == "aflite":
         REPRESENTATIONS.make(options.features)
+    for name in _models(options):
+        if name not in PROBE_MODELS:
+            make_filter(name)
     if options.write:
-        check_output(options.write, force=(options.out / ABOUT).exists())  # a finished folder may have written it
+        check_target(options.write, options.out, NAMES, is_ours=(options.out / ABOUT).exists())  # that may have made it
         check_lines(options.data[0], options.reading.format)
+
+
+def _models(options: PruneOptions) -> tuple[str, ...]:
+    """The names of all that is to be fitted as a probe."""
+    choosing = parse_names("--probe-models", options.probe_models) if options.by == "probes" else ()
+    return (*choosing, *parse_names("--audit-models", options.audit_models))
 
 
 def _read(options: PruneOptions) -> Instances:
@@ -119,8 +130,13 @@ def _make(
 ) -> None:
     """Write the folder, the record last."""
     work = _Work(options, instances, group(instances))
+    work.check()
     work.begin(identity)
-    rounds = work.rounds()
+    try:
+        rounds = work.rounds()
+    except InputError:  # such as an encoder that cannot be read
+        work.leave()
+        raise
     rows = rows_of(instances, rounds, work.order.rows)
     comparison = work.audits(np.flatnonzero([row.kept for row in rows]))
     points = work.curve(rounds)
@@ -136,10 +152,6 @@ class _Work:
     instances: Instances
     groups: Groups
 
-    def __post_init__(self) -> None:
-        if self.groups.n < 2 and self.options.split_by == "group":
-            raise InputError(f"{self.instances.name}: all instances are of one group. Take --split-by instance.")
-
     @cached_property
     def order(self) -> Sorted:
         """The same instances in the order of their texts, in which rows are chosen: that of the file decides
@@ -151,10 +163,29 @@ class _Work:
         """(N,) what partitions and folds keep whole while rows are chosen, in our order."""
         return self.order.groups if self.options.split_by == "group" else np.arange(len(self.instances))
 
+    def check(self) -> None:
+        """Raise InputError, before a file is written, for data that these options cannot be used on."""
+        name, n, target = self.instances.name, len(self.instances), self.options.target
+        self.inputs()
+        if target >= n:
+            raise InputError(f"--target {target}: {name} has {n:,} instances, so none would be removed. Name fewer.")
+        if self.groups.n < 2:
+            raise InputError(
+                f"{name}: all instances are of one group, and probes are fitted on some groups and score others. "
+                "Add instances of other groups, or name another --video-column."
+            )
+
     def begin(self, identity: Mapping[str, Any]) -> None:
         """The folder, empty or with what a killed run with the same options left."""
         remove_leftovers(self.options.out)
         begin_folder(self.folder, identity)
+
+    def leave(self) -> None:
+        """Take the folder away where nothing was measured, so that it stops no mended command."""
+        if [path.name for path in self.folder.iterdir()] == [BEGUN]:
+            remove(self.folder)
+            if not any(self.options.out.iterdir()):
+                remove(self.options.out)
 
     @cached_property
     def folder(self) -> Path:
@@ -166,6 +197,11 @@ class _Work:
         main = main_inputs(self.order.instances)
         if self.options.input != AUTO:
             return (find_input(self.options.input, self.order.instances.texts).name,)
+        if not main:
+            names = " or ".join(input_names(self.order.instances.texts))
+            raise InputError(
+                f"{self.instances.name}: there is nothing to read but the task itself. Take --input {names}."
+            )
         return main if self.options.by == "probes" else main[:1]
 
     def limits(self) -> Limits:
@@ -222,7 +258,7 @@ class _Work:
             after = audited(self.instances.take(left))
             advance(1, note="after")
             draws, seed = self.options.draws, self.options.seed
-            comparison = compare(before, after, audited, n_draws=draws, seed=seed, advance=advance)
+            comparison = without_hasty(compare(before, after, audited, n_draws=draws, seed=seed, advance=advance))
         self._save(after, AFTER, comparison)
         return comparison
 

@@ -256,7 +256,7 @@ def check_rows(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
             "title": title_of(one.code),
             "subject": one.subject,
             "tone": tone(one),
-            "value": figure(one.value, one.unit),
+            "value": figure(one.value if one.n else None, one.unit),  # of nothing there is none
             "said": one.said,
             "examples": [shown(example) for example in one.examples],
         }

@@ -14,6 +14,7 @@ from swag_af.auditing.summary import (
     unseen_lines,
 )
 from swag_af.data.findings import Finding
+from swag_af.data.instances.saying import several
 from swag_af.data.run import Iteration, Run
 from swag_af.data.urls import command
 from swag_af.reporting.charts import (
@@ -108,7 +109,9 @@ def _spoken_curve(subject: Subject) -> str:
     ]
     for name, findings in subject.audits.items():
         parts += [f"audit by {label(name)} after iteration {f.iteration} {_with_interval(f)}" for f in findings]
-    return f"Accuracy over {run.n_finished} iterations, chance {percent(run.chance)}: " + "; ".join(parts) + "."
+    return (
+        f"Accuracy over {several(run.n_finished, 'iteration')}, chance {percent(run.chance)}: " + "; ".join(parts) + "."
+    )
 
 
 def _mean_rows(run: Run) -> list[tuple[str, ...]]:

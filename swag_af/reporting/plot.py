@@ -12,6 +12,7 @@ import numpy as np
 
 from swag_af.data.files import replacing
 from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
+from swag_af.data.instances.saying import several
 from swag_af.data.run import Run
 from swag_af.filters.registry import label_of
 
@@ -174,7 +175,7 @@ def _draw(run: Run, axes: object, colour_of: dict[str, str]) -> None:
         axes.axvline(first - 0.5, color="#bbbbbb", linewidth=1)
     axes.set(xlabel="iteration", ylabel="held-out accuracy (%)", xlim=(1, max(2, run.n_finished)))
     axes.set_title(
-        f"Adversarial Filtering of {len(run.pool):,} contexts × {run.pool.n_candidates:,} candidates",
+        f"Adversarial Filtering of {several(len(run.pool), 'context')} × {several(run.pool.n_candidates, 'candidate')}",
         loc="left",
         fontsize=11,
     )

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import platform
-import shlex
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from swag_af.af.options import FilterOptions
 from swag_af.data.manifests import version_of
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
+from swag_af.data.urls import command, option_words
 from swag_af.reporting.page import render
 from swag_af.reporting.subject import Subject
 from swag_af.reporting.text import generator_lines
@@ -50,32 +49,7 @@ def _prompt(record: Mapping[str, Any]) -> str:
 
 def command_of(dataclass: type, verb: str, options: Mapping[str, Any]) -> str:
     """The command line for `options`, which are as `asdict` gives them; options at their defaults are left out."""
-    words = ["swag-af", verb]
-    for name, value, default in _flat(dataclass, options):
-        flag = f"--{name.replace('_', '-')}"
-        if default is MISSING:
-            words.append(shlex.quote(str(value)))
-        elif isinstance(value, bool) and value != default:
-            words.append(flag if value else flag.replace("--", "--no-", 1))
-        elif isinstance(value, list | tuple):
-            words += [flag, *map(shlex.quote, map(str, value))] if tuple(value) != default else []
-        elif value is not None and str(value) != str(default):
-            words += [flag, shlex.quote(str(value))]
-    return " ".join(words)
-
-
-def _flat(dataclass: type, options: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Name, value and default of every option, including those of nested dataclasses."""
-    found: list[tuple[str, Any, Any]] = []
-    for field in fields(dataclass):
-        if field.name not in options:
-            continue
-        value, kind = options[field.name], field.type
-        if isinstance(kind, type) and is_dataclass(kind):
-            found += _flat(kind, value)
-        else:
-            found.append((field.name, value, field.default))
-    return found
+    return command(*verb.split(), *option_words(dataclass, options))
 
 
 def _hashes(run: Run) -> dict[str, object]:

@@ -20,6 +20,7 @@ from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
 from swag_af.data.errors import told
 from swag_af.data.findings import Finding, read_audits
+from swag_af.data.instances.saying import several
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
 from swag_af.reporting.plot import curves, ends
@@ -157,8 +158,8 @@ def run_lines(run: Run) -> list[str]:
         *table(accuracy_rows(run)),
         "",
         f"(means of five iterations, or of half where there are fewer than ten; chance is {run.chance:.3f})",
-        f"{run.n_finished} iterations, {seconds:.0f} seconds, {100 * run.scored_share:.1f} % of the "
-        "candidates met were scored",
+        f"{several(run.n_finished, 'iteration')}, {several(round(seconds), 'second')}, "
+        f"{100 * run.scored_share:.1f} % of the candidates met were scored",
         *(["", *audited] if audited else []),
         *(f"audit filter {name} was left out: {reason}" for name, reason in audits.left_out),
     ]
@@ -185,7 +186,7 @@ def audited_lines(audit: Audit | SavedAudit, comparison: Comparison | None = Non
     """An audit of a dataset as text: how it was read, the verdict, what was found, before against after."""
     saved = saved_form(audit)
     about = saved.about
-    lines = [*about.notes, f"{about.n:,} instances in {about.groups}", ""]
+    lines = [*about.notes, f"{several(about.n, 'instance')} in {about.groups}", ""]
     lines += [verdict(saved), *further(saved), ""]
     lines += table(diagnostic_rows(saved.diagnostics))
     lines += ["", *(f"Left out: {why}" for why in about.record.get("left_out", ())), NOT_ASKED_OF_DATA]

@@ -14,6 +14,7 @@ from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import sha256_file
+from swag_af.data.urls import told_otherwise
 from swag_af.scoring.breakdown import tiers_in
 from swag_af.scoring.comparison import Gap, compare, gap_of
 from swag_af.scoring.figures import clusters_of
@@ -181,4 +182,4 @@ def _record(options: ScoreOptions) -> dict[str, Any]:
     """What decides the figures, without paths of the machine."""
     kept = {one.name: getattr(options.predicted, one.name) for one in fields(options.predicted)}
     own = {name: getattr(options, name) for name in ("expert", "min_items", "seed")}
-    return {**own, **kept, "swag_af": version("swag-af")}
+    return {**own, **kept, **told_otherwise(options.reading), "swag_af": version("swag-af")}

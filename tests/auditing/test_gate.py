@@ -279,7 +279,7 @@ def test_the_lines_of_a_result_are_what_fails_what_is_luck_and_a_count(tmp_path:
     assert not result.passed
     met = decide(parse_gate(["AF101 <= 90%"]), [diagnostic()])
     assert met.passed
-    assert met.lines() == ["Gate: 1 of 1 conditions met."]
+    assert met.lines() == ["Gate: 1 of 1 condition met."]
     met.check()
     skipped = decide(parse_gate(["AF101 <= 90%", "AF101[x] clear if computed"]), [diagnostic()])
     assert skipped.lines()[-1] == "Gate: 1 of 2 conditions met, 1 skipped."

@@ -25,6 +25,13 @@ def test_the_verdict_names_the_strongest_probe_with_interval_and_chance() -> Non
     assert verdict(saved_form(made)) == said
 
 
+def test_of_one_the_noun_is_singular() -> None:
+    alone = questions(2)
+    lines = further(audit(alone, [], features={"longest": 0.5}))
+    assert lines[0].startswith("With 1 group only")
+    assert lines[-1].startswith("Of 1 check ")
+
+
 def test_at_chance_the_verdict_says_so_and_claims_no_more() -> None:
     said = verdict(audit(DATA, [probe(DATA, 0.26)]))
     assert said.startswith("No probe answers these questions better than guessing, which gets 25.0 %")

@@ -181,8 +181,8 @@ def test_every_rule_gives_a_diagnostic_with_a_known_code() -> None:
     assert [one.code for one in found] == [f"AF4{n:02}" for n in range(1, 12)]
     assert {one.code for one in found} <= set(codes())
     assert [one.subject for one in found] == list(RULES)
-    one = found[0]
-    assert (one.n, one.low, one.chance, one.said) == (0, None, None, "“all of the above”: no question has any.")
+    one, said = found[0], "“all of the above”: no question has any, so the rule does not apply."
+    assert (one.n, one.low, one.chance, one.said) == (0, None, None, said)
 
 
 def test_classes_have_no_rules_of_item_writing() -> None:

@@ -1,11 +1,18 @@
-"""The verb `audit` of a dataset: what it must never write over."""
+"""The verb `audit` of a dataset: what it must never write over, and the command that its page tells."""
 
+import html
 import json
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from swag_af.cli.main import main
+from swag_af.auditing.options import AuditOptions
+from swag_af.cli.auditing import run_audit
+from swag_af.cli.main import main, parse
+from swag_af.data.engines.options import EngineOptions
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 
 
 @pytest.fixture
@@ -46,3 +53,65 @@ def test_a_repaired_set_whose_rows_repeat_is_matched_whole(data: Path, capsys: p
     new.write_text("\n".join([*rows[::-1], *rows[:5]]) + "\n")
     main(["audit", str(new), "--compare", str(old), "--filters", "tfidf"])
     assert "35 are in both" in capsys.readouterr().out
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """Questions whose columns nobody would guess."""
+    rows = [f"q{i},c{i % 9},what is number -{i}?,a{i} is,b{i} was,c{i},{'ABC'[i % 3]}" for i in range(27)]
+    path = tmp_path / "a quiz.csv"
+    path.write_text("\n".join(["nr,clip,item stem,opt_A,opt_B,opt_C,correct", *rows]) + "\n")
+    return path
+
+
+def told(page: Path) -> AuditOptions:
+    """The options of the command that is on a page."""
+    said = page.read_text().partition("<pre><code>")[2].partition("</code>")[0]
+    found = parse(shlex.split(html.unescape(said))[1:])
+    assert isinstance(found, AuditOptions)
+    return found
+
+
+COLUMNS = InstanceColumns(context_column="item stem", video_column="clip", id_column="nr")
+
+
+def test_the_page_tells_all_options_that_decide_the_figures(odd: Path, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text('[audit]\ncontext_column = "item stem"\nfolds = 2\nmask = "-[0-9]"\n')
+    words = ["--video-column", "clip", "--id-column", "nr", "--filters", "tfidf", "--seeds", "2", "--workers", "1"]
+    main(["audit", str(odd), *words, "--config", str(config), "--out", str(tmp_path / "audit")])
+    meant = AuditOptions((odd,), filters="tfidf", reading=ReadingOptions(columns=COLUMNS, mask="-[0-9]"))
+    assert told(tmp_path / "audit" / "audit.html") == replace(meant, folds=2, seeds=2)
+
+
+def test_options_of_a_script_are_told_too(odd: Path) -> None:
+    reading = ReadingOptions(columns=COLUMNS)
+    options = AuditOptions((odd,), compare=odd, filters="tfidf", reading=reading, folds=2, seed=3, draws=2)
+    out = odd.with_name("audit")
+    run_audit(replace(options, out=out, workers=1, where=EngineOptions()))
+    assert told(out / "audit.html") == options
+
+
+def test_of_a_run_a_folder_is_told_without_which_its_filtering_is_audited(
+    pool_folder: Path, tmp_path: Path, fake_filters: None
+) -> None:
+    run, settings = tmp_path / "run", ["--schedule", "hash:1", "--n-negatives", "4", "--audit", "none"]
+    main(["filter", str(pool_folder), "--out", str(run), *settings, "--iterations", "1"])
+    run_audit(AuditOptions((run,), filters="tfidf", folds=2, out=tmp_path / "its audit"))
+    page = tmp_path / "its audit" / "audit.html"
+    assert told(page) == AuditOptions((run,), filters="tfidf", folds=2, out=Path("audit"))
+
+
+def test_how_a_file_was_read_is_part_of_what_to_run_next(
+    odd: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels, rows = tmp_path / "gold.csv", [line.rsplit(",", 1) for line in odd.read_text().splitlines()]
+    labels.write_text("".join(f"{label}\n" for _, label in rows))
+    odd.write_text("".join(f"{row}\n" for row, _ in rows))
+    reading = ReadingOptions(columns=COLUMNS, labels_file=labels)
+    run_audit(AuditOptions((odd,), filters="tfidf", reading=reading, folds=2, out=tmp_path / "audit"))
+    main(["show", str(tmp_path / "audit")])
+    line = capsys.readouterr().out.splitlines()[-1]
+    pruning = parse(shlex.split(line.rpartition("; or ")[2])[1:])
+    assert pruning.data == (Path("a quiz.csv"),)
+    assert pruning.reading == replace(reading, labels_file=Path("gold.csv"))

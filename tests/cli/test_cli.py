@@ -253,7 +253,7 @@ def test_bad_features_are_refused_with_their_row(
 
 def test_more_negatives_than_there_are_is_refused(refused: Refused, pool_folder: Path, tmp_path: Path) -> None:
     line = refused("filter", pool_folder, "--out", tmp_path / "run", "--schedule", "hash:2", "--n-negatives", 40)
-    assert "fewer than 40 negatives" in line
+    assert "no row has 40 negatives" in line
 
 
 def test_fewer_iterations_than_are_done_is_refused(refused: Refused, pool_folder: Path, small_run: Path) -> None:

@@ -1,5 +1,6 @@
 """The verb `show` of what `score`, `baselines`, `describe` and `train-nli` leave."""
 
+import html
 import json
 import shutil
 from pathlib import Path
@@ -95,8 +96,50 @@ def test_a_record_of_which_a_field_is_wrong_is_told_by_file_and_field(made: Path
         told(tmp_path / "s.json")
 
 
-def test_files_of_others_are_still_read_as_contexts(made: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('{\n  "kind": "novel"\n}')
-    for path in (tmp_path / "x.json", made / "p.jsonl"):
-        with pytest.raises(InputError, match="line 1"):
-            told(path)
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.csv"])
+def test_of_a_file_that_it_does_not_read_show_says_what_to_type(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"kind": "novel"}\n')
+    with pytest.raises(FormatError, match=f"not a file that show reads.*`swag-af audit {tmp_path / name}`"):
+        told(tmp_path / name)
+
+
+def test_a_page_is_opened_in_a_browser(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>")
+    with pytest.raises(FormatError, match=r"not a file that show reads\. Open it in a browser\.$"):
+        told(tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(("about", "name"), [({}, "matched.jsonl"), ({"format": 1, "kind": "baselines"}, "table.csv")])
+def test_of_a_file_of_a_folder_of_ours_show_names_the_folder(tmp_path: Path, about: object, name: str) -> None:
+    (tmp_path / ("manifest.json" if about else "matched.json")).write_text(json.dumps(about))
+    (tmp_path / name).write_text('{"question": "who?", "answer_choices": ["a", "b"]}\n')
+    with pytest.raises(FormatError, match=f"not a file that show reads. `swag-af show {tmp_path}` shows the folder"):
+        told(tmp_path / name)
+
+
+def test_a_file_beside_a_run_is_not_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "manifest.json").write_text("{}")
+    (tmp_path / "quiz.csv").write_text("a,b\n")
+    with pytest.raises(FormatError, match=r"show reads\. If it is a dataset"):
+        told(tmp_path / "quiz.csv")
+
+
+def test_a_line_of_contexts_that_is_no_json_is_still_named(tmp_path: Path) -> None:
+    (tmp_path / "contexts.jsonl").write_text('{"sent1": \n')
+    with pytest.raises(InputError, match="line 1"):
+        told(tmp_path / "contexts.jsonl")
+
+
+def test_how_a_file_is_read_is_part_of_what_to_run_next(tmp_path: Path) -> None:
+    rows = [f"what is {i}?,is a{i},was b{i},{'AB'[i % 2]}\n" for i in range(20)]
+    (tmp_path / "q.csv").write_text("".join(["item stem,opt_A,opt_B,correct\n", *rows]))
+    write_jsonl(tmp_path / "p.jsonl", [{"prediction": i % 2} for i in range(20)])
+    q, column = str(tmp_path / "q.csv"), ["--context-column", "item stem"]
+    json_out, page = tmp_path / "s.json", tmp_path / "s.html"
+    main(["score", q, str(tmp_path / "p.jsonl"), *column, "--json", str(json_out), "--out", str(page)])
+    main(["describe", q, *column, "--topics", "0", "--out", str(tmp_path / "d")])
+    for path in (json_out, tmp_path / "d"):
+        assert told(path)[-1].startswith("Next: swag-af audit q.csv --context-column 'item stem'")
+    for path in (page, tmp_path / "d" / "describe.html"):
+        assert "--context-column 'item stem'" in html.unescape(path.read_text())

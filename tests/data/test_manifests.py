@@ -29,6 +29,12 @@ def test_a_manifest_that_is_not_ours_to_read_is_refused(tmp_path: Path, manifest
         manifests.read_manifest(tmp_path, "pool")
 
 
+def test_a_kind_has_the_article_that_it_is_read_with(tmp_path: Path) -> None:
+    manifests.write_manifest(tmp_path, "pool", {"complete": False})
+    with pytest.raises(FormatError, match="this is a pool, not an lm"):
+        manifests.read_manifest(tmp_path, "lm")
+
+
 def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no manifest\.json here"):
         manifests.read_manifest(tmp_path, "pool")

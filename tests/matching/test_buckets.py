@@ -48,7 +48,7 @@ def test_parts_of_a_large_kind_have_equal_sizes() -> None:
     texts = ["a" * int(i) for i in rng.integers(1, 500, 1000)]
     made = buckets_of(texts, texts, np.zeros(1000, int), by_length, size=300, kinds=["neutral, why"] * 1000)
     assert sorted(Counter(made.numbers.tolist()).values()) == [250] * 4
-    assert sizes_said(made) == "4 buckets of 250 to 250 rows"
+    assert sizes_said(made) == "4 buckets of 250 rows"
 
 
 def test_pronoun_classes_are_kept_apart_where_they_are_large_enough() -> None:

@@ -16,16 +16,17 @@ import pytest
 from judged import make_run
 from killed import KilledError, break_after
 
-from swag_af.auditing.comparison import Change, Control, Side
+from swag_af.auditing.comparison import Change, Comparison, Control, Side
 from swag_af.cli.main import main
 from swag_af.cli.pruning import is_luck, pruned_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import HOST, read_jsonl
 from swag_af.data.instances.reading import read_instances
+from swag_af.data.manifests import begin_folder
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
 from swag_af.pruning import verb
 from swag_af.pruning.agreement import agreement_in_column, agreement_in_verdicts, by_difficulty
-from swag_af.pruning.artifacts import is_made, note_on, took_part
+from swag_af.pruning.artifacts import is_made, note_on, sentence, took_part, without_hasty
 from swag_af.pruning.lines import write_kept
 from swag_af.pruning.options import PruneOptions
 from swag_af.pruning.verb import prune
@@ -255,23 +256,100 @@ def test_a_folder_of_somebody_else_is_left_alone(data: Path, tmp_path: Path) -> 
         ({"features": "word2vec"}, "no representation 'word2vec'"),
         ({"input": "hypothesis"}, "input 'hypothesis'"),
         ({"verdicts": Path("verdicts.jsonl")}, "is no run folder"),
+        ({"audit_models": "tfidf,nonsense"}, "no filter 'nonsense'"),
+        ({"audit_models": "transformer"}, "needs its model in brackets"),
+        ({"by": "probes", "probe_models": "nonsense"}, "no filter 'nonsense'"),
+        ({"target": 90}, "--target 90: data has 90 instances, so none would be removed"),
+        ({"target": 5000}, "--target 5000: data has 90 instances"),
+        ({"features": "test_prune:Unreadable"}, "no model that can be read"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_line(settings: Record, fault: str, data: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_is_said_in_a_line_and_leaves_nothing(
+    settings: Record, fault: str, data: Path, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=fault) as raised:
         prune(options(data, tmp_path / "out", **settings))
     assert "\n" not in str(raised.value)
-
-
-def test_data_of_one_group_is_refused_before_any_work(tmp_path: Path) -> None:
-    path = write(tmp_path / "data.jsonl", [row | {"question": "the same", "group": ""} for row in records(8)])
-    with pytest.raises(InputError, match=r"one group\. Take --split-by instance"):
-        prune(options(path, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
+
+
+class Unreadable:
+    """Features that are refused when they are first asked for, as those of an encoder that is not there."""
+
+    def vectors(self, reading: Any, *, seed: int) -> np.ndarray:
+        raise InputError("nowhere: no model that can be read.")
+
+
+def test_a_refusal_takes_away_nothing_that_was_measured(data: Path, tmp_path: Path) -> None:
+    asked = options(data, tmp_path / "out", features="test_prune:Unreadable")
+    work = asked.out / "work"
+    begin_folder(work, verb._identity(asked, read_instances([data])))
+    (work / "luck.npy").write_bytes(b"measured")
+    with pytest.raises(InputError, match="no model that can be read"):
+        prune(asked)
+    assert {path.name for path in work.iterdir()} == {"begun.json", "luck.npy"}
+
+
+@pytest.mark.parametrize("split_by", ["group", "instance"])
+def test_data_of_one_group_is_refused_before_any_work(split_by: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", [row | {"question": "the same", "group": ""} for row in records(8)])
+    with pytest.raises(InputError, match=r"all instances are of one group"):
+        prune(options(path, tmp_path / "out", split_by=split_by))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("by", ["aflite", "probes"])
+def test_single_texts_have_no_part_to_read_and_that_is_said(by: str, tmp_path: Path) -> None:
+    rows = [{"id": f"t{i}", "text": f"w{i % 7} {'no' if i % 2 else 'yes'}", "label": "ab"[i % 2]} for i in range(30)]
+    with pytest.raises(InputError, match=r"nothing to read but the task itself\. Take --input shuffled or full"):
+        prune(options(write(tmp_path / "texts.jsonl", rows), tmp_path / "out", by=by))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("data.jsonl", "already exists"),
+        ("", "this is a folder"),
+        ("data.jsonl/kept.jsonl", "is a file, not a folder"),
+        ("out", "--out writes something else there"),
+        ("out/kept.jsonl", "--out writes something else there"),
+    ],
+)
+def test_where_kept_lines_cannot_go_is_said_of_write(name: str, fault: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", records(8))
+    with pytest.raises(InputError, match=r"--write .*Name another file\.") as raised:
+        prune(options(path, tmp_path / "out", write=tmp_path / name))
+    assert fault in str(raised.value)
+    assert "--force" not in str(raised.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+def test_two_random_removals_are_told_and_give_no_verdict(straight: Path, data: Path) -> None:
+    """However near they lie together: the interval reckoned from them is then far too narrow."""
+    pruned = verb.open_pruned(straight)
+    assert pruned.comparison is not None
+    controlled = [one for one in pruned.comparison.changes if one.control]
+    assert {one.outcome for one in controlled} == {"untold"}
+    drawn = next(one.control for one in controlled if one.subject == "options, tfidf")
+    said = "\n".join(pruned_lines(pruned, options(data, straight)))
+    assert drawn is not None
+    assert " and ".join(f"{100 * value:.1f} %" for value in drawn.values) + " when as many rows go at random" in said
+    assert "No verdict: 2 random removals do not say how far luck goes. With --draws 3 or more" in said
+    assert "95 %" not in said.partition("Agreement")[0]
 
 
 UP, DOWN = Side(0.30, 0.27, 0.33, "found"), Side(0.21, 0.19, 0.23, "found")
 BELOW = Change("AF101", "options, tfidf", "accuracy", 0.25, UP, DOWN, Control((0.3,), 0.3, 0.29, 0.31), None, "further")
+
+
+def test_an_interval_is_said_to_be_reckoned_from_the_draws() -> None:
+    change = replace(BELOW, control=Control((0.3, 0.31, 0.29), 0.3, 0.25, 0.35))
+    by_luck = "25.0 to 35.0 % when as many rows go at random, a 95 % interval reckoned from 3 random removals"
+    assert sentence(change) == f"AF101 options, tfidf: 30.0 % before, 21.0 % after; {by_luck} (chance 25.0 %)."
+    comparison = Comparison("a", "b", 90, 60, 60, "id", 3, 0, (change,))
+    assert without_hasty(comparison) == comparison
+    assert without_hasty(replace(comparison, n_draws=2)).changes == (replace(change, outcome="untold"),)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import open_audit, save_audit
 from swag_af.auditing.verdict import verdict
 from swag_af.data.instances.instances import Instances
-from swag_af.reporting.audit_page import Axis, audit_page, record_lines, shown
+from swag_af.reporting.audit_page import Axis, audit_page, check_rows, record_lines, shown
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -174,3 +174,9 @@ def test_intervals_are_shown_on_a_phone_too() -> None:
     narrow = css.partition("@media(max-width:40rem){.verdict")[2]
     assert 'td.extra::before{content:"95 % interval "}' in narrow
     assert 'td.extra:last-child::before{content:"chance "}' in narrow
+
+
+def test_a_rule_that_applies_nowhere_has_no_value() -> None:
+    nowhere = Diagnostic("AF401", "all of the above", "clear", 0.0, "accuracy", "No question has any.")
+    rows = check_rows([nowhere, integrity()])
+    assert [(row["code"], row["value"]) for row in rows] == [("AF401", "–"), ("AF501", "3")]

@@ -8,6 +8,7 @@ import numpy as np
 from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.saying import several
 from swag_af.data.interval import interval
 
 ALPHA = 0.01
@@ -108,7 +109,7 @@ def _balance_of_positions(positions: list[_Position], instances: Instances, grou
 def _said(one: _Position) -> str:
     n = len(one.rows)
     expected = 100 * one.expected / n
-    return f"option {one.number + 1} in {100 * one.share:.1f} % of {n:,} questions (expected {expected:.1f} %)"
+    return f"option {one.number + 1} in {100 * one.share:.1f} % of {several(n, 'question')} (expected {expected:.1f} %)"
 
 
 def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
@@ -126,7 +127,7 @@ def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
         status="found" if share >= MOSTLY else "hint" if unbalanced else "clear",
         value=round(float(share), 6),
         unit="share",
-        said=f"Labels of {n:,} instances: {each}.",
+        said=f"Labels of {several(n, 'instance')}: {each}.",
         low=round(low, 6),
         high=round(high, 6),
         chance=round(1 / n_classes, 6),
@@ -139,7 +140,7 @@ def _balance_of_classes(instances: Instances, groups: np.ndarray) -> Diagnostic:
 def _positions_unused(positions: list[_Position], instances: Instances) -> Diagnostic:
     """How many positions are never gold although they should be."""
     unused = [one for one in positions if not one.n_gold and one.log_never < math.log(ALPHA)]
-    named = ", ".join(f"option {one.number + 1} of {len(one.rows):,} questions" for one in unused)
+    named = ", ".join(f"option {one.number + 1} of {several(len(one.rows), 'question')}" for one in unused)
     return Diagnostic(
         code="AF512",
         subject="positions",

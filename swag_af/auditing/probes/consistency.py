@@ -17,6 +17,7 @@ from swag_af.auditing.probes.inputs import FULL, INPUTS
 from swag_af.auditing.probes.probe import model_label
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.saying import several
 from swag_af.data.splits import join_pairs
 
 CODE = "AF109"
@@ -123,7 +124,7 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
     """`alike` differ in their seed only."""
     one, hits = alike[0], np.mean([set_hits(probe, sets) for probe in alike], axis=0)
     said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
-    said += f"{{value}} of {sets.n:,} contrast sets ({{low}} to {{high}}; by guessing {{chance}})."
+    said += f"{{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; by guessing {{chance}})."
     found = of_accuracy(CODE, one.name, hits, set_chances(sets, instances), sets.groups, said=said)
     by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)

@@ -18,6 +18,7 @@ from swag_af.auditing.ranking import hits
 from swag_af.auditing.single.significance import LEVEL, adjusted, p_value
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.saying import several
 
 N_BINS = 10
 """Bins of a feature, of about as many texts each."""
@@ -59,7 +60,7 @@ def choose(
     is_top, n_top = _highest(scores, instances)
     tested, n_tested = (scores, n_top) if forward is None else (forward, _highest(forward, instances)[1])
     n_options = instances.n_answers
-    said = f"The rule `{subject}` finds gold in {{value}} of {len(instances):,} questions"
+    said = f"The rule `{subject}` finds gold in {{value}} of {several(len(instances), 'question')}"
     said += f" ({{low}} to {{high}}; chance {{chance}}); it tells options apart in {int((n_top < n_options).sum()):,}."
     return Tried(
         code=code,
@@ -116,7 +117,7 @@ def classify(code: str, subject: str, bins: np.ndarray, instances: Instances, fo
     found = shares[np.arange(len(instances)), instances.answers]
     forward = frequent_classes(bins, instances, folds, forward=True)
     residuals, variances = _beyond_luck(forward, instances.answers, folds)
-    said = f"`{subject}` alone tells the class of {{value}} of {len(instances):,} texts ({{low}} to {{high}}; the "
+    said = f"`{subject}` alone tells the class of {{value}} of {several(len(instances), 'text')} ({{low}} to {{high}}; "
     return Tried(
         code=code,
         subject=subject,
@@ -198,7 +199,7 @@ def _numbers(tried: Tried, groups: Groups) -> np.ndarray:
 def _diagnostic(tried: Tried, q: float, n_rules: int, instances: Instances, groups: Groups) -> Diagnostic:
     if not len(tried.rows):
         return Diagnostic(tried.code, tried.subject, "clear", 0.0, "accuracy", tried.said)
-    said = f"{tried.said} Adjusted for {n_rules} rules, p {_said(q)}." if q < LEVEL else tried.said
+    said = f"{tried.said} Adjusted for {several(n_rules, 'rule')}, p {_said(q)}." if q < LEVEL else tried.said
     said += f" Of two options `{tried.mirror}` finds it in the others." if tried.mirror else ""
     one = of_accuracy(tried.code, tried.subject, tried.hits, tried.chance, _numbers(tried, groups), said=said)
     status = _status(one, q, tried.found_from)

@@ -13,6 +13,7 @@ from swag_af.auditing.single.tables import Seen
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.saying import several
 
 PRECISE = 0.7
 """The precision from which a rule is found rather than hinted at."""
@@ -89,8 +90,8 @@ def tried(name: str, seen: Seen, instances: Instances) -> Tried:
 
 def _said(rule: Rule, n: int) -> str:
     if not n:
-        return f"{rule.options[0].upper()}{rule.options[1:]}: no question has any."
+        return f"{rule.options[0].upper()}{rule.options[1:]}: no question has any, so the rule does not apply."
     return (
-        f"{rule.options[0].upper()}{rule.options[1:]}: {rule.claim} in {{value}} of {n:,} questions that have any "
-        "({low} to {high}; chance {chance})."
+        f"{rule.options[0].upper()}{rule.options[1:]}: {rule.claim} in {{value}} of {several(n, 'question')} that "
+        f"{'has' if n == 1 else 'have'} any ({{low}} to {{high}}; chance {{chance}})."
     )
