@@ -5,7 +5,7 @@ folder (`swag_af.pruning.folder`) as soon as they are measured.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,7 @@ from swag_af.auditing.options import PROBE_MODELS
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.folds import Sorted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
-from swag_af.auditing.storing import save_audit
+from swag_af.auditing.storing import save_audit, saved_form
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
 from swag_af.data.instances.grouping import Groups, group
@@ -28,6 +28,7 @@ from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json
 from swag_af.data.progress import progress
+from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import ByDifficulty, agreement_in_column, agreement_in_verdicts, by_difficulty
@@ -265,9 +266,11 @@ class _Work:
     def _save(self, made: Audit, name: str, comparison: Comparison | None) -> None:
         from swag_af.reporting.audit_page import audit_page
 
-        page = audit_page(made, comparison, command="swag-af prune")
+        saved, told = saved_form(made), asdict(replace(self.options, out=PruneOptions.out, write=None))
+        saved = replace(saved, about=replace(saved.about, reading=told_otherwise(self.options.reading)))
+        page = audit_page(saved, comparison, command=command("prune", *option_words(PruneOptions, told)))
         beside = {"audit.html": page} | ({COMPARISON: comparison_text(comparison)} if comparison else {})
-        save_audit(made, self.options.out / name, beside)
+        save_audit(saved, self.options.out / name, beside)
 
     def curve(self, rounds: list[Round]) -> list[Point]:
         """The points of the curve, which is drawn."""

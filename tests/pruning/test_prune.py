@@ -8,6 +8,7 @@ import multiprocessing
 import signal
 import time
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,13 @@ def test_what_gives_itself_away_is_removed_and_all_is_written(straight: Path, da
     named = {"prune.json", "rows.jsonl", "kept.jsonl", "curve.jsonl", "curve.png", "curve.svg", "before", "after"}
     assert {path.name for path in straight.iterdir()} == named
     assert str(data.parent) not in (straight / "prune.json").read_text(encoding="utf-8")
+
+
+def test_the_pages_name_the_whole_command(straight: Path, data: Path) -> None:
+    for name in ("before", "after"):
+        page = unescape((straight / name / "audit.html").read_text(encoding="utf-8"))
+        assert f"swag-af prune {data} --partitions 8 --slice-share 0.1 --audit-models tfidf --draws 2" in page
+        assert "--out " not in page
 
 
 def test_the_lines_say_what_luck_does_and_what_falls_by_construction(straight: Path, data: Path) -> None:
