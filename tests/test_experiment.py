@@ -296,10 +296,44 @@ def test_nothing_is_released_of_a_run_that_goes_on(tiny: Setting, tmp_path: Path
             step()
     with pytest.raises(InputError, match="released: not there"):
         measure_released(setting)
+
+
+def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path) -> None:
+    """Its curve and audits may be all that a machine leaves; no jump or slope is told, nothing is called finished."""
+    setting = unfinished(tiny, tmp_path)
     made = collect(setting)
-    assert "runs/main-0" not in made["curves"]
-    assert made["done"]["runs"] == [2, 3]
-    assert "**Measured in part**: 2 of 3 runs" in document(made)
+    assert (
+        made["curves"]["runs/main-0"]["accuracy"]
+        == read_results(tiny.out / RESULTS)["curves"]["runs/main-0"]["accuracy"]
+    )
+    assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
+    assert made["audited"] == 1
+    assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 2 of 3 runs" in document(made)
+    run = kept_run(setting, "runs/main-0")
+    assert run is not None
+    assert not run.is_finished
+    assert run.hits
+    assert not is_whole(setting, "runs/main-0")
+    assert collect(Setting(TINY, alone(setting, tmp_path / "alone"), tiny.data)) == made
+
+
+@pytest.mark.parametrize("n_left", [2, 3, 4])
+def test_a_run_is_kept_from_the_end_of_its_first_phase_on(tiny: Setting, tmp_path: Path, n_left: int) -> None:
+    setting = unfinished(tiny, tmp_path)
+    log = setting.out / "runs/main-0/log.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(lines[:n_left]), encoding="utf-8")
+    keep_runs(setting)
+    run = kept_run(setting, "runs/main-0")
+    assert (run is not None) == (n_left >= TINY.n_mlp)
+    assert run is None or len(run.accuracy) == n_left
+    log.write_text("".join(lines), encoding="utf-8")
+    keep_runs(setting)
+    log.write_text("".join(lines[:4]), encoding="utf-8")  # made anew, and not as far
+    keep_runs(setting)
+    run = kept_run(setting, "runs/main-0")
+    assert run is not None
+    assert len(run.accuracy) == len(lines)
 
 
 def test_a_run_of_another_size_is_no_jump(tiny: Setting) -> None:
@@ -327,11 +361,16 @@ def test_of_two_encoders_the_one_that_was_named_is_kept(tiny: Setting, tmp_path:
         assert run.hits["encoder", 0].tolist() == [of] * len(run.ids)
 
 
+def alone(setting: Setting, folder: Path) -> Path:
+    """A folder with the record of an experiment, and nothing that it was made of."""
+    shutil.copytree(setting.out / RECORD, folder / RECORD)
+    for path in setting.out.glob("contexts*"):
+        shutil.copy(path, folder)
+    return folder
+
+
 def test_the_record_alone_gives_the_same_results(tiny: Setting, tmp_path: Path) -> None:
-    shutil.copytree(tiny.out / RECORD, tmp_path / RECORD)
-    for path in tiny.out.glob("contexts*"):
-        shutil.copy(path, tmp_path)
-    assert collect(Setting(TINY, tmp_path, tiny.data)) == read_results(tiny.out / RESULTS)
+    assert collect(Setting(TINY, alone(tiny, tmp_path), tiny.data)) == read_results(tiny.out / RESULTS)
 
 
 def test_a_run_whose_record_is_whole_is_not_made_again(tiny: Setting, tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def draw(results: Mapping[str, Any], folder: Path) -> None:
 
 
 def _curve(results: Mapping[str, Any], axes: Any) -> bool:
-    """Means of a window with their intervals: of the run with most contexts, or else over the parts; a thin line a
-    part, a dashed one where its language models are weaker."""
+    """Means of a window with their intervals: of the finished run with most contexts, or else over the parts; a thin
+    line a part, a dashed one where its language models are weaker."""
     curves = results["curves"]
     parts = [curve["means"] for name, curve in curves.items() if name.startswith("runs/main-")]
-    whole = next((name for name in ("bigger", "big") if name in curves), "")
+    whole = next((name for name in ("bigger", "big") if name in results["ensemble"]), "")
     if not parts and not whole:
         return False
     if whole:
@@ -46,13 +46,14 @@ def _curve(results: Mapping[str, Any], axes: Any) -> bool:
         label, means = f"mean of {len(parts)} parts", [a | b for a, b in zip(parts[0], over, strict=True)]
     else:
         label, means = "one part", parts[0]
-    middle = [(one["first"] + one["last"]) / 2 for one in means]
     for part in parts if means not in parts else ():
-        axes.plot(middle, _values(part), color="#bbbbbb", linewidth=1, label="a part")
+        axes.plot(_middles(part), _values(part), color="#bbbbbb", linewidth=1, label="a part")
     for weak in (curve["means"] for name, curve in curves.items() if name.startswith("runs/weak-")):
-        axes.plot(middle, _values(weak), color="#555555", linestyle="--", linewidth=1, label="a part, weaker models")
+        axes.plot(
+            _middles(weak), _values(weak), color="#555555", linestyle="--", linewidth=1, label="a part, weaker models"
+        )
     values, errors = _with_errors(means)
-    axes.errorbar(middle, values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
+    axes.errorbar(_middles(means), values, yerr=errors, color=COLOURS["ensemble"], label=label, capsize=2)
     _audits(results, axes, whole or "parts")
     axes.axvline(results["size"]["n_mlp"] + 0.5, color="#888888", linestyle="--", linewidth=1)
     axes.axhline(10, color="#888888", linestyle=":", linewidth=1)
@@ -74,6 +75,10 @@ def _audits(results: Mapping[str, Any], axes: Any, name: str) -> None:
             values, errors = _with_errors(found)
             style = {"fmt": MARKERS[number], "color": COLOURS[filter], "markersize": 5, "linewidth": 1}
             axes.errorbar(x, values, yerr=errors, label=f"fresh: {NAMES[filter]}", **style)
+
+
+def _middles(means: Sequence[Mapping[str, float]]) -> list[float]:
+    return [(one["first"] + one["last"]) / 2 for one in means]
 
 
 def _values(figures: Sequence[Mapping[str, float]]) -> list[float]:

@@ -3,7 +3,8 @@
     OUT/record/parts/0.json ...     a part: names and groups of its contexts, its language models, what was drawn
     OUT/record/parts/0-half.json    a pool made of it: names and groups
     OUT/record/parts/pool.json      all parts together: which parts, and which of their groups are one there
-    OUT/record/runs/main-0.json     a run: its curve, and every audit's hits, context by context
+    OUT/record/runs/main-0.json     a run, from the end of its first phase on: its curve, and every audit's hits,
+                                    context by context
     OUT/record/fourway.json ...     figures of the other measurements
 
 A folder of records copied into OUT/record stands for its runs: those that are whole are not made again.
@@ -34,6 +35,7 @@ from swag_af.data.findings import over_seeds, read_audits
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
+from swag_af.filters.registry import parse_schedule
 
 RECORD = "record"
 FOURWAY, READING = "fourway", "reading"
@@ -45,7 +47,7 @@ Asked = tuple[str, int]
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run that has all of its iterations."""
+    """A run that has all iterations of its first phase, or more."""
 
     name: str
     ids: tuple[str, ...]
@@ -58,27 +60,30 @@ class KeptRun:
     """(iterations,) the held-out accuracy of the filter that re-assigns."""
     n_test: int
     """Contexts held out in an iteration."""
+    n_planned: int
+    """Iterations that it is to have."""
     hits: dict[Asked, np.ndarray] = field(default_factory=dict)
     """(N,) what fresh filters find, means over seeds."""
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has all of its iterations."""
+        return len(self.filters) == self.n_planned
 
-def finished_run(out: Path, name: str) -> Run | None:
-    """A run in the experiment's folder `out`, once it has all of its iterations."""
-    path = out / name
-    if not (path / "log.jsonl").exists():
-        return None
-    run = open_run(path)
-    return run if run.n_finished == read_manifest(path, "run")["n_planned"] else None
+
+def run_so_far(out: Path, name: str) -> Run | None:
+    """A run in the experiment's folder `out`, with the iterations that it has."""
+    return open_run(out / name) if (out / name / "log.jsonl").exists() else None
 
 
 def whole_run(setting: Setting, name: str) -> Run:
-    """The same; InputError for one that has not."""
-    run = finished_run(setting.out, name)
+    """The same, once it has all of them; InputError before."""
+    run = run_so_far(setting.out, name)
     if run is None and is_kept(setting, name) and not (setting.out / name).exists():
         raise InputError(
             f"{setting.out / name}: only its record is there. Delete {_path(setting, name)} and run the step `filter`."
         )
-    if run is None:
+    if run is None or run.n_finished < run.n_planned:
         raise InputError(f"{setting.out / name}: not all of its iterations are there. Run the step `filter` first.")
     return run
 
@@ -98,30 +103,38 @@ def asked_of(setting: Setting, name: str) -> set[Asked]:
 
 
 def is_whole(setting: Setting, name: str) -> bool:
-    """Whether the record of a run holds all of its audits."""
+    """Whether the record of a run holds all of its iterations and audits."""
     run = kept_run(setting, name)
-    return run is not None and asked_of(setting, name) <= set(run.hits)
+    return run is not None and run.is_finished and asked_of(setting, name) <= set(run.hits)
 
 
 def keep_runs(setting: Setting) -> None:
-    """Write the record of every run that is there, finished, with the audits made so far; of the parts first."""
+    """Write the record of every run that is there and whose first phase is done, with the audits made so far; of the
+    parts first."""
+    of_parts = {out: arm for out, arm, _ in setting.runs()}
     for name in sorted(setting.run_names(), key=lambda name: "/" not in name):
-        run = finished_run(setting.out, name)
-        if run is not None:
+        run = run_so_far(setting.out, name)
+        phases = parse_schedule(setting.size.schedule(of_parts.get(name, setting.size.arms[0])))
+        if run is not None and run.n_finished >= min(phases[0][1], run.n_planned):
             _keep(setting, name, run)
 
 
 def _keep(setting: Setting, name: str, run: Run) -> None:
-    """Write the record of a run, and of the contexts that it has; what was kept of the same run stays."""
+    """Write the record of a run, and of the contexts that it has; what was kept of the same run stays, and so does a
+    run that was kept with more iterations."""
     pool = Path(run.pool.path or "").name
     phases = [(record.filter, run.accuracy(record.iteration)) for record in run.log]
     audits = _hits_of(setting, setting.out / name)
     before = kept_run(setting, name)
-    if before is not None and before.accuracy.tolist() == [accuracy for _, accuracy in phases]:
-        audits = before.hits | audits
+    if before is not None:
+        if len(before.filters) > len(phases):
+            return
+        if before.accuracy.tolist() == [accuracy for _, accuracy in phases[: len(before.filters)]]:
+            audits = before.hits | audits
     told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
     _write(setting, f"parts/{pool}", _rows_of(setting, pool, run.pool) | _made_by(setting, pool))
-    made = {"pool": pool, "n_test": run.log[0].n_test, "iterations": phases, "audits": told}
+    unfinished = {"planned": run.n_planned} if run.n_finished < run.n_planned else {}
+    made = {"pool": pool, "n_test": run.log[0].n_test, **unfinished, "iterations": phases, "audits": told}
     _write(setting, name, made)
 
 
@@ -229,7 +242,8 @@ def kept_run(setting: Setting, name: str) -> KeptRun | None:
     ids, groups = _told_rows(setting, pool)
     filters, accuracy = zip(*told["iterations"], strict=True)
     hits = {(one["filter"], one["iteration"]): unpacked(one) for one in told["audits"]}
-    return KeptRun(name, ids, groups, list(filters), np.array(accuracy), told["n_test"], hits)
+    planned = told.get("planned", len(filters))
+    return KeptRun(name, ids, groups, list(filters), np.array(accuracy), told["n_test"], planned, hits)
 
 
 def kept_parts(setting: Setting) -> dict[str, dict[str, Any]]:

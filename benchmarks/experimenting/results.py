@@ -79,12 +79,13 @@ def _inputs(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
-    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts that are finished."""
+    """Of every arm with both phases, run by run: jump and slope from the log, and over the parts that are finished; of
+    a run that is not, nothing."""
     made = {}
     together = [arm.name for arm in setting.size.together]
     arm_of = {out: arm.name for out, arm, _ in setting.runs()} | {name: name for name in together}
     for name in (*together, *(arm.name for arm in setting.size.arms)):
-        mine = [run for run in runs if arm_of[run.name] == name and len(set(run.filters)) > 1]
+        mine = [run for run in runs if arm_of[run.name] == name and run.is_finished and len(set(run.filters)) > 1]
         if mine:
             made[name] = _phases(setting, mine)
     return made
@@ -218,8 +219,10 @@ def _done(setting: Setting, growth: Sequence[Mapping[str, Any]]) -> dict[str, li
     kept = {run: one for run in runs if (one := kept_run(setting, run)) is not None}
     made = {run: planned[run] & set(one.hits) for run, one in kept.items()}
     n_fits = sum(len(one["draws"]) for one in growth)
+    begun = {run: one for run, one in kept.items() if not one.is_finished}
     return {
-        "runs": [len(kept), len(runs)],
+        **{f"iterations of `{run}`": [len(one.filters), one.n_planned] for run, one in begun.items()},
+        "runs": [len(kept) - len(begun), len(runs)],
         "audits": [sum(map(len, made.values())), sum(map(len, planned.values()))],
         "fits of growth": [n_fits, len(growth_cells(setting))],
     }
