@@ -14,6 +14,9 @@ AUTO = "auto"
 """Filters that depend on what is audited."""
 PROBE_MODELS = ("tfidf", "fasttext")
 """The models of the probes of a dataset when none are named."""
+FEWEST_DRAWS = 3
+"""Random removals without which nothing is called weaker, stronger or made. An interval reckoned from two is as wide as
+these two lie apart by luck: they may agree to a third of a point where sixteen have a standard deviation of two."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class AuditOptions(Options):
     compare: Path | None = None
     """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
     draws: int = 3
-    """Random removals that --compare audits."""
+    """Random removals that --compare audits, 3 or more: two do not say how far luck goes."""
     gate: Path | None = None
     """TOML file with conditions, `gate = ["AF101 <= 30%"]`, alone or under [tool.swag-af.audit]; if one fails, the exit
     code is 1. docs/AUDIT-CI.md has the grammar."""
@@ -87,7 +90,10 @@ class AuditOptions(Options):
                 (self.folds < 2, f"--folds {self.folds}: at least 2"),
                 (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
-                (self.draws < 2, f"--draws {self.draws}: at least 2"),
+                (
+                    self.draws < FEWEST_DRAWS,
+                    f"--draws {self.draws}: at least {FEWEST_DRAWS}; fewer do not say how far luck goes",
+                ),
                 (self.seed is not None and self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )

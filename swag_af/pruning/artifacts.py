@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from swag_af.auditing.comparison import Change, Comparison, change_sentence
+from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.verdict import figure, span
 from swag_af.pruning.options import PruneOptions
 
@@ -23,9 +24,6 @@ SAME_WORDS = (
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
 
 
-FEWEST_DRAWS = 3
-"""Random removals without which nothing is called weaker, stronger or made. An interval reckoned from two is as wide as
-these two lie apart by luck: they may agree to a third of a point where sixteen have a standard deviation of two."""
 TOO_FEW = (
     "No verdict: {n} random removals do not say how far luck goes. With --draws {least} or more it is told what is "
     "weaker, stronger or below chance by the pruning."

@@ -419,7 +419,7 @@ def test_the_verb_raises_where_a_long_run_would_go_on(straight: Run, monkeypatch
         audit_of_run(AuditOptions((straight.path,), filters="hash", iteration=5))
 
 
-@pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}, {"seeds": 0}])
+@pytest.mark.parametrize("wrong", [{"filters": "none"}, {"folds": 1}, {"seed": -1}, {"seeds": 0}, {"draws": 2}])
 def test_options_of_an_audit_out_of_range_are_refused_when_made(wrong: dict) -> None:
     with pytest.raises(InputError, match="--"):
         AuditOptions((Path("run"),), **wrong)

@@ -104,7 +104,7 @@ def test_an_audit_that_was_stopped_makes_the_other_probes_alone(
     older = write_data(tmp_path / "older.jsonl", 60)
 
     def options(name: str) -> AuditOptions:
-        return AuditOptions((data,), tmp_path / name / "audit", compare=older, filters="tfidf", folds=2, draws=2)
+        return AuditOptions((data,), tmp_path / name / "audit", compare=older, filters="tfidf", folds=2, draws=3)
 
     run_audit(options("whole"))
     n_kept = []

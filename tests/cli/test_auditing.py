@@ -86,7 +86,7 @@ def test_the_page_tells_all_options_that_decide_the_figures(odd: Path, tmp_path:
 
 def test_options_of_a_script_are_told_too(odd: Path) -> None:
     reading = ReadingOptions(columns=COLUMNS)
-    options = AuditOptions((odd,), compare=odd, filters="tfidf", reading=reading, folds=2, seed=3, draws=2)
+    options = AuditOptions((odd,), compare=odd, filters="tfidf", reading=reading, folds=2, seed=3, draws=3)
     out = odd.with_name("audit")
     run_audit(replace(options, out=out, workers=1, where=EngineOptions()))
     assert told(out / "audit.html") == options
