@@ -16,7 +16,7 @@ from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
 from swag_af.nn.device import pick_device
 from swag_af.nn.pretrained import import_transformers, read_config, readable
-from swag_af.nn.threads import ALIKE
+from swag_af.nn.threads import alike
 
 
 def mean_vectors(model: str, texts: list[str], *, max_length: int = 128, device: str = "auto") -> np.ndarray:
@@ -109,7 +109,9 @@ class FrozenEncoder:
         config = {name: value for name, value in self.network.config.to_dict().items() if name != "_name_or_path"}
         shapes = ENCODED_AT_ONCE, STEP, self.tokenizer.model_max_length
         versions = torch.__version__, import_transformers().__version__
-        cpu = platform.machine(), torch.backends.cpu.get_cpu_capability(), max(ALIKE, torch.get_num_threads())
+        n_threads = torch.get_num_threads()
+        deciding = 1 if n_threads <= alike() else n_threads
+        cpu = platform.machine(), torch.backends.cpu.get_cpu_capability(), deciding
         rest = (config, self.tokenizer.backend_tokenizer.to_str(), shapes, versions, cpu, self.network.device.type)
         told.update(repr(rest).encode())
         return told.hexdigest()

@@ -13,7 +13,7 @@ from swag_af.data.vocabulary import Vocabulary
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, Network, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter
 from swag_af.filters.sequences import Sequences
-from swag_af.nn.threads import ALIKE
+from swag_af.nn.threads import alike
 
 
 @dataclass(kw_only=True)
@@ -105,7 +105,7 @@ class EnsembleFilter(NeuralFilter):
 
 def threads_alike(*widths: int) -> int:
     """How many threads give the bits of one in layers of SELU units (`swag_af.nn.threads`)."""
-    return ALIKE if all(width % (2 * _VECTOR) == 0 for width in widths) else 1
+    return alike() if all(width % (2 * _VECTOR) == 0 for width in widths) else 1
 
 
 _VECTOR = 16

@@ -3,9 +3,9 @@
 Letters: `n` rows, `A` assigned candidates a row (gold in column 0), `q` sequences. A fit never sees the rows
 that will be re-assigned: it stops early on a slice of its own rows, whole groups such as videos. All randomness
 comes from `rng`; torch's global generator is as it was when a call returns. On a CPU the same rng gives the same bits
-(same machine, same number of threads; one and two give the same). Where other processes use the cores a fit has fewer
-threads, as far as that changes no bit (`threads_alike`). On a GPU gradients are those of bf16 products; losses,
-weights and scores are fp32 everywhere.
+(same machine, same number of threads; on many processors one and two give the same). Where other processes use the
+cores a fit has fewer threads, as far as that changes no bit (`threads_alike`). On a GPU gradients are those of bf16
+products; losses, weights and scores are fp32 everywhere.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ from swag_af.data.splits import hold_aside
 from swag_af.filters.networks import Network
 from swag_af.filters.sequences import Sequences, sequences_of
 from swag_af.nn.device import mixed_precision, pick_device, seeded
-from swag_af.nn.threads import ALIKE, team
+from swag_af.nn.threads import alike, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
 MORE_EPOCHS = 1
@@ -71,7 +71,7 @@ class NeuralFilter(FitSettings, ABC):
     @property
     def threads_alike(self) -> int:
         """Threads up to which a fit and its scores have the same bits, whatever their number."""
-        return ALIKE
+        return alike()
 
     @abstractmethod
     def make_network(self, view: View, sequences: Sequences) -> Network:

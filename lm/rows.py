@@ -21,6 +21,7 @@ from swag_af.lm.lstm.features import BACKWARD
 from swag_af.lm.lstm.generator import LSTMGenerator
 from swag_af.lm.lstm.reader import LIVE_TILES, TILE
 from swag_af.lm.options import GenerateOptions, Precision
+from swag_af.nn.products import multiply
 from swag_af.nn.threads import pair, threads
 
 
@@ -93,7 +94,7 @@ class _Rows:
         """Store every row of the block."""
         made = Counter[str]()
         draft = ShardDraft(self.options.out, block.number, self.tables)
-        with pair() if self.is_alone else threads(1):
+        with pair(multiply) if self.is_alone else threads(1):
             for i, row in self._rows(block.contexts):
                 made["" if isinstance(row, Row) else row] += 1
                 if isinstance(row, str):

@@ -8,10 +8,13 @@ Work that is independent item by item does without a team: processes of one thre
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import torch
+from torch import Tensor
+from torch.nn.functional import linear
 
 
 @contextlib.contextmanager
@@ -29,24 +32,57 @@ def threads(n: int) -> Iterator[None]:
 
 
 ALIKE = 2
-"""Threads that give the bits of one. Torch cuts a tensor into as many pieces as there are threads; where a piece ends
-within a vector register, its last exponentials are rounded otherwise. Halves of our tensors fill whole registers,
+"""Threads that may give the bits of one. Torch cuts a tensor into as many pieces as there are threads; where a piece
+ends within a vector register, its last exponentials are rounded otherwise. Halves of our tensors fill whole registers,
 thirds do not."""
 
+Product = Callable[[Tensor, Tensor], Tensor]
+"""(M, I) and (O, I) to (M, O)."""
 
-def team(alike: int = ALIKE) -> contextlib.AbstractContextManager[None]:
+
+def alike(product: Product = linear) -> int:
+    """Threads up to which `product`, torch's own if none is given, has the bits of one: 2 or, where two are asked for
+    and it has others by two, 1."""
+    return ALIKE if torch.get_num_threads() != ALIKE or _is_alike(product) else 1
+
+
+@cache
+def _is_alike(product: Product) -> bool:
+    """Tried on shapes that filters have: on Intel's processors MKL cuts the sums of some among its threads, on AMD's it
+    does not."""
+    rng = torch.Generator().manual_seed(0)
+    for n_rows, n_in, n_out in _TRIED:
+        x, weight = torch.rand(n_rows, n_in, generator=rng), torch.rand(n_out, n_in, generator=rng)
+        made = []
+        for n in (1, ALIKE):
+            with threads(n), torch.no_grad():
+                made.append(product(x, weight))
+        if not torch.equal(*made):
+            return False
+    return True
+
+
+_TRIED = ((150, 512, 1), (256, 1792, 200), (238, 1600, 200), (200, 2048, 800))
+"""Rows, inputs and outputs: a head, gradients of a convolution, and those of an LSTM."""
+
+
+def team(n_alike: int | None = None) -> contextlib.AbstractContextManager[None]:
     """Torch's threads, or fewer where other processes leave fewer cores, one at least, as the last seconds say.
 
-    More threads than `alike` stay as they are: with fewer the bits would depend on what else runs.
+    More threads than `n_alike`, which are `alike()` where not given, stay as they are: with fewer the bits would depend
+    on what else runs.
     """
     n = torch.get_num_threads()
-    return threads(n if not 1 < n <= alike else min(n, max(1, round(_LOAD.free_cores()))))
+    fewer = 1 < n <= (alike() if n_alike is None else n_alike)
+    return threads(min(n, max(1, round(_LOAD.free_cores()))) if fewer else n)
 
 
-def pair() -> contextlib.AbstractContextManager[None]:
-    """Two of torch's threads, or one where it has one or other processes leave one: never other bits than by one."""
-    n = torch.get_num_threads()
-    return threads(1 if n == 1 or round(_LOAD.free_cores()) < ALIKE else ALIKE)
+def pair(product: Product = linear) -> contextlib.AbstractContextManager[None]:
+    """Two of torch's threads, or one where it has one, other processes leave one, or `product` has other bits by two:
+    never other bits than by one."""
+    if torch.get_num_threads() == 1 or round(_LOAD.free_cores()) < ALIKE:
+        return threads(1)
+    return threads(ALIKE if _is_alike(product) else 1)
 
 
 class _Load:

@@ -30,7 +30,7 @@ from swag_af.filters.pairs.texts import BLANK, Pairs, Texts, pairs_of_texts, pai
 from swag_af.filters.pairs.vectors import open_vectors
 from swag_af.filters.strings import check_inputs
 from swag_af.nn.device import mixed_precision, pick_device, seeded
-from swag_af.nn.threads import ALIKE, team
+from swag_af.nn.threads import alike, team
 from swag_af.nn.training import Adam, batch_size, train_while_better
 
 
@@ -76,7 +76,7 @@ class PairFilter(FitSettings, ABC):
     @property
     def threads_alike(self) -> int:
         """Threads up to which a fit and its scores have the same bits, whatever their number."""
-        return ALIKE
+        return alike()
 
     def check(self) -> None:
         """Raise InputError when a setting is out of range or the file of vectors cannot be read."""

@@ -30,7 +30,7 @@ class RecurrentFilter(PairFilter):
     """Units a direction."""
 
     def check(self) -> None:
-        """As all; and `hidden` must be a multiple of 16, for which one and two threads give the same bits."""
+        """As all; and `hidden` must be a multiple of 16, for which halves of a layer fill whole vectors."""
         super().check()
         if self.hidden < 16 or self.hidden % 16:
             raise InputError(f"filter {self.name}: hidden is {self.hidden}; take a multiple of 16.")

@@ -34,6 +34,7 @@ from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers.table import Block, Plan, add_table, blocks_of, end
 from swag_af.nn.device import pick_device
+from swag_af.nn.products import multiply
 from swag_af.nn.threads import pair, threads
 
 
@@ -95,7 +96,7 @@ class _FillJob:
         def fill(block: Block) -> int:
             fold, rows = block
             filler.keep_only(fold)
-            with pair() if self.pool else threads(1):
+            with pair(multiply) if self.pool else threads(1):
                 pool.gather("features", rows)
             return len(rows)
 
@@ -153,7 +154,7 @@ class _TableJob:
         maker = _TableMaker(self.pool or CandidatePool.open(self.path), self.lms)
 
         def table(block: Block) -> np.ndarray:
-            with pair() if self.pool else threads(1):
+            with pair(multiply) if self.pool else threads(1):
                 return maker.table(*block)
 
         return table
@@ -230,7 +231,7 @@ class _Filler:
         """(P, 2) float32 for the candidates `columns` (P,) of `rows` (P,), in the order of `pool.lazy_features`."""
         out = np.empty((len(rows), len(pool.lazy_features)), np.float32)
         folds = np.array([pool.contexts[row].fold for row in rows.tolist()])
-        with pair():
+        with pair(multiply):
             for fold in np.unique(folds).tolist():
                 mine = np.flatnonzero(folds == fold)
                 mine = mine[np.argsort(rows[mine], kind="stable")]

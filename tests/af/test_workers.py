@@ -242,9 +242,10 @@ def test_a_run_keeps_to_the_threads_it_began_with(pool: CandidatePool, tmp_path:
     assert Narrow.seen[5:] == [1]
 
 
-def test_threads_that_change_no_bit_are_left_alone() -> None:
+def test_threads_that_change_no_bit_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
+    monkeypatch.setattr("swag_af.nn.threads._is_alike", lambda product: True)
     with threads(2):
         for filter, n in ((MLPFilter(), 1), (MLPFilter(width=24), 2), (FitsAnew(), 1)):
             assert deciding_threads([filter]) == n

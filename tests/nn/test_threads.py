@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from swag_af.nn import threads as threads_module
-from swag_af.nn.threads import pair, team, threads
+from swag_af.nn.products import multiply
+from swag_af.nn.threads import alike, pair, team, threads
 
 
 def test_threads_are_as_before_after_an_error_too() -> None:
@@ -21,10 +22,11 @@ def test_threads_are_as_before_after_an_error_too() -> None:
 @pytest.mark.parametrize(("free", "n"), [(8.0, 4), (4.4, 4), (3.0, 3), (2.6, 3), (1.2, 1), (0.1, 1)])
 def test_a_team_has_no_more_threads_than_cores_are_free(free: float, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: free)
+    monkeypatch.setattr(threads_module, "_is_alike", lambda product: True)
     with threads(4):
-        with team(alike=8):
+        with team(8):
             assert torch.get_num_threads() == n
-        with team(alike=2):
+        with team(2):
             assert torch.get_num_threads() == 4, "three would give other bits"
         with pair():
             assert torch.get_num_threads() == min(n, 2)
@@ -33,6 +35,39 @@ def test_a_team_has_no_more_threads_than_cores_are_free(free: float, n: int, mon
         for one in (team(), pair()):
             with one:
                 assert torch.get_num_threads() == 1
+
+
+def by_pieces(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """A product whose sums are cut into as many pieces as there are threads, as MKL's are on Intel's processors."""
+    n = torch.get_num_threads()
+    pairs = zip(x.chunk(n, dim=1), weight.chunk(n, dim=1), strict=True)
+    return torch.stack([mine @ its.T for mine, its in pairs]).sum(0)
+
+
+def test_two_threads_are_taken_for_one_only_where_they_have_its_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: 0.0)
+    for n, found in ((1, 2), (2, 1), (3, 2)):
+        with threads(n):
+            assert alike(by_pieces) == found, "asked of two threads alone"
+    with threads(2):
+        with team(alike(by_pieces)):
+            assert torch.get_num_threads() == 2, "one would give other bits, whoever uses the cores"
+        monkeypatch.setattr(threads_module._LOAD, "free_cores", lambda: 8.0)
+        with pair(by_pieces):
+            assert torch.get_num_threads() == 1, "never other bits than by one"
+
+
+@pytest.mark.parametrize(("n_in", "n_out"), [(256, 1024), (512, 2048), (512, 6000), (24, 300)])
+def test_what_is_taken_for_alike_is_alike_in_the_shapes_of_language_models(n_in: int, n_out: int) -> None:
+    with threads(2):
+        is_alike = alike(multiply) == 2
+    rng = torch.Generator().manual_seed(1)
+    x, weight = torch.rand(256, n_in, generator=rng), torch.rand(n_out, n_in, generator=rng)
+    made = []
+    for n in (1, 2):
+        with threads(n):
+            made.append(multiply(x, weight))
+    assert torch.equal(*made) or not is_alike
 
 
 def test_the_load_is_that_of_other_processes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
