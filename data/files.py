@@ -16,7 +16,8 @@ import platform
 import re
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -242,6 +243,38 @@ def read_lines(path: Path, *, newline: Literal["", "\n"] = "") -> Iterator[tuple
             if number == 1:
                 check_no_nul(path, line)
             yield number, line
+
+
+class Lines:
+    """The lines of a UTF-8 file that are not blank; in memory is where they begin and end, 20 bytes a line."""
+
+    def __init__(self, path: Path):
+        check_is_file(path)
+        self._path = path
+        content = path.read_bytes()
+        ends = 1 + np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
+        ends = ends if content.endswith(b"\n") or not content else np.append(ends, len(content))
+        first = len(BOM_UTF8) if content.startswith(BOM_UTF8) else 0
+        spans = np.stack([np.concatenate([[first], ends])[: len(ends)], ends], axis=1)
+        is_there = [bool(content[begin:end].strip()) for begin, end in spans.tolist()]
+        self._numbers = (1 + np.flatnonzero(is_there)).astype(np.uint32)  # (n,) as an editor counts
+        self._spans = spans[is_there].astype(np.int64)  # (n, 2) bytes
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def at(self, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """`(line number, line)` of each of `rows`, which count lines that are not blank from 0; InputError for one that
+        is not UTF-8."""
+        with self._path.open("rb") as file:
+            for row in rows:
+                begin, end = self._spans[row].tolist()
+                file.seek(begin)
+                try:
+                    yield int(self._numbers[row]), file.read(end - begin).decode("utf-8")
+                except UnicodeDecodeError as error:
+                    error.start += begin
+                    raise _not_utf8(self._path, error) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

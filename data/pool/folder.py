@@ -25,12 +25,12 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import (
+    Lines,
     move,
     parse_json,
     read_array,
     read_json,
     read_jsonl,
-    read_lines,
     remove_leftovers,
     replacing,
     write_array,
@@ -231,6 +231,7 @@ class Shard:
         self._maps = maps or Maps()
         """What is open of all shards of a pool."""
         self._checked: set[str] = set()
+        self._lines: Lines | None = None
 
     @property
     def contexts(self) -> list[Context]:
@@ -244,19 +245,17 @@ class Shard:
         return made
 
     def some_contexts(self, rows: Sequence[int]) -> list[Context]:
-        """The contexts of `rows`; of those on disk no others are parsed."""
+        """The contexts of `rows`; of those on disk no others are read, once it is known where each begins."""
         if self._contexts is not None:
             return [self._contexts[row] for row in rows]
-        file, wanted = self._contexts_file, set(rows)
-        lines = enumerate((number, line) for number, line in read_lines(file) if line.strip())
-        made = {
-            row: parse_record(parse_json(line, file, number), Context, f"{file}, line {number}", _ANEW)
-            for row, (number, line) in lines
-            if row in wanted
-        }
-        if len(made) < len(wanted):
-            raise FormatError(f"{file}: fewer contexts than the manifest's {self.n_rows:,}. {_ANEW}")
-        return [made[row] for row in rows]
+        file = self._contexts_file
+        self._lines = self._lines or Lines(file)
+        if len(self._lines) != self.n_rows:
+            raise FormatError(f"{file}: {len(self._lines):,} contexts where the manifest has {self.n_rows:,}. {_ANEW}")
+        return [
+            parse_record(parse_json(line, file, number), Context, f"{file}, line {number}", _ANEW)
+            for number, line in self._lines.at(rows)
+        ]
 
     @property
     def _contexts_file(self) -> Path:

@@ -1,6 +1,7 @@
 """The contexts of a pool in row order, read shard by shard when they are asked for.
 
-A list of a million contexts takes a gigabyte; here the shards that were used last stay in memory, and no others.
+A list of a million contexts takes a gigabyte; here the shards that were read as a whole last stay in memory, and no
+others. Of a large pool single rows in any order are read alone.
 """
 
 from collections import OrderedDict
@@ -24,6 +25,13 @@ class Contexts(Sequence[Context]):
         self._offsets = np.cumsum([0, *(shard.n_rows for shard in shards)])
         self._kept: OrderedDict[int, list[Context]] = OrderedDict()
         """By number of the shard, the one used last at the end."""
+        self._last = -1
+        """The row that was asked for last: whoever asks for the next one wants all of them, others not."""
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether all of them may stay in memory."""
+        return len(self) <= self._most_rows
 
     def __len__(self) -> int:
         return int(self._offsets[-1])
@@ -44,8 +52,11 @@ class Contexts(Sequence[Context]):
         at = row + len(self) if row < 0 else row
         if not 0 <= at < len(self):
             raise IndexError(f"row {row} of {len(self)} contexts")
-        number = self._number(at)
-        return self._of_shard(number)[at - int(self._offsets[number])]
+        number, before = self._number(at), self._last
+        self._last = at
+        if self._has_room or number in self._kept or at == before + 1:
+            return self._of_shard(number)[at - int(self._offsets[number])]
+        return self._shards[number].some_contexts([at - int(self._offsets[number])])[0]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -66,7 +77,7 @@ class Contexts(Sequence[Context]):
 
     def _some(self, number: int, rows: list[int]) -> list[Context]:
         """Those of `rows` of a shard. One of a pool that fits into memory, or mostly asked for, is kept whole."""
-        is_few = len(self) > self._most_rows and len(rows) < self._shards[number].n_rows / 4
+        is_few = not self._has_room and len(rows) < self._shards[number].n_rows / 4
         if is_few and number not in self._kept:
             return self._shards[number].some_contexts(rows)
         every = self._of_shard(number)

@@ -9,7 +9,7 @@ place, a list, or absent.
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -73,7 +73,8 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[Qualific
     questions: dict[str, QualificationQuestion] = {}
     for row in rng.permutation(rows)[:N_DRAWN].tolist():
         order = rng.permutation(len(contexts)).tolist()
-        others = [other for other in order if contexts[other].video != contexts[row].video][:5]
+        video = contexts[row].video
+        others = list(islice((other for other in order if contexts[other].video != video), 5))
         golds = [run.pool.text(other, 0) for other in others]
         if len(golds) == 5:
             endings = (run.pool.text(row, 0), *golds[:3], *(shuffled(text, rng) for text in golds[3:]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, FormatError, InputError
-from swag_af.data.files import read_json, write_array, write_json
+from swag_af.data.files import Lines, read_json, read_lines, write_array, write_json
 from swag_af.data.manifests import write_manifest
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
@@ -355,6 +355,49 @@ def test_few_contexts_of_a_shard_are_read_without_the_others(in_shards: Candidat
     assert not kept._kept
     assert kept.of_rows(np.arange(8, 30)) == every[8:]
     assert len(kept._kept) == 1
+
+
+def test_single_contexts_of_a_large_pool_are_read_alone(
+    in_shards: CandidatePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any order, as when tasks are shuffled: a shard has thousands, and whoever reads them in order has it whole."""
+    every, kept = list(in_shards.contexts), Contexts(in_shards._shards, most_rows=1)
+    for row in (29, 3, 9, 9, 3, -1):
+        assert kept[row] == every[row]
+    assert not kept._kept
+    assert [kept[row] for row in range(9, 29)] == every[9:29]
+    assert len(kept._kept) == 1
+
+
+@given(
+    st.lists(st.sampled_from(["a", "é 中", '{"b": 1}', "", "  ", "\t"])), st.sampled_from(["\n", "\r\n"]), st.booleans()
+)
+def test_lines_by_their_number_are_those_that_are_read_in_order(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, has_last_end: bool
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "file"
+    text = end.join(lines) + end * has_last_end
+    path.write_bytes(text.encode("utf-8-sig"))
+    expected = [(number, line) for number, line in read_lines(path) if line.strip()]
+    found = Lines(path)
+    rows = [*reversed(range(len(expected))), *range(len(expected))]
+    assert len(found) == len(expected)
+    assert list(found.at(rows)) == [expected[row] for row in rows]
+
+
+def test_what_is_wrong_with_a_line_read_alone_is_told(pool: CandidatePool, tmp_path: Path) -> None:
+    opened = sharded(pool, tmp_path / "pool", 7, 0, 1, 22)
+    path = opened._shards[-1].path / "contexts.jsonl"
+    whole = path.read_bytes().splitlines(keepends=True)
+    for damaged, said in (
+        ([*whole[:4], b"{\xff}\n", *whole[5:]], "not UTF-8 text"),
+        ([*whole[:4], b"{\n", *whole[5:]], "line 5 is not valid JSON"),
+        ([*whole[:4], b"{}\n", *whole[5:]], "line 5"),
+        (whole[:-1], "21 contexts where the manifest has 22"),
+    ):
+        path.write_bytes(b"".join(damaged))
+        with pytest.raises((InputError, FormatError), match=said):
+            Contexts(CandidatePool.open(opened.path)._shards, most_rows=1)[12]
 
 
 def test_a_row_beyond_the_last_has_no_context(in_shards: CandidatePool) -> None:

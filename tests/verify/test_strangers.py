@@ -10,6 +10,7 @@ from verify_people import TOKEN, Browser, Clock, judge_next, make_desk, make_run
 
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
+from swag_af.data.pool.listing import Contexts
 from swag_af.data.run import Run
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import rows_left_out
@@ -164,6 +165,14 @@ def test_drawn_questions_are_of_contexts_that_are_not_shown_and_depend_on_the_se
             whole = [run.pool.text(row, 0) for row in range(len(run.pool.contexts))]
             (source,) = {one for one in whole if sorted(one.split()) == sorted(text.split())}
             assert list(pairwise(source.split())) != list(pairwise(text.split()))
+
+
+def test_few_contexts_are_read_to_draw_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, read = make_run(small_pool(2000), tmp_path / "run"), list[int]()
+    get = Contexts.__getitem__
+    monkeypatch.setattr(Contexts, "__getitem__", lambda contexts, row: read.append(row) or get(contexts, row))
+    questions = draw_questions(run, range(2000), "one")
+    assert len(read) < 15 * len(questions)
 
 
 def test_a_study_that_shows_all_contexts_has_none_to_draw_questions_of(run: Run) -> None:

@@ -13,6 +13,7 @@ from itsdangerous import TimestampSigner
 from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, make_run, said, small_pool
 
 from swag_af.data.context import Context
+from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import MEANINGS, read_verdicts
@@ -99,6 +100,16 @@ def test_a_person_without_a_script_reads_begins_and_answers(client: TestClient, 
     texts = [run.pool.text(verdict.item.row, column) for column in verdict.item.columns]
     assert [texts[verdict.best], texts[verdict.second]] == [shown[3], shown[1]]
     assert dict(zip(texts, verdict.ratings, strict=True))[shown[0]] == "gibberish"
+
+
+def test_no_page_of_an_annotator_reads_all_contexts(desk: Desk, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 300,000 that took 17 seconds, page by page."""
+    for owner, name in ((Contexts, "__iter__"), (Contexts, "of_rows")):
+        monkeypatch.setattr(owner, name, lambda *given: pytest.fail("all contexts were read"))
+    ann = Browser(make_client(desk, run), "ann")
+    ann.begin()
+    ann.send()
+    assert "Your answer is kept." in ann.page
 
 
 @pytest.mark.parametrize("address", ["/a/ann", "/enter?annotator=ann", "/enter?PROLIFIC_PID=ann&STUDY_ID=3"])

@@ -5,10 +5,11 @@ The application keeps one `Site` in its state; the routes receive it as a FastAP
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -59,11 +60,11 @@ class Site:
     consent: tuple[str, ...] = ()
     """Paragraphs that people must agree to before they begin."""
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """Whether most contexts are questions, and what is judged are answers."""
-        contexts = self.run.pool.contexts
-        return 2 * sum(not context.start for context in contexts) > len(contexts)
+        pool = self.run.pool
+        return bool(2 * (pool.gather("start_lengths", np.arange(len(pool))) == 0).sum() > len(pool))
 
     @property
     def meanings(self) -> Mapping[Rating, str]:
