@@ -74,7 +74,7 @@ def test_the_file_holds_every_answer_after_some_time(run: Run, tmp_path: Path) -
     desk = make_desk(run)
     with checkpoints(desk.store, 0.05):
         judge_next(desk, "ann")
-        for _ in range(100):
+        for _ in range(1000):
             time.sleep(0.05)
             if n_answers(alone(run, tmp_path)) == 1:
                 return

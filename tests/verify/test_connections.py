@@ -114,9 +114,9 @@ def test_while_slow_and_half_open_connections_stay_an_annotator_works(
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of a server that gives a request a second."""
+    """The port of a server that gives a request two seconds."""
     folder = tmp_path_factory.mktemp("hasty")
-    with served_with(make_run(small_pool(), folder / "run"), folder / "log", 1) as port:
+    with served_with(make_run(small_pool(), folder / "run"), folder / "log", 2) as port:
         yield port
 
 
