@@ -2,7 +2,6 @@
 
 Reading order (each file imports only those named before it):
 
-    saying      how many there are of something, in words
     instances   an instance, and a set of them as flat arrays; what of it may be read before the labels are
     recycling   options that are right in one question and wrong in another
     grouping    what no fold may separate: named groups, or texts that are shared or nearly so

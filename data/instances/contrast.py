@@ -10,7 +10,7 @@ from pathlib import Path
 
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.instances.rows import Found
-from swag_af.data.instances.saying import several
+from swag_af.data.saying import several
 
 _PAIRED = re.compile(rf"(.*?)[-_. ]?({ORIGINAL}|{CONTRAST})", re.IGNORECASE)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
-from swag_af.data.instances.saying import several
+from swag_af.data.saying import several
 from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import text_key, words

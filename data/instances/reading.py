@@ -26,8 +26,8 @@ from swag_af.data.instances.masking import masked
 from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan
 from swag_af.data.instances.rows import UNLABELLED, Found, found_in, labels_in, place_of
-from swag_af.data.instances.saying import several
 from swag_af.data.progress import Advance, progress
+from swag_af.data.saying import several
 from swag_af.data.sources import Source
 
 MOST_CLASSES = 100

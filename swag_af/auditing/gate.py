@@ -17,8 +17,8 @@ from swag_af.auditing.conditions import Condition, Decision, decide_one, not_com
 from swag_af.auditing.diagnostics import Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError
 from swag_af.data.files import read_text, read_toml
-from swag_af.data.instances.saying import several
 from swag_af.data.records import parse_record
+from swag_af.data.saying import several
 from swag_af.data.urls import command
 
 TABLE = ("tool", "swag-af", "audit")

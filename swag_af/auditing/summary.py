@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
-from swag_af.data.instances.saying import several
 from swag_af.data.interval import Difference, paired_difference
 from swag_af.data.run import Run
+from swag_af.data.saying import several
 from swag_af.filters.registry import is_pretrained, label_of
 
 Rows = list[tuple[str, ...]]

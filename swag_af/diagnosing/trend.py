@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swag_af.data.saying import several
 from swag_af.diagnosing.figures import Figure, figure_of, renumbered
 from swag_af.diagnosing.growth import Hits
 
@@ -51,7 +52,7 @@ def trend_of(hits: Hits, *, rng: np.random.Generator) -> Trend:
     means = resampled_means(hits, rng=rng)  # (1 + N_SAMPLES, s), those of all first
     last = _interval(means[:, -1] - means[:, _half(sizes)]) if len(sizes) > 1 and n_groups > 1 else None
     if len(sizes) < LEAST_SIZES or n_groups < LEAST_GROUPS:
-        there = f"{_several(len(sizes), 'size')} and {_several(n_groups, 'group')}"
+        there = f"{several(len(sizes), 'size')} and {several(n_groups, 'group')}"
         few = f"{there}; {LEAST_SIZES} and {LEAST_GROUPS} are needed"
         return Trend(hits.sizes[-1], last, None, None, None, few)
     laws = power_law(sizes, means)
@@ -102,10 +103,6 @@ def resampled_means(hits: Hits, *, rng: np.random.Generator) -> np.ndarray:
     totals[empty] = totals[0]
     means: np.ndarray = totals[:, 1:] / totals[:, :1]
     return means
-
-
-def _several(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _half(sizes: np.ndarray) -> int:

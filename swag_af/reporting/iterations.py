@@ -14,8 +14,8 @@ from swag_af.auditing.summary import (
     unseen_lines,
 )
 from swag_af.data.findings import Finding
-from swag_af.data.instances.saying import several
 from swag_af.data.run import Iteration, Run
+from swag_af.data.saying import several
 from swag_af.data.urls import command
 from swag_af.reporting.charts import (
     Frame,

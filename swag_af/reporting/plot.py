@@ -12,8 +12,8 @@ import numpy as np
 
 from swag_af.data.files import replacing
 from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
-from swag_af.data.instances.saying import several
 from swag_af.data.run import Run
+from swag_af.data.saying import several
 from swag_af.filters.registry import label_of
 
 COLOURS = {

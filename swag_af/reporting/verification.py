@@ -13,6 +13,7 @@ import numpy as np
 
 from swag_af.data.context import phrase
 from swag_af.data.run import Run
+from swag_af.data.saying import several
 from swag_af.data.urls import command
 from swag_af.judging.agreement import (
     PAPER,
@@ -67,7 +68,7 @@ class Verification:
         assert gold is not None
         n_items = len({verdict.item for verdict in opinions.verdicts})
         return (
-            f"{_counted(opinions.n_annotators, 'person', 'people')} judged {_counted(n_items, 'item')}: "
+            f"{several(opinions.n_annotators, 'person', 'people')} judged {several(n_items, 'item')}: "
             f"gold is among the best two in {percent(gold)} of the verdicts that count "
             f"({percent(PAPER['gold_in_top2'])} in the paper)."
         )
@@ -136,7 +137,7 @@ def verification(subject: Subject, verified: Verification) -> str:
         judge=JUDGES[verified.judge],
         questions=[(source, f"{n:,}") for source, n in verified.questions.items()],
         left_out=[(reason, f"{n:,}") for reason, n in verified.left_out.items()],
-        n_judged=_counted(len(judgements), "item"),
+        n_judged=several(len(judgements), "item"),
         judged=[_judged_item(subject.run, judgement) for judgement in judgements],
     )
 
@@ -194,13 +195,13 @@ def _annotators_chart(opinions: Opinions) -> str:
     shapes = []
     for i, name in enumerate(names, start=1):
         share, is_dropped = n_gold[name] / n_items[name], name in opinions.dropped
-        title = f"{n_gold[name]:,} of {_counted(n_items[name], 'item')}, {percent(share)}"
+        title = f"{n_gold[name]:,} of {several(n_items[name], 'item')}, {percent(share)}"
         title += ", screened out" if is_dropped else ""
         shapes.append(bar(frame, i - 0.4, i + 0.4, share, BEFORE if is_dropped else AFTER, title))
     shapes.append(level(frame, MIN_RATE))
     shares = [n_gold[name] / n_items[name] for name in names]
     spoken = (
-        f"Gold among the best two, {_counted(last, 'annotator')}: from {percent(min(shares))} to "
+        f"Gold among the best two, {several(last, 'annotator')}: from {percent(min(shares))} to "
         f"{percent(max(shares))} of their items; {len(opinions.dropped):,} screened out."
     )
     legend = [Series("counted", AFTER, "bar")]
@@ -231,7 +232,7 @@ def _judged_item(run: Run, judgement: Judgement) -> dict[str, object]:
     item = judgement.item
     likeliest_first = rank_endings(item, judgement.likelihoods, seed=judgement.seed)
     order = sorted(likeliest_first, key=lambda place: _rank(judgement, place))
-    by = _counted(judgement.n_annotators, "person", "people") + (", after a refill" if item.round else "")
+    by = several(judgement.n_annotators, "person", "people") + (", after a refill" if item.round else "")
     return {
         "phrase": phrase(run.pool.contexts[item.row]),
         "endings": [_judged_ending(run, judgement, place) for place in order],
@@ -263,8 +264,3 @@ def _judged_ending(run: Run, judgement: Judgement, place: int) -> dict[str, obje
 def _rank(judgement: Judgement, place: int) -> int:
     """Index in RANKS."""
     return 0 if place == judgement.best else 1 if place == judgement.second else 2
-
-
-def _counted(n: int, one: str, many: str = "") -> str:
-    """`1 item`, `2 items`."""
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from swag_af.data.saying import several
 from swag_af.scoring.breakdown import SMALLEST
 from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share
@@ -43,7 +44,7 @@ def headline(scores: Scores) -> str:
     model = scores.models[0]
     one = model.figures[0]
     return (
-        f"{model.model} is right on {percent(one.value)} % of {counted(one.n, 'instance')} (95 % interval "
+        f"{model.model} is right on {percent(one.value)} % of {several(one.n, 'instance')} (95 % interval "
         f"{between(one)}), where {_guesses(one)}."
     )
 
@@ -67,14 +68,14 @@ def _without_models(scores: Scores) -> str:
     if scores.people:
         one = scores.people.figures[0] if scores.people.figures else None
         people = scores.people
-        who = f"{counted(people.n_workers, 'person', 'people')} gave {counted(people.n_answers, 'answer')}"
+        who = f"{several(people.n_workers, 'person', 'people')} gave {several(people.n_answers, 'answer')}"
         who += f", of which {people.n_counted:,} count" if people.n_counted < people.n_answers else ""
         return f"{who}; {one.name}: {percent(one.value)} % right ({between(one)})." if one else f"{who}."
     return _mask_sentence(scores)
 
 
 def _mask_sentence(scores: Scores) -> str:
-    return f"{scores.n_masked or 0:,} of {counted(scores.n, 'instance')} are changed by the mask {scores.mask}."
+    return f"{scores.n_masked or 0:,} of {several(scores.n, 'instance')} are changed by the mask {scores.mask}."
 
 
 def further(scores: Scores) -> list[str]:
@@ -89,7 +90,7 @@ def further(scores: Scores) -> list[str]:
             )
             told.append(f"{model.model}: {model.n_missing:,} {have} as wrong.")
         if model.n_tied:
-            tied = counted(model.n_tied, "instance")
+            tied = several(model.n_tied, "instance")
             told.append(f"{model.model}: the highest score is shared in {tied}; each of t counts 1/t.")
     if scores.models and scores.n_masked is not None:
         told.append(_mask_sentence(scores))
@@ -339,8 +340,3 @@ def p_value(p: float | None) -> str:
 def _counts(counts: Counts) -> tuple[str, ...]:
     values = (counts.both, counts.only_first, counts.only_second, counts.neither)
     return tuple(f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}" for value in values)
-
-
-def counted(n: int, one: str, several: str = "") -> str:
-    """`1 instance`, `2 instances`; `several` where the word takes no s."""
-    return f"{n:,} {one if n == 1 else several or one + 's'}"

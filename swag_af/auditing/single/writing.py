@@ -13,7 +13,7 @@ from swag_af.auditing.single.tables import Seen
 from swag_af.data.errors import InputError
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.saying import several
+from swag_af.data.saying import several
 
 PRECISE = 0.7
 """The precision from which a rule is found rather than hinted at."""
