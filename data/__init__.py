@@ -3,7 +3,6 @@
 Reading order (each file or folder imports only those named before it):
 
     errors      what a user can fix, in one line, and what the options of all verbs check
-    saying      how many there are of something, in words
     contracts   what the checkers of contracts share
     records     typed records: what manifests and lines of JSON must contain
     interval    95 % intervals of an accuracy and of a paired difference, clustered by groups

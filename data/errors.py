@@ -22,6 +22,11 @@ def told(value: Any) -> str:
     return said if len(said) <= MOST_TOLD else f"{said[: MOST_TOLD - 4]} ..."
 
 
+def several(n: int, one: str, many: str = "") -> str:
+    """`1 row`, `1,234 rows`; `many` where an s at the end does not make it: `1 row has`, `2 rows have`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 class SwagAfError(Exception):
     """Base of every error that the user, not the program, can fix."""
 

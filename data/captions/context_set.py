@@ -14,7 +14,7 @@ import numpy as np
 
 from swag_af.data.captions.drops import drop_report, drop_table
 from swag_af.data.context import Context, DroppedPair
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import read_json, read_jsonl, replacing_all, write_json, write_jsonl, write_text
 from swag_af.data.manifests import FORMAT, check_manifest, sha256_file
 from swag_af.data.progress import note
@@ -118,7 +118,7 @@ def _say_joined(path: Path, contexts: Sequence[Context], joined: Joined) -> None
     which = f"{nameless:,} of {n_lines:,} contexts name no video" if nameless else f"{n_lines:,} contexts name no fold"
     note(
         f"{path}: {which}; {joined.n_joined:,} that share a sentence with another were joined, which makes "
-        f"{n_groups:,} groups that folds keep together"
+        f"{several(n_groups, 'group')} that folds keep together"
         + (f"; {joined.n_apart:,} share one too common to join" if joined.n_apart else "")
     )
 

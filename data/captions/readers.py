@@ -13,7 +13,7 @@ from typing import Any
 from swag_af.data.captions.columns import videos_of_table
 from swag_af.data.captions.options import CaptionColumns
 from swag_af.data.captions.published import CAPTION_SETS, LSMDC_CLIP
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_is_file, json_value, read_json
 from swag_af.data.sources import open_source
 from swag_af.data.video import Video
@@ -105,8 +105,11 @@ def describe(path: Path, format: str, videos: Sequence[Video]) -> str:
     timed = sum(caption.seconds is not None for caption in captions)
     times = "with times" if timed == len(captions) else f"{timed:,} with times" if timed else "without times"
     n_ids = len({video.id for video in videos})
-    by = f" by {len(videos):,} annotations" if len(videos) > n_ids else ""
-    return f"{path.name}: {_NAMES.get(format, format)}; {len(captions):,} captions of {n_ids:,} videos{by}, {times}"
+    by = f" by {several(len(videos), 'annotation')}" if len(videos) > n_ids else ""
+    return (
+        f"{path.name}: {_NAMES.get(format, format)}; {several(len(captions), 'caption')} of "
+        f"{several(n_ids, 'video')}{by}, {times}"
+    )
 
 
 def merge_videos(sources: list[list[Video]]) -> list[Video]:

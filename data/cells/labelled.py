@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_is_file, read_lines
 from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.sources import Records, Source, open_source, open_sources
@@ -108,7 +108,7 @@ def _read_labels(path: Path, label: str, id: str) -> "_Labels":
         return _Labels(path, labels)
     by_id = {str(row.get(id)): label for row, label in zip(rows, labels, strict=True)}
     if len(by_id) != len(labels):
-        raise InputError(f"{path}: {len(labels) - len(by_id)} ids in it twice. Give every row one label.")
+        raise InputError(f"{path}: {several(len(labels) - len(by_id), 'id')} in it twice. Give every row one label.")
     return _Labels(path, labels, id, by_id)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
+from swag_af.data.errors import several
 from swag_af.data.instances.rows import Found
-from swag_af.data.saying import several
 
 _PAIRED = re.compile(rf"(.*?)[-_. ]?({ORIGINAL}|{CONTRAST})", re.IGNORECASE)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
-from swag_af.data.saying import several
 from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import text_key, words
@@ -53,7 +53,9 @@ def group(instances: Instances) -> Groups:
     n = len(np.unique(joined))
     if n == made.n:
         return made
-    return Groups(joined, f"{n:,} groups that share no option which is right in one and wrong in another; {made.said}")
+    return Groups(
+        joined, f"{several(n, 'group')} that share no option which is right in one and wrong in another; {made.said}"
+    )
 
 
 def by_name_or_text(instances: Instances) -> Groups:
@@ -73,7 +75,7 @@ def by_name_or_text(instances: Instances) -> Groups:
         names = [""] * len(names)  # one name for all parts nothing
     named = _with_contrast_sets(named_groups(names), instances)
     if all(names):
-        return Groups(_numbered(named), f"{len(np.unique(named)):,} groups, named by the dataset")
+        return Groups(_numbered(named), f"{several(len(np.unique(named)), 'group')}, named by the dataset")
     free = np.flatnonzero([not name for name in names])
     rows = [given[row] for row in free.tolist()]
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
@@ -157,7 +159,7 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
 
 
 def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
-    what = f"{by_options.n:,} groups of instances whose context is the same or nearly so"
+    what = f"{several(by_options.n, 'group')} of instances whose context is the same or nearly so"
     parts = [f"{what}; the dataset names {_named(n_named)}"]
     if by_options.n < by_context.n:
         parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import PERSONS
 from swag_af.data.instances.tagged import NAMES, PERSON_TAG
-from swag_af.data.saying import several
 
 MASK = "[MASK]"
 """What stands in place of what is hidden."""

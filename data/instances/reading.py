@@ -16,7 +16,7 @@ from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import base_of, fits_both
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
-from swag_af.data.errors import MOST_TOLD, InputError, told
+from swag_af.data.errors import MOST_TOLD, InputError, several, told
 from swag_af.data.instances import own
 from swag_af.data.instances.contrast import in_pairs, notes_of, pairs_of_files, with_originals
 from swag_af.data.instances.guessing import plan_of
@@ -27,7 +27,6 @@ from swag_af.data.instances.options import AUTO, ReadingOptions
 from swag_af.data.instances.plan import Plan
 from swag_af.data.instances.rows import UNLABELLED, Found, found_in, labels_in, place_of
 from swag_af.data.progress import Advance, progress
-from swag_af.data.saying import several
 from swag_af.data.sources import Source
 
 MOST_CLASSES = 100

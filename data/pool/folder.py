@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import (
     Lines,
     move,
@@ -94,8 +94,8 @@ def check_finite(features: np.ndarray, where: str, *, rows: np.ndarray | None = 
     if len(bad):
         first = bad[0] if rows is None else rows[bad[0]]
         raise InputError(
-            f"{where}: {len(bad)} rows hold NaN or infinity among their features (first: row {first}). Leave those "
-            "rows out or mend their values."
+            f"{where}: {several(len(bad), 'row holds', 'rows hold')} NaN or infinity among the features (first: row "
+            f"{first}). Leave such rows out or mend their values."
         )
 
 

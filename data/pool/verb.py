@@ -18,7 +18,7 @@ from swag_af.data.captions.options import ContextRules
 from swag_af.data.cells.labelled import open_labelled
 from swag_af.data.cells.labels import AS_TEXT
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line
+from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several
 from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.manifests import read_manifest, sha256_file
@@ -236,9 +236,9 @@ def _check_ids(ids: Ids, spool: Spool, options: PoolOptions) -> None:
     if repeated:
         first, second = repeated[0]
         raise InputError(
-            f"{', '.join(str(source) for source in options.sources)}: {len(repeated)} rows have the id of an earlier "
-            f"one (first: {named[second]!r}, rows {first} and {second}). Give each its own, or number them all with "
-            "--id-column ''."
+            f"{', '.join(str(source) for source in options.sources)}: "
+            f"{several(len(repeated), 'row has', 'rows have')} the id of an earlier one (first: "
+            f"{named[second]!r}, rows {first} and {second}). Give each its own, or number them all with --id-column ''."
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_output, read_json, remove, remove_leftovers, write_json, write_jsonl
 from swag_af.data.instances.grouping import group
 from swag_af.data.instances.instances import Instances
@@ -120,8 +120,9 @@ def _parted(instances: Instances, groups: np.ndarray, share: float, rng: np.rand
     parts = [np.sort(part) for part in (rest[train], rest[stop], held)]
     if not all(map(len, parts)) or groups.max() < 2:
         raise InputError(
-            f"{instances.name}: {n} pairs of {int(groups.max()) + 1} groups of premises are too few to train on some, "
-            "choose by others and measure on the rest. Take more pairs, or another --held-out."
+            f"{instances.name}: {several(n, 'pair')} of {several(int(groups.max()) + 1, 'group')} of premises are "
+            "too few to train on some, choose by others and measure on the rest. Take more pairs, or another "
+            "--held-out."
         )
     return _Data(instances, groups, *parts)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import changed
 from swag_af.data.folds import FoldMap
 from swag_af.data.manifests import MANIFEST, read_manifest
@@ -223,8 +223,8 @@ class _Filler:
         wrong = [context.id for context in pool.contexts if folds.folds_of(context) != (context.fold,)]
         if wrong:
             raise InputError(
-                f"{pool.path}: {len(wrong):,} rows would be read by models that have learnt their endings (first: "
-                f"{wrong[0]}). Make the pool again with `swag-af generate`, which leaves such rows out."
+                f"{pool.path}: {several(len(wrong), 'row')} would be read by models that have learnt the endings "
+                f"(first: {wrong[0]}). Make the pool again with `swag-af generate`, which leaves such rows out."
             )
 
     def __call__(self, pool: CandidatePool, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.folds import SEEN, FoldMap, Readable
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import FEATURES
@@ -101,15 +101,16 @@ def readable_by(contexts: Sequence[Context], lms: Path, where: str) -> Readable:
     seen = np.flatnonzero(readable.folds == SEEN)
     if len(seen):
         raise InputError(
-            f"{where}: the second sentences of {len(seen):,} rows stand in several folds of {lms}, so every model "
-            f"has learnt them (first: {contexts[seen[0]].id}). `{command('pool', 'SOURCE', '--lms', lms)}` makes a "
-            "pool without such rows, and counts them."
+            f"{where}: {several(len(seen), 'row has a second sentence', 'rows have second sentences')} that "
+            f"several folds of {lms} have, so every model has learnt it (first: {contexts[seen[0]].id}). "
+            f"`{command('pool', 'SOURCE', '--lms', lms)}` makes a pool without such rows, and counts them."
         )
     untrained = sorted(set(readable.folds.tolist()) - set(trained))
     if untrained:
         train = command("train-lm", "CONTEXTS", "--out", lms, "--folds", *untrained)
+        n = int(np.isin(readable.folds, untrained).sum())
         raise InputError(
-            f"{lms}: {int(np.isin(readable.folds, untrained).sum()):,} rows of {where} may be read by the models "
-            f"of folds {' '.join(map(str, untrained))} alone, which are not trained. `{train}` trains them."
+            f"{lms}: {several(n, 'row')} of {where} may be read by the models of folds "
+            f"{' '.join(map(str, untrained))} alone, which are not trained. `{train}` trains them."
         )
     return readable

@@ -10,7 +10,7 @@ from typing import Any
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
-from swag_af.data.errors import ContractError, InputError
+from swag_af.data.errors import ContractError, InputError, several
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_same, read_manifest, sha256_file, shortened, write_manifest
 from swag_af.data.pool.folder import NO_TAGGER
@@ -117,8 +117,8 @@ def _check_ids(path: Path, contexts: Sequence[Context]) -> None:
     repeated = [id for id, n in named.items() if n > 1]
     if repeated:
         raise InputError(
-            f"{path}: {len(repeated)} ids stand on several lines (first: {repeated[0]!r}). Give each its own, or take "
-            "the ids away: then lines are numbered."
+            f"{path}: {several(len(repeated), 'id stands', 'ids stand')} on several lines (first: {repeated[0]!r}). "
+            "Give each its own, or take the ids away: then lines are numbered."
         )
 
 

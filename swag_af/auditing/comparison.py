@@ -26,13 +26,12 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit, mirrored
 from swag_af.auditing.outcome import Audit, Probe, over_seeds
 from swag_af.auditing.summary import Rows
 from swag_af.auditing.verdict import PARTIAL, figure, span
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import Difference, paired_difference, t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.records import Count, parse_record
-from swag_af.data.saying import several
 from swag_af.data.text.wording import text_key
 
 COMPARISON = "comparison.json"

@@ -15,10 +15,9 @@ from typing import Any
 
 from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic, mirrored
-from swag_af.data.errors import GateError, InputError
+from swag_af.data.errors import GateError, InputError, several
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
-from swag_af.data.saying import several
 from swag_af.data.urls import command
 
 TABLE = ("tool", "swag-af", "audit")

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.errors import several
 from swag_af.data.findings import GONE_BELOW, Finding, over_seeds, read_unseen
 from swag_af.data.interval import Difference, paired_difference
 from swag_af.data.run import Run
-from swag_af.data.saying import several
 from swag_af.filters.registry import is_pretrained, label_of
 
 Rows = list[tuple[str, ...]]
@@ -178,7 +178,10 @@ def _likely_cause(manifest: Mapping[str, Any]) -> str:
     kept = (
         "though such rows are kept together" if shared.get("kept_together") else "and such rows are not kept together"
     )
-    return f" Likely here: {n_golds:,} negatives are the gold of another row, {n_rows:,} rows share texts, {kept}."
+    return (
+        f" Likely here: {several(n_golds, 'negative is', 'negatives are')} the gold of another row, "
+        f"{several(n_rows, 'row shares', 'rows share')} texts, {kept}."
+    )
 
 
 def marked(run: Run, name: str, words: bool = False) -> str:

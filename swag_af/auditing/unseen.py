@@ -15,12 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.auditing.audit import AuditPlan, audit_run
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.findings import GONE_BELOW, UnseenCheck, write_unseen
 from swag_af.data.interval import interval
 from swag_af.data.progress import note, progress
 from swag_af.data.run import Run
-from swag_af.data.saying import several
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
 

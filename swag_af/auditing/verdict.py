@@ -7,7 +7,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
 from swag_af.auditing.outcome import Association, Audit
 from swag_af.auditing.storing import SavedAudit, saved_form
 from swag_af.auditing.summary import Rows
-from swag_af.data.saying import several
+from swag_af.data.errors import several
 from swag_af.filters.registry import label_of
 
 NOT_ASKED = (

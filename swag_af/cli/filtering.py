@@ -8,10 +8,10 @@ from swag_af.af.options import AFOptions, FilterOptions, with_policy
 from swag_af.auditing.audit import AuditPlan, audit_run, due_iterations, usable_filters
 from swag_af.auditing.unseen import UnseenRule
 from swag_af.data.engines.options import Workers
+from swag_af.data.errors import several
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
-from swag_af.data.saying import several
 from swag_af.filters.contract import Filter
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule

@@ -6,6 +6,7 @@ import numpy as np
 
 from swag_af.cli.following import filter_command
 from swag_af.data.context import phrase
+from swag_af.data.errors import several
 from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import duration
@@ -32,7 +33,7 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
         "",
         *_examples(pool),
         *(
-            [f"{dropped:,} contexts left out, with fewer than {options.min_negatives} negatives left"]
+            [f"{several(dropped, 'context')} left out, with fewer than {options.min_negatives} negatives left"]
             if dropped
             else []
         ),
@@ -48,8 +49,8 @@ def _following(pool: CandidatePool, options: GuardOptions) -> str:
     if not n_without:
         return filter_command(options.out or options.pool, pool)
     return (
-        f"{n_without:,} rows have no negative left and cannot be filtered: the same command with --min-negatives 2 and "
-        "another --out leaves them out"
+        f"{several(n_without, 'row has', 'rows have')} no negative left and cannot be filtered: the same command with "
+        f"--min-negatives 2 and another --out leaves {'it' if n_without == 1 else 'them'} out"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from swag_af.cli.saying import say
 from swag_af.data.captions.options import ContextsOptions
+from swag_af.data.errors import several
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.urls import command
@@ -24,7 +25,7 @@ def contexts(options: ContextsOptions) -> None:
     written = Path(os.path.abspath(options.out))  # where `folder/..` leads though there is no such folder
     made_by = (read_contexts_manifest(written) or {})["made_by"]
     say(*(source["read"] for source in made_by["sources"]))
-    say(f"{drops['kept']:,} contexts from {drops['pairs']:,} pairs, split by {made_by['splitter']}")
+    say(f"{several(drops['kept'], 'context')} from {several(drops['pairs'], 'pair')}, split by {made_by['splitter']}")
     say(_sharing_line(made_by["shared_sentences"]), "")
     say(drop_report_path_of(written).read_text(encoding="utf-8"))
     say(f"Written to {options.out}. Next: {command('generate', options.out, '--lms', 'lms', '--out', 'pool')}")
@@ -32,8 +33,11 @@ def contexts(options: ContextsOptions) -> None:
 
 def _sharing_line(shared: Mapping[str, int]) -> str:
     """How many pairs share a sentence with another video, and are in one fold with it."""
-    apart = f"; {shared['n_apart']:,} share one too common for that" if shared["n_apart"] else ""
-    return f"{shared['n_joined']:,} pairs share a sentence with another video, and a fold with it{apart}"
+    apart = f"; {several(shared['n_apart'], 'shares', 'share')} one too common for that" if shared["n_apart"] else ""
+    return (
+        f"{several(shared['n_joined'], 'pair shares', 'pairs share')} a sentence with another video, and a fold "
+        f"with it{apart}"
+    )
 
 
 def train_lm(options: TrainLMOptions) -> None:
@@ -84,9 +88,9 @@ def generate(options: GenerateOptions) -> None:
         return
     pool = CandidatePool.open(options.out)
     dropped = drop_reasons(pool.manifest["drops"]) or "none"
-    say(f"{len(pool):,} contexts x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
+    say(f"{several(len(pool), 'context')} x {pool.n_candidates:,} candidates; contexts dropped: {dropped}")
     rejected = drop_reasons(pool.manifest["rejected_draws"]) or "none"
-    copied = f", {pool.manifest['copied_rows']:,} rows copied" if "copied_rows" in pool.manifest else ""
+    copied = f", {several(pool.manifest['copied_rows'], 'row')} copied" if "copied_rows" in pool.manifest else ""
     say(f"{pool.manifest['n_draws']:,} endings drawn{copied}; rejected: {rejected}")
     if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
         say(*lines)
@@ -121,8 +125,14 @@ def features(options: FeaturesOptions) -> None:
         say(told, f"columns: {', '.join(pool.feature_names)}")
     elif by := pool.manifest.get("features_by"):
         n_foreign, n = by["n_foreign_rows"], len(pool)
-        say(f"{n_foreign:,} rows are unseen: no model had read their video or second sentence (this was checked)")
-        say(f"{n - n_foreign:,} rows were read by the model of the one fold that had not learnt them")
+        say(
+            f"{several(n_foreign, 'row is', 'rows are')} unseen: no model had read video or second sentence (this "
+            "was checked)"
+        )
+        say(
+            f"{several(n - n_foreign, 'row was', 'rows were')} read by the model of the one fold that had not "
+            "learnt the text"
+        )
 
 
 def pool(options: PoolOptions) -> None:
@@ -134,7 +144,7 @@ def pool(options: PoolOptions) -> None:
     n_negatives = made.counts - 1  # (N,)
     fewest, most = int(n_negatives.min()), int(n_negatives.max())
     say(
-        f"{len(made):,} contexts, {int(n_negatives.sum()):,} negatives, "
+        f"{several(len(made), 'context')}, {several(int(n_negatives.sum()), 'negative')}, "
         f"{fewest:,} {'' if fewest == most else f'to {most:,} '}a context; {len(made.vocabulary):,} token types",
         f"negatives left out: {drop_reasons(made.manifest['dropped_negatives']) or 'none'}",
     )
@@ -151,11 +161,20 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
     """Lines about texts that occur in several rows; none where no text does."""
     lines = []
     if n := shared["n_rows_joined_by_sentence"]:
-        lines.append(f"{n:,} contexts share a sentence with another video; folds and splits keep those together")
+        lines.append(
+            f"{several(n, 'context shares', 'contexts share')} a sentence with another video; folds and splits keep "
+            "those together"
+        )
     if n := shared["n_rows_apart_by_sentence"]:
-        lines.append(f"{n:,} contexts share a sentence that is too common for folds and splits to keep them together")
+        lines.append(
+            f"{several(n, 'context shares', 'contexts share')} a sentence that is too common for folds and splits "
+            "to keep such together"
+        )
     if n := shared["n_golds_among_negatives"]:
-        lines.append(f"{n:,} negatives are the gold of another context; {shared['n_rows']:,} contexts are concerned")
+        lines.append(
+            f"{several(n, 'negative is', 'negatives are')} the gold of another context; "
+            f"{several(shared['n_rows'], 'context is', 'contexts are')} concerned"
+        )
         lines.append(
             "folds and splits keep those together"
             if shared["kept_together"]
@@ -174,7 +193,7 @@ def tag(options: TagOptions) -> None:
     made = retag(options)
     if options.in_context:
         n = int(made.counts.sum())
-        say(f"{options.pool}: {n:,} candidates tagged in their sentences by {made.manifest['context_tagger']}")
+        say(f"{options.pool}: {several(n, 'candidate')} tagged in their sentences by {made.manifest['context_tagger']}")
     elif made.vocabulary.tags is not None:
         counts = Counter(TAGS[code] for code in made.vocabulary.tags)
         say(f"{options.pool}: {len(made.vocabulary):,} token types tagged by {made.manifest['tagger']}")

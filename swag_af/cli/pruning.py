@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from swag_af.auditing.comparison import changed, comparison_rows
-from swag_af.data.saying import several
+from swag_af.data.errors import several
 from swag_af.pruning.agreement import agreement_line
 from swag_af.pruning.folder import AFTER, Pruned
 from swag_af.pruning.options import PruneOptions

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from swag_af.data.errors import several
 from swag_af.data.interval import Difference
 from swag_af.data.urls import command
 from swag_af.refining.audits import BeforeAfter
@@ -27,7 +28,7 @@ def summary_lines(refined: Refined) -> list[str]:
     """The same without where it is."""
     about = refined.about
     return [
-        f"{about.name}: {about.n:,} questions in {about.n_groups:,} groups, {about.n_kept:,} kept, "
+        f"{about.name}: {several(about.n, 'question')} in {several(about.n_groups, 'group')}, {about.n_kept:,} kept, "
         f"{about.n_rewritten:,} of them with other options",
         *first_lines(refined),
         *round_lines(refined),

@@ -14,7 +14,7 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.results import SHOWERS, kind_of_record, kind_of_result
 from swag_af.data.captions.context_set import manifest_path_of, read_contexts, read_contexts_manifest
 from swag_af.data.context import phrase
-from swag_af.data.errors import FormatError, InputError, SwagAfError
+from swag_af.data.errors import FormatError, InputError, SwagAfError, several
 from swag_af.data.files import read_json, read_jsonl
 from swag_af.data.findings import read_audits
 from swag_af.data.manifests import MANIFEST, an, check_manifest, read_manifest
@@ -22,7 +22,6 @@ from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run, open_run, verb_manifest
-from swag_af.data.saying import several
 from swag_af.data.sources import read_csv
 from swag_af.data.urls import command
 from swag_af.data.vocabulary import Vocabulary
@@ -133,8 +132,8 @@ def _show_contexts(path: Path, options: ShowOptions) -> list[str]:
     contexts = read_contexts(path)
     manifest = read_contexts_manifest(path)
     lines = [
-        f"{len(contexts):,} contexts of {len({c.video for c in contexts}):,} videos in "
-        f"{1 + max(c.fold for c in contexts)} folds"
+        f"{several(len(contexts), 'context')} of {several(len({c.video for c in contexts}), 'video')} in "
+        f"{several(1 + max(c.fold for c in contexts), 'fold')}"
     ]
     if manifest:
         lines += ["", *drop_lines(manifest["drops"])]
@@ -201,16 +200,16 @@ def _verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
     ratings = Counter(rating for verdict in verdicts for rating in verdict.ratings)
     rated = ", ".join(f"{ratings[rating]:,} {rating}" for rating in RATINGS)
     return [
-        f"{len(verdicts):,} verdicts of {n_people:,} people on {n_items:,} items",
+        f"{several(len(verdicts), 'verdict')} of {several(n_people, 'person', 'people')} on {several(n_items, 'item')}",
         f"endings rated: {rated}",
-        f"gold is the best ending in {sum(v.best == 0 for v in verdicts):,} verdicts",
+        f"gold is the best ending in {several(sum(v.best == 0 for v in verdicts), 'verdict')}",
     ]
 
 
 def _show_pool(path: Path, options: ShowOptions) -> list[str]:
     pool = CandidatePool.open(path)
     lines = [
-        f"{len(pool):,} contexts x {pool.n_candidates:,} candidates, gold first",
+        f"{several(len(pool), 'context')} x {pool.n_candidates:,} candidates, gold first",
         f"{len(pool.vocabulary):,} token types; tables: {', '.join(pool.tables)}; tags: "
         f"{pool.manifest.get('tagger', 'none')}"
         + (f", in context {pool.manifest['context_tagger']}" if pool.manifest.get("context_tagger") else ""),
@@ -222,7 +221,9 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         lines.append(f"{pool.manifest['n_draws']:,} endings drawn for {n_endings:,} that count; rejected: {why}")
     if pool.lazy_features:
         n_missing = int(pool.missing_features().sum())
-        lines.append(f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {n_missing:,} contexts")
+        lines.append(
+            f"computed on demand: {', '.join(pool.lazy_features)}; still to come in {several(n_missing, 'context')}"
+        )
     lines += [pool.features_told] if pool.features_told else []
     if pool.manifest.get("drops"):
         lines.append("dropped contexts: " + ", ".join(f"{n} {reason}" for reason, n in pool.manifest["drops"].items()))
@@ -261,7 +262,7 @@ def _filtered_lines(run: Run, manifest: Mapping[str, Any]) -> list[str]:
     return [
         f"{run.n_finished} of {several(manifest['n_planned'], 'iteration')} finished ({phases}), "
         f"pool {manifest['pool']}",
-        f"{len(run.pool):,} contexts, {several(run.start.shape[1] - 1, 'negative')} assigned each, "
+        f"{several(len(run.pool), 'context')}, {several(run.start.shape[1] - 1, 'negative')} assigned each, "
         f"rule {used['rule']}, pick {used['pick']}",
         "",
         *([*run_lines(run), ""] if run.log else []),
@@ -294,7 +295,7 @@ def _show_dataset(path: Path, options: ShowOptions) -> list[str]:
     splits = ", ".join(f"{name} {manifest['splits'].get(name, 0):,}" for name in ("train", "val", "test"))
     chosen = _some(rows, options)
     lines = [
-        f"{manifest['n_questions']:,} questions of {manifest['n_choices']} endings: {splits}",
+        f"{several(manifest['n_questions'], 'question')} of {manifest['n_choices']} endings: {splits}",
         *([f"{manifest['rationales']['n_questions']:,} ask for a rationale too"] if "rationales" in manifest else []),
         *_people_lines(manifest),
         *([manifest["audits"]["summary"]] if "audits" in manifest else []),
@@ -327,9 +328,9 @@ def _people_lines(manifest: Mapping[str, Any]) -> list[str]:
     if people is None:
         return ["no human verdicts"]
     return [
-        f"{people['n_verdicts']:,} verdicts of {people['n_annotators']:,} annotators, "
+        f"{several(people['n_verdicts'], 'verdict')} of {several(people['n_annotators'], 'annotator')}, "
         f"{people['n_annotators_dropped']:,} of them dropped; brought together by {people['judge']}",
-        f"{manifest['n_generated_answers']:,} questions have a generated answer",
+        f"{several(manifest['n_generated_answers'], 'question has', 'questions have')} a generated answer",
         f"contexts left out: {drop_reasons(manifest['left_out']) or 'none'}",
     ]
 

@@ -5,6 +5,7 @@ from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.options import DemoOptions, ShowOptions
 from swag_af.cli.saying import say
+from swag_af.data.errors import several
 from swag_af.data.urls import command
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -182,17 +183,23 @@ def release(options: ReleaseOptions) -> None:
 
     dataset = make(options)
     say(
-        f"{len(dataset.questions):,} questions: " + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
-        f"{len(dataset.group_sizes):,} groups of {dataset.n_videos:,} videos stay together",
+        f"{several(len(dataset.questions), 'question')}: "
+        + ", ".join(f"{split} {n:,}" for split, n in dataset.sizes.items()),
+        f"{several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')} stay together",
     )
     if dataset.opinions is None:
         say("Nobody has judged these endings; the card says so. `swag-af verify serve` asks people.")
     else:
         dropped = len(dataset.opinions.dropped)
         say(
-            f"{len(dataset.opinions.verdicts):,} verdicts of {dataset.opinions.n_annotators:,} annotators, "
+            f"{several(len(dataset.opinions.verdicts), 'verdict')} of "
+            f"{several(dataset.opinions.n_annotators, 'annotator')}, "
             f"{dropped:,} of them dropped"
-            + ("" if dataset.run.matching else f"; {dataset.n_generated:,} questions have a generated answer"),
+            + (
+                ""
+                if dataset.run.matching
+                else f"; {several(dataset.n_generated, 'question has', 'questions have')} a generated answer"
+            ),
             "",
             *table(
                 [

@@ -1,7 +1,7 @@
 """What the verbs print that ask people: serving, tasks for elsewhere, agreement."""
 
 from swag_af.cli.saying import say
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.urls import command
 from swag_af.judging.options import AgreementOptions
 from swag_af.reporting.text import table
@@ -32,7 +32,7 @@ def verify_backup(options: BackupOptions) -> None:
     from swag_af.verify.backup import backup
 
     n = backup(options)
-    say(f"{n:,} answers, those to trial questions included. Written to {options.out}.")
+    say(f"{several(n, 'answer')}, those to trial questions included. Written to {options.out}.")
 
 
 def verify_export(options: ExportOptions) -> None:
@@ -41,9 +41,12 @@ def verify_export(options: ExportOptions) -> None:
 
     done = export(options)
     if done.key is None:
-        say(f"{done.n:,} verdicts. Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
+        say(
+            f"{several(done.n, 'verdict')}. Written to {options.out}. Next: "
+            f"{command('verify', 'agreement', options.out)}"
+        )
         return
-    say(f"{done.n:,} tasks for people elsewhere: {' and '.join(map(str, done.files))}")
+    say(f"{several(done.n, 'task')} for people elsewhere: {' and '.join(map(str, done.files))}")
     say(f"{done.key} says which ending is gold: keep it here, and upload it nowhere.", "")
     say(f"When answers are back: {command('verify', 'import', options.run, 'FILE', '--key', done.key)}")
 
@@ -55,7 +58,10 @@ def verify_import(options: ImportOptions) -> None:
     done = import_verdicts(options)
     annotators = len({verdict.annotator for verdict in done.verdicts})
     items = len({verdict.item for verdict in done.verdicts})
-    say(f"{len(done.verdicts):,} verdicts of {annotators:,} people on {items:,} items")
+    say(
+        f"{several(len(done.verdicts), 'verdict')} of {several(annotators, 'person', 'people')} on "
+        f"{several(items, 'item')}"
+    )
     say(f"answers dropped: {', '.join(f'{n:,} {why}' for why, n in done.dropped.most_common()) or 'none'}")
     say("", f"Written to {options.out}. Next: {command('verify', 'agreement', options.out)}")
 
@@ -70,7 +76,8 @@ def verify_agreement(options: AgreementOptions) -> None:
         check_output(options.json, force=options.force)
     found = measure(read_verdicts(options.verdicts), model=options.model, seed=options.seed)
     say(
-        f"{found.n_verdicts:,} verdicts of {len(found.annotators):,} people on {found.n_items:,} items, "
+        f"{several(found.n_verdicts, 'verdict')} of {several(len(found.annotators), 'person', 'people')} on "
+        f"{several(found.n_items, 'item')}, "
         f"{found.n_shared_items:,} of them judged twice or more",
         "",
     )

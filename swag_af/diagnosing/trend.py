@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.saying import several
+from swag_af.data.errors import several
 from swag_af.diagnosing.figures import Figure, figure_of, renumbered
 from swag_af.diagnosing.growth import Hits
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from swag_af.data.errors import several
 from swag_af.endpoints.contract import Answer, Request
 from swag_af.endpoints.prices import Price
 
@@ -39,7 +40,10 @@ class Usage:
         """`120 requests, 3,400 + 560 tokens, cost 0.0012`."""
         about = "about " if self.n_estimated else ""
         cost = "" if price is None else f", cost {price.of(self.prompt_tokens, self.answer_tokens):.4g}"
-        return f"{self.n_requests:,} requests, {about}{self.prompt_tokens:,} + {self.answer_tokens:,} tokens{cost}"
+        return (
+            f"{several(self.n_requests, 'request')}, {about}{self.prompt_tokens:,} + {self.answer_tokens:,} "
+            f"tokens{cost}"
+        )
 
 
 def usage_of(request: Request, body: Mapping[str, Any], n_requests: int) -> Usage:

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swag_af.data.errors import InputError
-from swag_af.data.saying import several
+from swag_af.data.errors import InputError, several
 from swag_af.data.splits import deal
 
 BUCKET_SIZE = 3_000

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.engines.options import Workers
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import read_array, remove_leftovers, write_array
 from swag_af.data.locks import alone
 from swag_af.data.progress import Advance
-from swag_af.data.saying import several
 from swag_af.data.scale import run_blocks
 from swag_af.matching.buckets import Buckets, buckets_of, folds_of_groups, kinds_of
 from swag_af.matching.contract import RELEVANCE, SIMILARITY, Relevance, Similarity

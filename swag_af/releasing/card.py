@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
+from swag_af.data.errors import several
 from swag_af.data.findings import read_audits
 from swag_af.data.pool.guarded import guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
@@ -77,9 +78,12 @@ def _introduction(dataset: Dataset) -> list[str]:
         return [*lines, UNVERIFIED]
     n = dataset.opinions.n_annotators
     if dataset.run.matching:
-        return [*lines, f"{n:,} annotators judged the answers."]
-    generated = f"{dataset.n_generated:,} training questions have a generated ending as their answer."
-    return [*lines, f"{n:,} annotators judged the endings; {generated}"]
+        return [*lines, f"{several(n, 'annotator')} judged the answers."]
+    generated = (
+        f"{several(dataset.n_generated, 'training question has', 'training questions have')} a generated "
+        "ending as the answer."
+    )
+    return [*lines, f"{several(n, 'annotator')} judged the endings; {generated}"]
 
 
 def _what_is_filtered(dataset: Dataset) -> str:
@@ -169,8 +173,9 @@ def _together(dataset: Dataset) -> str:
         "No video stands in two splits. Contexts share a split, with all of their videos, where they share a sentence, "
         "where the gold of one is a candidate negative of the other (both as far as a tenth of the contexts or fewer "
         "hang together), and where their lower-cased tokens (first sentence, start and gold) have a Jaccard similarity "
-        f"of 3-grams of {dataset.options.near_duplicates:g} or more. That makes {len(dataset.group_sizes):,} groups of "
-        f"{dataset.n_videos:,} videos; the largest has {dataset.group_sizes[0]:,} contexts."
+        f"of 3-grams of {dataset.options.near_duplicates:g} or more. That makes "
+        f"{several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')}; the largest has "
+        f"{several(dataset.group_sizes[0], 'context')}."
     )
 
 
@@ -260,7 +265,10 @@ def _guards(dataset: Dataset) -> list[str]:
         return []
     sentences = guard_sentences(dataset.run)
     if dropped := pool.manifest.get("rows_dropped_by_guards"):
-        sentences.append(f"{dropped:,} contexts had too few endings left that were not flagged, and were left out.")
+        sentences.append(
+            f"{several(dropped, 'context')} had too few endings left that were not flagged, and "
+            f"{'was' if dropped == 1 else 'were'} left out."
+        )
     return [*markdown_table(guard_rows(places | {"of the released": released})), "", " ".join(sentences)]
 
 

@@ -3,6 +3,7 @@
 And what is said of rationales, where they were matched too.
 """
 
+from swag_af.data.errors import several
 from swag_af.data.records import Matching
 from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
@@ -74,6 +75,6 @@ def splits_of(dataset: Dataset) -> str:
         "Answers were matched within folds of whole groups (videos, documents), and a split is made of whole folds: no "
         "group stands in two splits, and no row's answer is right in one split and wrong in another. Folds that hold "
         "questions whose lower-cased tokens (question and right answer) have a Jaccard similarity of 3-grams of "
-        f"{dataset.options.near_duplicates:g} or more count as one. That makes {n_groups:,} folds; the largest has "
-        f"{dataset.group_sizes[0]:,} questions."
+        f"{dataset.options.near_duplicates:g} or more count as one. That makes {several(n_groups, 'fold')}; the "
+        f"largest has {several(dataset.group_sizes[0], 'question')}."
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from swag_af.data.errors import several
 from swag_af.judging.agreement import agreement_rows, distribution_rows, measure
 from swag_af.releasing.dataset import Dataset
 from swag_af.reporting.markdown import markdown_table
@@ -68,7 +69,7 @@ def _numbers(dataset: Dataset) -> str:
     n_again = len({verdict.item for verdict in opinions.counted if verdict.item.round})
     return (
         f"Verdicts: {len(opinions.verdicts):,}, annotators: {opinions.n_annotators:,}; {_screening(dataset)}. "
-        f"The verdicts that count are on {n_items:,} items, {len(opinions.counted) / n_items:.1f} on each; "
+        f"The verdicts that count are on {several(n_items, 'item')}, {len(opinions.counted) / n_items:.1f} on each; "
         f"{n_again:,} of the items were second showings with fresh endings. Several verdicts on one item are brought "
         f"together by {_JUDGES[dataset.options.judge]}."
     )
@@ -83,4 +84,4 @@ def _screening(dataset: Dataset) -> str:
     if not opinions.dropped:
         return f"nobody had to be dropped {rule}"
     n_verdicts = len(opinions.verdicts) - len(opinions.counted)
-    return f"{len(opinions.dropped):,} of them were dropped, with {n_verdicts:,} verdicts, {rule}"
+    return f"{len(opinions.dropped):,} of them were dropped, with {several(n_verdicts, 'verdict')}, {rule}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from swag_af.data.captions.context_set import join_near_duplicates
-from swag_af.data.errors import ExhaustedError, InputError
+from swag_af.data.errors import ExhaustedError, InputError, several
 from swag_af.data.run import Run
 from swag_af.data.splits import fill_shares
 from swag_af.judging.options import JudgingOptions
@@ -197,7 +197,7 @@ def _small_splits(dataset: Dataset) -> list[str]:
     n_found = len(dataset.questions) - dataset.n_generated
     asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
     return [
-        f"{split} has {dataset.sizes[split]:,} questions where {asked[split]:,.0f} were asked for: "
+        f"{split} has {several(dataset.sizes[split], 'question')} where {asked[split]:,.0f} were asked for: "
         f"{dataset.group_sizes[0]:,} of {n_found:,} {_why_together(dataset)}"
         for split in asked
         if asked[split] >= 1 and dataset.sizes[split] < asked[split] / 2

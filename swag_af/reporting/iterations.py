@@ -13,9 +13,9 @@ from swag_af.auditing.summary import (
     said_lines,
     unseen_lines,
 )
+from swag_af.data.errors import several
 from swag_af.data.findings import Finding
 from swag_af.data.run import Iteration, Run
-from swag_af.data.saying import several
 from swag_af.data.urls import command
 from swag_af.reporting.charts import (
     Frame,

@@ -18,11 +18,10 @@ from swag_af.auditing.summary import (
 )
 from swag_af.auditing.verdict import NOT_ASKED as NOT_ASKED_OF_DATA
 from swag_af.auditing.verdict import diagnostic_rows, further, verdict
-from swag_af.data.errors import told
+from swag_af.data.errors import several, told
 from swag_af.data.findings import Finding, read_audits
 from swag_af.data.progress import duration
 from swag_af.data.run import Run
-from swag_af.data.saying import several
 from swag_af.reporting.plot import curves, ends
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.tiers import TIERS
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.instances.instances import Instances
 from swag_af.scoring.chance import chance_of
 from swag_af.scoring.figures import DIGITS, Figure, members, share
@@ -45,8 +45,8 @@ def tiers_in(audit: Path, instances: Instances) -> list[str]:
     wrong = [one.id for one, other in zip(instances.instances, found, strict=True) if one.answer != other.gold]
     if wrong:
         raise InputError(
-            f"--audit {audit}: {len(wrong):,} instances have another right answer there (first: "
-            f"{', '.join(wrong[:3])}). Audit this dataset, read in the same way."
+            f"--audit {audit}: {several(len(wrong), 'instance has', 'instances have')} another right answer there "
+            f"(first: {', '.join(wrong[:3])}). Audit this dataset, read in the same way."
         )
     if any(one.tier is None for one in found):
         raise InputError(f"--audit {audit}: no tiers in it, for want of probes. Audit the data with --filters tfidf.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from swag_af.data.saying import several
+from swag_af.data.errors import several
 from swag_af.scoring.breakdown import SMALLEST
 from swag_af.scoring.comparison import Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.judging.verdicts import Item, Rating, make_items
 from swag_af.verify.qualification import (
@@ -83,8 +83,9 @@ def read_checks(path: str, n_endings: int) -> tuple[QualificationQuestion, ...]:
     other = [i for i, question in enumerate(questions, start=1) if len(question.endings) != n_endings]
     if other:
         raise InputError(
-            f"--checks {path}: {len(other)} questions (first: number {other[0]}) have not the {n_endings} endings of "
-            "an item, so that they would be known at once. Give each as many."
+            f"--checks {path}: {several(len(other), 'question')} (first: number {other[0]}) "
+            f"{'has' if len(other) == 1 else 'have'} not the {n_endings} endings of an item, so that they would be "
+            "known at once. Give each as many."
         )
     return questions
 

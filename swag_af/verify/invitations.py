@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 from urllib.parse import quote
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_output, named_by, read_text, replacing
 from swag_af.data.manifests import read_manifest
 from swag_af.verify.options import InviteOptions
@@ -39,6 +39,6 @@ def _ids(path: Path) -> list[str]:
     ids = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     wrong = [one for one in ids if not ID_PATTERN.fullmatch(one)]
     if wrong or not ids:
-        fault = f"{len(wrong)} ids that cannot be used (first: {wrong[0]!r})" if wrong else "no ids in it"
+        fault = f"{several(len(wrong), 'id')} that cannot be used (first: {wrong[0]!r})" if wrong else "no ids in it"
         raise InputError(f"{path}: {fault}. Write one per line: letters, digits, . _ @ -, at most 64.")
     return ids

@@ -403,7 +403,7 @@ BAD_ROWS = {
     "half a fold": ([GOOD | {"fold": 1.5}], "line 1 has 1.5 under fold"),
     "fold below 0": ([GOOD | {"fold": -1}], "line 1 has -1 under fold"),
     "an id that is a list": ([GOOD | {"id": ["a"]}], "line 1 has a list under id"),
-    "the same id twice": ([GOOD | {"id": i} for i in ("a", "b", "c", "b")], "1 rows have the id .*'b', rows 1 and 3"),
+    "the same id twice": ([GOOD | {"id": i} for i in ("a", "b", "c", "b")], "1 row has the id .*'b', rows 1 and 3"),
     "half a surrogate pair": ([GOOD | {"negatives": ["\ud83d"]}], "line 1 .*half a surrogate pair under negatives"),
     "features of too few": ([GOOD | {"features": [[1.0]]}], "line 1 has features of 1 endings, and 3"),
     "features of NaN": ([GOOD | {"features": [[float("nan")]] * 3}], "line 1 has NaN or infinity"),
@@ -671,7 +671,7 @@ BAD_LABEL_FILES = {
     "too few": ("l.lst", "0\n1\n", "2 labels, and .*rows.jsonl has 3 rows"),
     "too many": ("l.lst", "0\n1\n2\n0\n", "4 labels, and .*rows.jsonl has 3 rows"),
     "another id": ("l.csv", "id,label\nq0,0\nq1,1\nq3,1\n", "line 3 has no label"),
-    "an id twice": ("l.csv", "id,label\nq0,0\nq1,1\nq1,1\n", "1 ids in it twice"),
+    "an id twice": ("l.csv", "id,label\nq0,0\nq1,1\nq1,1\n", "1 id in it twice"),
     "no such column": ("l.csv", "id,a,b\nq0,0,1\nq1,1,1\nq2,1,1\n", "no column label.*has id, a, b.*--label-column"),
 }
 

@@ -591,5 +591,5 @@ def test_features_that_went_bad_on_disk_are_named_by_pool_and_row(copied: Path) 
     write_array(table, values)
     pool = CandidatePool.open(copied)
     view = pool.view(np.array([3, 17, 20]), np.array([[0, 1], [0, 2], [0, 1]]))
-    with pytest.raises(InputError, match=r"pool: 1 rows hold NaN or infinity .*\(first: row 17\)"):
+    with pytest.raises(InputError, match=r"pool: 1 row holds NaN or infinity .*\(first: row 17\)"):
         _ = view.features

@@ -302,4 +302,4 @@ def test_a_table_of_another_verb_is_told_so(tmp_path: Path, columns: str, verb: 
 def test_what_was_read_is_said_in_a_line(tmp_path: Path) -> None:
     path = stored(tmp_path, "csv", ROWS)
     said = describe(path, "csv", read_videos(path, columns=NAMED))
-    assert said == "rows.csv: csv; 4 captions of 1 videos by 2 annotations, with times"
+    assert said == "rows.csv: csv; 4 captions of 1 video by 2 annotations, with times"

@@ -276,7 +276,7 @@ def test_what_the_server_does_not_count_is_estimated_and_said_so(tmp_path: Path)
         used = endpoint.usage()
     assert used.n_estimated == 1
     assert used.prompt_tokens == 3
-    assert used.told().startswith("1 requests, about 3 + ")
+    assert used.told().startswith("1 request, about 3 + ")
 
 
 def test_money_is_told_by_the_prices_of_a_file(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_money_is_told_by_the_prices_of_a_file(tmp_path: Path) -> None:
     with MockServer() as server:
         endpoint = endpoint_at(server, prices=prices)
         list(endpoint.ask([ask_about(1)]))
-        assert endpoint.usage().told(endpoint.price) == "1 requests, 2 + 7 tokens, cost 2"
+        assert endpoint.usage().told(endpoint.price) == "1 request, 2 + 7 tokens, cost 2"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_row_that_every_model_has_read_is_refused_by_features_and_left_out_by_
     contexts = [leaked, *make_contexts_of(6, n_videos=3)]
     write_jsonl(folder / "mine.jsonl", rows_of(contexts))
     build(PoolOptions((folder / "mine.jsonl",), folder / "mine"))
-    with pytest.raises(InputError, match=rf"1 rows stand in several folds .*first: {leaked.id}\).*--lms"):
+    with pytest.raises(InputError, match=rf"1 row has a second sentence that several folds .*{leaked.id}\).*--lms"):
         features(FeaturesOptions(folder / "mine", folder / "lms"))
     made = build(PoolOptions((folder / "mine.jsonl",), folder / "without", lms=folder / "lms"))
     assert made.manifest["drops"] == {"read_by_all_models": 1}
@@ -127,7 +127,7 @@ def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all)
     path = folder / "pool/shards/00000/contexts.jsonl"
     first, _, others = path.read_text().partition("\n")
     path.write_text(json.dumps(json.loads(first) | asdict(leaked)) + "\n" + others)
-    with pytest.raises(InputError, match="1 rows would be read by models that have learnt their endings"):
+    with pytest.raises(InputError, match="1 row would be read by models that have learnt the endings"):
         lazy_module.with_features(CandidatePool.open(folder / "pool"))
 
 

@@ -168,7 +168,7 @@ def test_a_file_of_checks_must_look_like_items(run: Run, tmp_path: Path) -> None
     desk = make_attentive(run, checks=str(tmp_path / "six.jsonl"))
     assert [question.sent1 for question in desk.attention.questions] == ["A man sits."]
     write_jsonl(tmp_path / "four.jsonl", [line, line | {"sent1": "She sits.", "endings": line["endings"][:4]}])
-    with pytest.raises(InputError, match=r"1 questions \(first: number 2\) have not the 6 endings"):
+    with pytest.raises(InputError, match=r"1 question \(first: number 2\) has not the 6 endings"):
         make_attentive(run, checks=str(tmp_path / "four.jsonl"))
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
+from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
-from swag_af.data.saying import several
 
 ALPHA = 0.01
 """The greatest probability, over all positions together, that balanced labels are called unbalanced."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.shares import examples_of, of_share
+from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.recycling import Recycled, recycled
 
@@ -34,7 +35,7 @@ def _misled(found: Recycled, misled: np.ndarray) -> str:
         return ""
     n = int(misled.sum())
     kept = f"the gold of {n:,} is wrong in other folds, which cannot be helped" if n else "folds keep them together"
-    return f" ({found.n_texts:,} texts); {kept}"
+    return f" ({several(found.n_texts, 'text')}); {kept}"
 
 
 def is_much(misled: np.ndarray) -> bool:

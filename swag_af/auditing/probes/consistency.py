@@ -15,9 +15,9 @@ from swag_af.auditing.examples import AT_MOST, example
 from swag_af.auditing.outcome import Probe
 from swag_af.auditing.probes.inputs import FULL, INPUTS
 from swag_af.auditing.probes.probe import model_label
+from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.saying import several
 from swag_af.data.splits import join_pairs
 
 CODE = "AF109"

@@ -16,9 +16,9 @@ from swag_af.auditing.diagnostics import Diagnostic, Example, Status, of_accurac
 from swag_af.auditing.examples import worst
 from swag_af.auditing.ranking import hits
 from swag_af.auditing.single.significance import LEVEL, adjusted, p_value
+from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.saying import several
 
 N_BINS = 10
 """Bins of a feature, of about as many texts each."""

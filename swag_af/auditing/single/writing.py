@@ -10,10 +10,9 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.single import flaws
 from swag_af.auditing.single.rules import Tried, choose, diagnostics_of
 from swag_af.auditing.single.tables import Seen
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.saying import several
 
 PRECISE = 0.7
 """The precision from which a rule is found rather than hinted at."""

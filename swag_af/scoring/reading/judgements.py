@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swag_af.data.cells.values import word_of
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.own import kind_of
 from swag_af.data.run import open_run
 from swag_af.data.sources import Record, Source, open_source
@@ -173,7 +173,7 @@ def _check_once(path: Path, found: list[_One]) -> None:
         seen.add((one.item, one.worker))
     if double:
         raise InputError(
-            f"{path}: {len(double):,} answers of a worker to an item that they answered before (first: "
+            f"{path}: {several(len(double), 'answer')} of a worker to an item that they answered before (first: "
             f"{double[0].worker} to {double[0].item}). Keep one of each."
         )
 

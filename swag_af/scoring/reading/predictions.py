@@ -14,7 +14,7 @@ import numpy as np
 from swag_af.auditing.ranking import hits
 from swag_af.data.cells.labels import base_of
 from swag_af.data.cells.values import word_of
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.rows import UNLABELLED
 from swag_af.data.progress import progress
@@ -115,7 +115,7 @@ def _in_order(path: Path, n: int, cells: Cells) -> tuple[list[int], str]:
     if cells.has_ids:
         raise InputError(f"{path}: predictions without ids, and {data} has some ({_first(ids)}). Give each its id.")
     if n != len(cells.instances):
-        have = f"{n:,} prediction{'s' * (n != 1)} without ids for {len(cells.instances):,} instances of {data}"
+        have = f"{several(n, 'prediction')} without ids for {several(len(cells.instances), 'instance')} of {data}"
         raise InputError(
             f"{path}: {have}. Give one for each, in the order of the dataset, or give each its id ({_first(ids)})."
         )
