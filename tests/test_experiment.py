@@ -561,7 +561,11 @@ def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(ti
     assert "### The arm `double`: what fresh filters find" in made
     assert "### The run `bigger`, all parts with twice the contexts in one run: what fresh filters find" in made
     assert "| 0-double |" in made
-    assert "A part called `double` holds the part of its number" in made
+    assert "drawn is of the other contexts: `0-double`, `1-double`." in made
+    del results["parts"]["0-double"]["candidates"]["copied_rows"]
+    assert "contexts: `1-double`. Drawn whole, by the models of the part: `0-double`." in document(results)
+    results["parts"]["0-double"]["models"] = {}
+    assert "`1-double`. Drawn whole, by models trained again in the same way: `0-double`." in document(results)
     assert "the run `bigger` | so? | the run `big` | so? | all 2 parts, mean | so? | the arm `double` | so? |" in made
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from experimenting.arms import arms_compared
 from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, seed_by_seed
 from experimenting.readers import growth_by_size, one_reader, released_beside_real
+from experimenting.steps import DOUBLE
 from experimenting.wording import NAMES, Rows, told_parts
 from swag_af.reporting.markdown import markdown_table
 
@@ -69,11 +70,25 @@ def _setting(results: Mapping[str, Any]) -> list[str]:
             "",
             *markdown_table(rows),
         ]
-    if any("copied_rows" in one.get("candidates", {}) for one in results["parts"].values()):
-        lines += ["", "A part called `double` holds the part of its number; what was drawn is of the other contexts."]
+    if doubles := _of_doubles(results["parts"]):
+        lines += ["", doubles]
     if counts := results.get("contexts"):
         lines += ["", f"{counts['kept']:,} of {counts['pairs']:,} pairs of captions make a context."]
     return lines
+
+
+def _of_doubles(parts: Mapping[str, Any]) -> str:
+    """Which of the pools of twice the contexts hold candidates of their part, and which were drawn whole."""
+    doubles = [part for part in parts if part.endswith(f"-{DOUBLE}")]
+    copies = [part for part in doubles if "copied_rows" in parts[part].get("candidates", {})]
+    anew = [part for part in doubles if part not in copies and parts[part].get("candidates")]
+    again = [part for part in anew if parts[part].get("models") != parts.get(part.split("-")[0], {}).get("models")]
+    said = {
+        "Rows of the part of the same number were copied, and what was drawn is of the other contexts: ": copies,
+        "Drawn whole, by the models of the part: ": [part for part in anew if part not in again],
+        "Drawn whole, by models trained again in the same way: ": again,
+    }
+    return " ".join(f"{words}{', '.join(f'`{part}`' for part in which)}." for words, which in said.items() if which)
 
 
 DRAWN = ("contexts", "endings drawn", "cut off", "too short", "repeated")
