@@ -14,6 +14,9 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import GuardEntry
 from swag_af.data.urls import command
 
+BEFORE = "guard_counts_before"
+"""In a manifest: the counts before rows were left out."""
+
 N_ROWS = 512
 """Rows whose scores are looked at together."""
 
@@ -96,6 +99,15 @@ def guard_counts(
         marked += (marks(pool, here, every) & is_negative[..., None]).sum(axis=(0, 1))
     told = zip(guards, asked.tolist(), marked.tolist(), strict=True)
     return GuardCounts(n, n_flagged, tuple(_count(guard, *counts) for guard, *counts in told))
+
+
+def counts_before(pool: CandidatePool) -> GuardCounts | None:
+    """The counts of all rows, of a pool from which `guard` left out rows: what it found is mostly in those; None for
+    others."""
+    told = pool.manifest.get(BEFORE)
+    if told is None:
+        return None
+    return GuardCounts(told["n"], told["n_flagged"], tuple(GuardCount(**one) for one in told["guards"]))
 
 
 def _count(guard: GuardEntry, n_asked: int, n_marked: int) -> GuardCount:

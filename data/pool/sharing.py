@@ -76,6 +76,7 @@ def sharing(keys: RowKeys, blocks: Iterable[Block], given: np.ndarray | None = N
         "n_rows_apart_by_sentence": by_sentence.n_apart,
         "n_rows": len(np.unique(rows)),
         "n_golds_among_negatives": n_recycled,
+        "n_rows_apart_by_gold": by_gold.n_apart,
         "kept_together": by_gold.n_apart == 0,
     }
     return Sharing(by_gold.groups, found)

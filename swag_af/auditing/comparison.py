@@ -3,14 +3,15 @@
 Whoever removes rows, or changes distractors, wants to know what became of each artifact, and whether there is a new
 one. A smaller set has other values by itself: models are fitted on less, and which rows stay is luck. So the older set
 is cut at random to the size of the newer one, several times, and audited in the same way. What lies outside the
-prediction interval of those draws, the repair did.
+prediction interval of those draws, the repair did; where several checks could be told of, of an interval that all of
+one more draw would fall into 19 times in 20.
 
 GoldenSwag is why there is a control: it removed rows of HellaSwag whose gold was the longest option, and made "the
 shortest option" an artifact. A table of what the repair aimed at would not show it.
 
 Where no row was removed, random removal says nothing: then the same instances are paired, before and after (probes,
-which keep their hits), or the intervals decide where they do not overlap. Many values are compared at once: of a
-hundred that a repair left alone, five differ by luck.
+which keep their hits), or the intervals decide where they do not overlap; of a hundred values that a repair left alone,
+five differ there by luck.
 """
 
 import json
@@ -197,7 +198,8 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         lines.append("Most are not in both, so these are two sets rather than one that was repaired.")
     if c.n_draws:
         lines.append(
-            f"The control: {c.n_draws} cuts of {c.before} to {several(c.n_after, 'instance')}, drawn at random."
+            f"The control: {c.n_draws} cuts of {c.before} to {several(c.n_after, 'instance')}, drawn at random. A "
+            "change is told where luck makes one as large, in any of the checks that found something, 1 time in 20."
         )
     worse = changed(c, "further")
     new = [one for one in worse if one.before.status != "found"]
@@ -241,13 +243,17 @@ def _changes(before: Audit, after: Audit, draws: Sequence[Audit], rows: np.ndarr
     old = _by_key(before) | _mirrors(before)
     drawn = [_by_key(draw) | _mirrors(draw) for draw in draws]
     paired = _paired(before, after, rows)
+    both = {key: now for key, now in _by_key(after).items() if key in old}
+    n_told = sum("found" in (old[key].status, now.status) for key, now in both.items())
     changes = []
-    for key, now in _by_key(after).items():
-        if key in old:
-            values = [one[key].value for one in drawn if key in one]
-            control = _control(values, _limits(now)) if draws and len(values) == len(draws) else None
-            of_probe = now.code in PARTIAL and control is None
-            changes.append(_change(old[key], now, control, paired.get(now.subject) if of_probe else None))
+    for key, now in both.items():
+        values = [one[key].value for one in drawn if key in one]
+        has_control = bool(draws) and len(values) == len(draws)
+        control = _control(values, _limits(now)) if has_control else None
+        beyond = _control(values, _limits(now), of=max(1, n_told)) if has_control else None
+        of_probe = now.code in PARTIAL and control is None
+        difference = paired.get(now.subject) if of_probe else None
+        changes.append(_change(old[key], now, control, difference, _outcome(old[key], now, beyond, difference)))
     return changes
 
 
@@ -260,7 +266,9 @@ def _mirrors(audit: Audit) -> dict[tuple[str, str], Diagnostic]:
     return {(one.code, one.subject): one for one in map(mirrored, audit.diagnostics) if one is not None}
 
 
-def _change(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Change:
+def _change(
+    old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None, outcome: Outcome
+) -> Change:
     return Change(
         code=now.code,
         subject=now.subject,
@@ -270,7 +278,7 @@ def _change(old: Diagnostic, now: Diagnostic, control: Control | None, differenc
         after=_side(now),
         control=control,
         difference=difference,
-        outcome=_outcome(old, now, control, difference),
+        outcome=outcome,
     )
 
 
@@ -279,7 +287,8 @@ def _side(one: Diagnostic) -> Side:
 
 
 def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, difference: Difference | None) -> Outcome:
-    """Judged by the control where there is one, else by the pairs, else by the intervals."""
+    """Judged by the control where there is one, which allows for all checks that could be told of, else by the pairs,
+    else by the intervals."""
     reference = control.mean if control else old.value
     if control:
         differs = not control.low <= now.value <= control.high
@@ -302,10 +311,14 @@ def _limits(one: Diagnostic) -> tuple[float, float]:
     return {"count": (0.0, np.inf), "z": (-np.inf, np.inf)}.get(one.unit, (0.0, 1.0))
 
 
-def _control(values: Sequence[float], limits: tuple[float, float]) -> Control:
-    """The draws and the interval that one more draw would fall into, of 20 such 19 times; within `limits`."""
+def _control(values: Sequence[float], limits: tuple[float, float], *, of: int = 1) -> Control:
+    """The draws and the interval that one more draw would fall into, of 20 such 19 times; within `limits`.
+
+    With `of` checks, the interval for each that all of one more draw would fall into as often: a cut at random would
+    else be called a repair, of one check or another, every other time.
+    """
     mean, n = float(np.mean(values)), len(values)
-    half = t_quantile(n - 1) * float(np.std(values, ddof=1)) * (1 + 1 / n) ** 0.5
+    half = t_quantile(n - 1, of=of) * float(np.std(values, ddof=1)) * (1 + 1 / n) ** 0.5
     low, high = max(limits[0], mean - half), min(limits[1], mean + half)
     return Control(tuple(values), round(mean, 6), round(low, 6), round(high, 6))
 

@@ -52,7 +52,7 @@ class AuditOptions(Options):
     last probe."""
     compare: Path | None = None
     """The dataset before a repair: what became of each finding, beside as many rows removed at random."""
-    draws: int = 3
+    draws: int = 5
     """Random removals that --compare audits, 3 or more: two do not say how far luck goes."""
     gate: Path | None = None
     """TOML file with conditions, `gate = ["AF101 <= 30%"]`, alone or under [tool.swag-af.audit]; if one fails, the exit

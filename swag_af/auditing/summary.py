@@ -175,9 +175,12 @@ def _likely_cause(manifest: Mapping[str, Any]) -> str:
     n_rows, n_golds = shared.get("n_rows", 0), shared.get("n_golds_among_negatives", 0)
     if not n_rows and not n_golds:
         return ""
-    kept = (
-        "though such rows are kept together" if shared.get("kept_together") else "and such rows are not kept together"
-    )
+    if shared.get("kept_together"):
+        kept = "though such rows are kept together"
+    elif (n_apart := shared.get("n_rows_apart_by_gold", n_rows)) == n_rows:
+        kept = "and such rows are not kept together"
+    else:
+        kept = f"and {n_apart:,} of these are not kept together with all others that have the same"
     return (
         f" Likely here: {several(n_golds, 'negative is', 'negatives are')} the gold of another row, "
         f"{several(n_rows, 'row shares', 'rows share')} texts, {kept}."

@@ -23,11 +23,11 @@ def run_filter(options: FilterOptions) -> Run:
     pool = CandidatePool.open(options.pool)
     pool.check_tables()
     af = with_policy(options.af, options.policy)
+    audit_names = _audit_names(options, pool)
+    phases = _phases(options, pool)
     _warn_of_rows_without_spares(pool, af)
     _warn_of_recycled_golds(pool, by_context=af.split_by == "context")
     _warn_of_folds_that_stay(af)
-    audit_names = _audit_names(options, pool)
-    phases = _phases(options, pool)
     rule = _unseen_rule(options, af, pool, [one for one, _ in phases])
 
     def audit_what_is_due(run: Run, *, ended: bool = False, advance: Advance | None = None) -> None:
@@ -108,15 +108,22 @@ def _warn_of_rows_without_spares(pool: CandidatePool, af: AFOptions) -> None:
 
 
 def _warn_of_recycled_golds(pool: CandidatePool, *, by_context: bool) -> None:
-    """One line on standard error when negatives are golds of rows that splits may part from theirs."""
+    """A line on standard error when negatives are golds of rows that splits may part from theirs, and one when most are
+    golds of other rows: replacing some makes it matter how often a text is an option."""
     shared = pool.manifest.get("shared_texts") or {}
     n = shared.get("n_golds_among_negatives", 0)
+    n_apart = shared["n_rows"] if by_context and n else shared.get("n_rows_apart_by_gold", shared.get("n_rows", 0))
     if n and (by_context or not shared.get("kept_together")):
         note(
-            f"Warning: {several(n, 'negative')} {'is' if n == 1 else 'are'} the gold of another context, and splits "
-            f"part {'it' if n == 1 else 'them'} from that one. A filter that has met a gold as a negative avoids it, "
-            "so accuracies below chance mean nothing good. `swag-af match` recycles golds within folds, which stay "
-            "together."
+            f"Warning: {several(n, 'negative is', 'negatives are')} the gold of another context, and splits part "
+            f"{n_apart:,} of {len(pool):,} contexts from others with the same text. A filter that has met a gold as a "
+            "negative avoids it, so accuracies below chance mean nothing good."
+        )
+    if 2 * n > int(pool.counts.sum()) - len(pool):
+        note(
+            "Warning: most negatives are golds of other contexts. Filtering takes some of them more often than others, "
+            "so an option that stands in few questions is likelier right, which no filter here looks at. See AF211 in "
+            "`swag-af audit` of the release; `swag-af match` takes each equally often, and needs no filter."
         )
 
 

@@ -3,13 +3,20 @@
 from pathlib import Path
 
 from swag_af.af.options import AFOptions
+from swag_af.data.manifests import MATCHED
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.urls import command
 from swag_af.releasing.options import ReleaseOptions
 
 
-def filter_command(path: Path, pool: CandidatePool) -> str:
-    """A `swag-af filter` that this pool has enough negatives and tables for."""
+def command_for(path: Path, pool: CandidatePool) -> str:
+    """A `swag-af filter` that this pool has enough negatives and tables for.
+
+    Of a pool that `match` made, the release of its run: where some answers are replaced, how often each is an option
+    tells the right one.
+    """
+    if (path.parent / MATCHED).exists():
+        return release_command(path.parent / "run", pool.n_candidates - 1)
     fewest = int(pool.n_eligible.min()) - 1
     assigned = min(AFOptions.n_negatives, max(1, fewest // 2))  # others must remain that can enter
     schedule = [] if "features" in pool.tables else ["--schedule", "bow:40"]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swag_af.cli.following import filter_command
+from swag_af.cli.following import command_for
 from swag_af.data.context import phrase
 from swag_af.data.errors import several
-from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.guarded import GuardCounts, counts_before, guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import duration
 from swag_af.guarding.estimate import Estimate
@@ -19,17 +19,17 @@ N_EXAMPLES = 3
 MANY = 0.05
 """Share of the candidates from which on a guard seems to keep out what is wrong."""
 N_ROWS = 512
-"""Rows in which examples are looked for."""
+"""Rows in which examples are looked for at a time."""
 
 
 def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
     """What each guard marks, examples by seed, rows left out or short, what to run next."""
     counts = guard_counts(pool)
     if counts is None:
-        return [f"{options.pool}: no guard says anything of it. Next: {filter_command(options.pool, pool)}"]
-    dropped = pool.manifest.get("rows_dropped_by_guards", 0)
+        return [f"{options.pool}: no guard says anything of it. Next: {command_for(options.pool, pool)}"]
+    dropped, before = pool.manifest.get("rows_dropped_by_guards", 0), counts_before(pool)
     lines = [
-        *table(guard_rows({"of the pool": counts})),
+        *table(guard_rows({"of the pool": counts} if before is None else {"of all": before, "of those kept": counts})),
         "",
         *_examples(pool),
         *(
@@ -47,7 +47,7 @@ def _following(pool: CandidatePool, options: GuardOptions) -> str:
     """What to run next; where a row has nothing left, the guard that leaves such rows out."""
     n_without = int((pool.n_eligible < 2).sum())
     if not n_without:
-        return filter_command(options.out or options.pool, pool)
+        return command_for(options.out or options.pool, pool)
     return (
         f"{several(n_without, 'row has', 'rows have')} no negative left and cannot be filtered: the same command with "
         f"--min-negatives 2 and another --out leaves {'it' if n_without == 1 else 'them'} out"
@@ -65,20 +65,24 @@ def _too_many(counts: GuardCounts) -> list[str]:
 
 
 def _examples(pool: CandidatePool) -> list[str]:
-    """Gold and a marked ending, for each guard, of some of the first rows."""
-    rows = np.sort(np.random.default_rng(0).permutation(len(pool))[:N_ROWS])
-    marked = marks(pool, rows, np.tile(np.arange(pool.n_candidates), (len(rows), 1)))  # (n, K, G)
+    """Gold and a marked ending of some rows, drawn at random, for each guard."""
+    guards = guards_of(pool)
+    found: list[list[tuple[int, int]]] = [[] for _ in guards]
+    order = np.random.default_rng(0).permutation(len(pool))
+    for begin in range(0, len(pool), N_ROWS):
+        rows = np.sort(order[begin : begin + N_ROWS])
+        marked = marks(pool, rows, np.tile(np.arange(pool.n_candidates), (len(rows), 1)))  # (n, K, G)
+        for i, mine in enumerate(found):
+            at, columns = np.nonzero(marked[:, :, i])
+            chosen = np.random.default_rng(0).permutation(len(at))[: N_EXAMPLES - len(mine)].tolist()
+            mine += [(int(rows[at[place]]), int(columns[place])) for place in chosen]
+        if all(len(mine) == N_EXAMPLES for mine in found):
+            break
     lines = []
-    for i, guard in enumerate(guards_of(pool)):
-        at, columns = np.nonzero(marked[:, :, i])
-        for place in np.random.default_rng(0).permutation(len(at))[:N_EXAMPLES].tolist():
-            row, column = int(rows[at[place]]), int(columns[place])
-            context = pool.contexts[row]
-            lines += [
-                f"{guard['name']}: {phrase(context)}",
-                f"  * {pool.text(row, 0)}",
-                f"    {pool.text(row, column)}",
-            ]
+    for guard, mine in zip(guards, found, strict=True):
+        for row, column in mine:
+            lines.append(f"{guard['name']}: {phrase(pool.contexts[row])}")
+            lines += [f"  * {pool.text(row, 0)}", f"    {pool.text(row, column)}"]
     return [*lines, ""] if lines else []
 
 

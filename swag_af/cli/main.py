@@ -134,7 +134,7 @@ def _main(arguments: list[str]) -> None:
     except SwagAfError as error:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _stop("interrupted. Run the same command again: it goes on from the last finished step.", 130)
+        _stop("interrupted. What was finished is kept, and nothing is half-written: run the same command again.", 130)
     except BrokenPipeError:
         raise
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours

@@ -73,7 +73,7 @@ def _pretraining_lines(lms: Path) -> list[str]:
 
 def generate(options: GenerateOptions) -> None:
     """Print the size of the pool and what was dropped."""
-    from swag_af.cli.following import filter_command
+    from swag_af.cli.following import command_for
     from swag_af.data.pool.pool import CandidatePool
     from swag_af.lm.texts.settings import is_text
     from swag_af.lm.verb import make_shards
@@ -94,7 +94,7 @@ def generate(options: GenerateOptions) -> None:
     say(f"{pool.manifest['n_draws']:,} endings drawn{copied}; rejected: {rejected}")
     if is_text(options) and (lines := _text_lines(pool.manifest, normalised=options.text.normalise)):
         say(*lines)
-    say(f"Written to {options.out}. Next: {filter_command(options.out, pool)}")
+    say(f"Written to {options.out}. Next: {command_for(options.out, pool)}")
 
 
 def _forecast_lines(options: GenerateOptions) -> list[str]:
@@ -137,7 +137,7 @@ def features(options: FeaturesOptions) -> None:
 
 def pool(options: PoolOptions) -> None:
     """Print the size of the pool, what was left out, which surface features give gold away, and what to run next."""
-    from swag_af.cli.following import filter_command
+    from swag_af.cli.following import command_for
     from swag_af.data.pool.verb import pool as build
 
     made = build(options)
@@ -153,7 +153,7 @@ def pool(options: PoolOptions) -> None:
     say(
         *_text_lines(made.manifest, normalised=options.normalise),
         "",
-        f"Written to {options.out}. Next: {filter_command(options.out, made)}",
+        f"Written to {options.out}. Next: {command_for(options.out, made)}",
     )
 
 
@@ -178,15 +178,17 @@ def _shared_lines(shared: Mapping[str, Any]) -> list[str]:
         lines.append(
             "folds and splits keep those together"
             if shared["kept_together"]
-            else "Warning: folds and splits cannot keep them together. A filter that has met a gold as a negative "
-            "avoids it, so accuracies below chance are to be expected, and mean nothing good."
+            else "Warning: folds and splits cannot keep them together"
+            + (f", {n_apart:,} of them" if (n_apart := shared["n_rows_apart_by_gold"]) < shared["n_rows"] else "")
+            + ". A filter that has met a gold as a negative avoids it, so accuracies below chance are to be expected, "
+            "and mean nothing good."
         )
     return lines
 
 
 def tag(options: TagOptions) -> None:
     """Print which tagger was used, and how many word types have each tag."""
-    from swag_af.cli.following import filter_command
+    from swag_af.cli.following import command_for
     from swag_af.data.pool.verb import tag as retag
     from swag_af.data.tags import TAGS
 
@@ -200,7 +202,7 @@ def tag(options: TagOptions) -> None:
         say(", ".join(f"{n:,} {name}" for name, n in counts.most_common()))
     else:
         say(f"{options.pool}: its {len(made.vocabulary):,} token types have no tags now")
-    say("", f"Runs made with other tags are of another pool. Next: {filter_command(options.pool, made)}")
+    say("", f"Runs made with other tags are of another pool. Next: {command_for(options.pool, made)}")
 
 
 def train_tagger(options: TrainTaggerOptions) -> None:

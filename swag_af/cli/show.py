@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.cli.following import filter_command, release_command
+from swag_af.cli.following import command_for, release_command
 from swag_af.cli.found import kind_of_found, show_audit, show_diagnosis, show_pruned, show_refined
 from swag_af.cli.matching import caution_lines, points_table
 from swag_af.cli.options import ShowOptions
@@ -234,7 +234,7 @@ def _show_pool(path: Path, options: ShowOptions) -> list[str]:
         (phrase(pool.contexts[row]), [pool.text(row, k) for k in range(min(4, int(pool.counts[row])))], 0)
         for row in rows
     ]
-    return [*lines, "", *_examples(examples), "", f"Next: {filter_command(path, pool)}"]
+    return [*lines, "", *_examples(examples), "", f"Next: {command_for(path, pool)}"]
 
 
 def _show_run(path: Path, options: ShowOptions) -> list[str]:

@@ -5,6 +5,7 @@ tables; where it had others, a kill between the last steps may leave it with non
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_output, remove
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
+from swag_af.data.pool.guarded import BEFORE, guard_counts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
@@ -122,7 +124,7 @@ def _in_place(pool: CandidatePool, arrays: Mapping[str, np.ndarray], records: Ma
     if len(others) < len(pool.tables):
         pool = pool.with_tables(others, {"guards": None})
     pool.write_arrays(arrays)
-    return pool.with_tables([*others, *GUARD_TABLES], records)
+    return pool.with_tables([*others, *GUARD_TABLES], {**records, BEFORE: None})
 
 
 def _kept(
@@ -137,5 +139,9 @@ def _kept(
             "--min-negatives, or raise the --thresholds."
         )
     assert options.out is not None
-    changes = {"rows_dropped_by_guards": len(made) - len(kept)} if options.min_negatives else {}
-    return made.save(options.out, force=True, rows=kept if len(kept) < len(made) else None, changes=changes)
+    changes: dict[str, Any] = {"rows_dropped_by_guards": len(made) - len(kept)} if options.min_negatives else {}
+    if len(kept) == len(made):
+        return made.save(options.out, force=True, changes=changes)
+    counts = guard_counts(made)
+    assert counts is not None
+    return made.save(options.out, force=True, rows=kept, changes=changes | {BEFORE: asdict(counts)})

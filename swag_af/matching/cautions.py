@@ -3,12 +3,14 @@
 Nothing here stops a matching; each sentence says what to do. They are printed, and kept in `matched.json`.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from swag_af.data.splits import rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
-from swag_af.matching.questions import Stage
+from swag_af.matching.questions import Stage, hits_of_relevance
 from swag_af.matching.tags import TAG
 from swag_af.matching.work import Plan
 
@@ -19,9 +21,15 @@ WORDS_OF_A_COPY = 3
 """Answers of fewer words stand in many questions by chance."""
 
 
-def cautions_of(stage: Stage) -> list[str]:
-    """What there is to be said of a matching that was made."""
-    return [*cautions_of_plan(stage.items, stage.plan), *_copies(stage), *_lost_tags(stage)]
+def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
+    """What there is to be said of a matching that was made; `surface` are rules of form that find the right answer."""
+    return [
+        *cautions_of_plan(stage.items, stage.plan),
+        *_unpreferred(stage),
+        *_of_surface(surface),
+        *_copies(stage),
+        *_lost_tags(stage),
+    ]
 
 
 def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
@@ -55,6 +63,27 @@ def _small_folds(folds: np.ndarray) -> list[str]:
     ]
 
 
+def _unpreferred(stage: Stage) -> list[str]:
+    share, chance = float(hits_of_relevance(stage.outcome).mean()), 1 / (1 + stage.outcome.assigned.shape[1])
+    if share < chance:
+        return []
+    return [
+        f"The model of relevance tells the right answer from these wrong ones ({100 * share:.1f} %, chance "
+        f"{100 * chance:.1f} %), though they were chosen to be preferred: the rows of a bucket have none that fit as "
+        "well. Give more rows of a kind, fewer --folds, larger buckets (--buckets none is one a fold), or a smaller "
+        "--weight."
+    ]
+
+
+def _of_surface(surface: Sequence[str]) -> list[str]:
+    if not surface:
+        return []
+    return [
+        f"By form: {'; '.join(surface[:2])}. Wrong answers are others' right ones, but which of them the models prefer "
+        "depends on it; see AF201 and AF205 to AF210 in `swag-af audit`."
+    ]
+
+
 def is_copy(answer: str, query: str) -> bool:
     """Whether an answer of several words stands word for word in the query."""
     said = words(answer)
@@ -69,9 +98,9 @@ def _copies(stage: Stage) -> list[str]:
     if n <= n_right:
         return []
     return [
-        f"{n:,} of {len(rows):,} questions have a wrong answer that stands word for word in the question (right "
-        f"answers: {n_right:,}), and is easily ruled out. Captions that follow each other do that: take out of the "
-        "question what is another row's answer, or take such rows out."
+        f"{n:,} of {len(rows):,} questions have a wrong answer of {WORDS_OF_A_COPY} words or more that stands word for "
+        f"word in the question (right answers: {n_right:,}), and is easily ruled out. Captions that follow each other "
+        "do that: take out of the question what is another row's answer, or take such rows out."
     ]
 
 

@@ -5,6 +5,7 @@ that a text has the same tags wherever the question is written.
 """
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import Matching
 from swag_af.data.run import begin_run, open_run
+from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning
 from swag_af.matching.buckets import pronoun_class
 from swag_af.matching.items import Items
 from swag_af.matching.options import MatchingOptions
@@ -141,15 +143,18 @@ def choices(stage: Stage, row: int, name: str, seed: int) -> dict[str, Any]:
 
 def save_run(
     stage: Stage, options: MatchingOptions, said: Sequence[str], folder: Path, *, rationales: Path | None = None
-) -> None:
-    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned.
+) -> list[str]:
+    """A pool of the right response and the wrong ones of each row, and a run that has all of them assigned; returns the
+    rules of surface form that find the right one, a sentence each.
 
     The groups of the pool are the folds of the matching, so that no split or fold of an audit has an answer on both
     sides: right in one row, and wrong in another. `said` tells how it was matched. `rationales` is the run of the
     rationales of these answers, which is released with this one.
     """
     contexts = [item.context for item in stage.items.rows]
-    made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SurfaceWarning)  # its advice is for endings that were written
+        made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
     pool = made.save(folder / "pool", force=True)
     width = int(pool.counts.min())
     start = np.tile(np.arange(width), (len(pool), 1))
@@ -164,3 +169,4 @@ def save_run(
         identity_there = open_run(rationales).pool.identity
         matching["rationales"] = {"run": os.path.relpath(rationales, folder / "run"), "pool_identity": identity_there}
     begin_run(pool, start, folder / "run", identity, n_planned=0, made_by={"verb": "match"}, matching=matching)
+    return [str(SurfaceFinding(**record)) for record in made.manifest["surface"]]

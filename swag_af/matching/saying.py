@@ -64,9 +64,14 @@ def _exactness(options: MatchingOptions, made: Figures) -> list[str]:
 
 def figure_lines(made: Figures) -> list[str]:
     """What can be said of a matching without asking anybody, a sentence each."""
+    preferred = (
+        ": wrong answers were chosen to be preferred."
+        if made.relevance_accuracy < made.chance
+        else ", though wrong answers were chosen to be preferred."
+    )
     lines = [
         f"The model of relevance prefers the right answer in {_share(made.relevance_accuracy)} of the rows (chance "
-        f"{_share(made.chance)}): wrong answers were chosen to be preferred.",
+        f"{_share(made.chance)}){preferred}",
         f"A wrong answer means the same as the right one with a probability of {_share(made.similarity)} on average, "
         "says the model of similarity.",
         f"{_share(made.same_pronouns)} of the wrong answers have the pronouns of the right one (VCR-CS: "

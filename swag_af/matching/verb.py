@@ -244,8 +244,14 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
     made = {name: figures(one.items, one.outcome, one.wrong) for name, one in stages.items()}
     said = {name: asdict(one) for name, one in made.items()}
     write_jsonl(out / QUESTIONS, records(answers, rationales, seed=matching.seed))
-    of_rationales = None if rationales is None else _save_rationales(rationales, matching, made["rationales"], out)
-    save_run(answers, matching, said_of(answers, matching, made["answers"]), out, rationales=of_rationales)
+    surface = {}
+    if rationales is not None:
+        used = replace(matching, weight=matching.rationale_weight)
+        folder = out / RATIONALES
+        surface["rationales"] = save_run(rationales, used, said_of(rationales, used, made["rationales"]), folder)
+    of_rationales = None if rationales is None else out / RATIONALES / "run"
+    of_answers = said_of(answers, matching, made["answers"])
+    surface["answers"] = save_run(answers, matching, of_answers, out, rationales=of_rationales)
     write_json(
         out / ABOUT,
         {
@@ -255,7 +261,7 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "name": answers.items.name,
             "files": answers.items.files,
             "notes": answers.items.notes,
-            "cautions": {name: cautions_of(one) for name, one in stages.items()},
+            "cautions": {name: cautions_of(one, surface[name]) for name, one in stages.items()},
             "folds": np.bincount(answers.plan.folds).tolist(),
             "pairs": sum(one.plan.n_pairs() for one in stages.values()),
             "buckets": {name: sizes_said(one.plan.buckets) for name, one in stages.items()},
@@ -263,10 +269,3 @@ def _write(options: MatchOptions, stages: Mapping[str, Stage], identity: Mapping
             "rationales": said.get("rationales"),
         },
     )
-
-
-def _save_rationales(stage: Stage, matching: MatchingOptions, made: Figures, out: Path) -> Path:
-    """Write the pool and the run of the rationales; returns the run."""
-    used = replace(matching, weight=matching.rationale_weight)
-    save_run(stage, used, said_of(stage, used, made), out / RATIONALES)
-    return out / RATIONALES / "run"

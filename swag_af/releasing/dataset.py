@@ -114,7 +114,8 @@ def _found(
     if opinions is None:
         _check_enough(run, options)
         rng = np.random.default_rng((options.seed, 0))
-        return [(example, None) for example in drawn_examples(assignment, options.n_distractors, rng=rng)], {}
+        examples = drawn_examples(assignment, options.n_distractors, rng=rng, of_rounds=run.matching is not None)
+        return [(example, None) for example in examples], {}
     kept = run.matching is not None
     found, counts = found_examples(opinions.judgements, len(assignment), options.n_distractors, keep_second=kept)
     left_out = {reason: counts[reason] for reason in LEFT_OUT}

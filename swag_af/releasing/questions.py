@@ -80,10 +80,17 @@ def make_questions(
     return with_even_labels(questions, rng=rng)
 
 
-def drawn_examples(assignment: np.ndarray, n_distractors: int, *, rng: np.random.Generator) -> list[Example]:
-    """Without verdicts: an example for each row of `assignment` (N, A), distractors drawn from the assigned ones."""
+def drawn_examples(
+    assignment: np.ndarray, n_distractors: int, *, rng: np.random.Generator, of_rounds: bool = False
+) -> list[Example]:
+    """Without verdicts: an example for each row of `assignment` (N, A), distractors drawn from the assigned ones.
+
+    `of_rounds`: the columns are rounds of a matching, and the first are taken, in any order. In a round every answer is
+    wrong once; drawn row by row, some would be wrong more often than others, and an answer that is seen seldom right.
+    """
+    last = 1 + n_distractors if of_rounds else assignment.shape[1]
     return [
-        Example(row, 0, tuple(int(column) for column in rng.permutation(columns[1:])[:n_distractors]), "gold")
+        Example(row, 0, tuple(int(column) for column in rng.permutation(columns[1:last])[:n_distractors]), "gold")
         for row, columns in enumerate(assignment)
     ]
 

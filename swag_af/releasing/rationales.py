@@ -46,11 +46,12 @@ def rationale_run(run: Run) -> Run | None:
 def rationales_of(run: Run, beside: Sequence[Question], n_distractors: int, *, seed: int) -> Rationales:
     """A question for each of `beside` whose right answer has a rationale in `run`, in the same split.
 
-    Distractors are drawn from those assigned, labels are even in each split. An answer that was generated has no
+    Distractors are those of the first rounds, labels are even in each split. An answer that was generated has no
     rationale.
     """
     row_of = {context.id: row for row, context in enumerate(run.pool.contexts)}
-    examples = drawn_examples(run.assignment(), n_distractors, rng=np.random.default_rng((seed, 3)))
+    rng = np.random.default_rng((seed, 3))
+    examples = drawn_examples(run.assignment(), n_distractors, rng=rng, of_rounds=True)
     placed = [
         (examples[row_of[question.context.id]], question.split)
         for question in beside

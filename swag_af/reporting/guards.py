@@ -3,7 +3,7 @@
 import numpy as np
 
 from swag_af.data.manifests import MANIFEST, read_manifest
-from swag_af.data.pool.guarded import GuardCounts, guard_counts, guard_rows
+from swag_af.data.pool.guarded import GuardCounts, counts_before, guard_counts, guard_rows
 from swag_af.data.run import Run
 from swag_af.reporting.page import render
 
@@ -16,8 +16,9 @@ UNJUDGED = (
 def guard_places(run: Run, iteration: int | None = None) -> dict[str, GuardCounts]:
     """What guards say of the pool and of the assignment after `iteration` (None: the last), by name; empty where the
     pool was not guarded."""
-    assignment = run.assignment(iteration)
+    assignment, before = run.assignment(iteration), counts_before(run.pool)
     places = {
+        "of the pool before rows were left out": before,
         "of the pool": guard_counts(run.pool),
         "of the assigned": guard_counts(run.pool, np.arange(len(assignment)), assignment),
     }

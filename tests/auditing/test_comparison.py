@@ -70,6 +70,28 @@ def test_an_artifact_that_a_repair_makes_is_told_beside_the_control() -> None:
     assert any("New, made by the repair: AF201 shortest" in line for line in comparison_lines(found))
 
 
+def test_a_cut_at_random_is_seldom_called_a_repair_however_many_checks_there_are() -> None:
+    """Of 15 checks that all found something, one or another lies outside its own 95 % interval every other time."""
+    data, rng = of_lengths(), np.random.default_rng(0)
+    groups = Groups(np.arange(len(data)), "each alone")
+
+    def audit_of(instances: Instances) -> Audit:
+        found = [
+            Diagnostic("AF203", f"rule {i}", "found", v, "accuracy", "")
+            for i, v in enumerate(rng.normal(0.5, 0.01, 15))
+        ]
+        return Audit(instances, groups, tuple(found), (), (), {})
+
+    n_told, n_outside = 0, 0
+    for _ in range(200):
+        found = compare(audit_of(data), audit_of(data.take(range(50))), audit_of, n_draws=5)
+        n_told += any(one.outcome in ("nearer", "further") for one in found.changes)
+        sides = [(one.control.low, one.after.value, one.control.high) for one in found.changes if one.control]
+        n_outside += any(not low <= value <= high for low, value, high in sides)
+    assert n_told <= 20
+    assert n_outside > 70
+
+
 def by_the_better(instances: Instances) -> Audit:
     """An audit that keeps one of two opposite rules, whichever is right more often."""
     alone = Groups(np.arange(len(instances)), "each alone")

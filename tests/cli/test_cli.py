@@ -335,7 +335,7 @@ def test_an_interrupted_run_says_how_to_go_on_with_code_130(
     with pytest.raises(SystemExit) as stopped:
         main(["filter", str(pool_folder), "--out", str(tmp_path / "run"), *SETTINGS])
     assert stopped.value.code == 130
-    assert re.fullmatch(r"swag-af: interrupted.*goes on.*\n", capsys.readouterr().err)
+    assert re.fullmatch(r"swag-af: interrupted.*What was finished is kept.*\n", capsys.readouterr().err)
 
 
 # ------------------------------------------------------------------------------- help

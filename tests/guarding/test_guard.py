@@ -16,7 +16,7 @@ from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.errors import ContractError, ExhaustedError, InputError
 from swag_af.data.pool.folder import FEATURES, GUARD_TABLES
-from swag_af.data.pool.guarded import guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.guarded import counts_before, guard_counts, guard_rows, guards_of, marks
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import open_run
@@ -304,6 +304,7 @@ def test_rows_with_too_little_left_are_named_or_left_out_and_counted(folder: Pat
     kept = guard(GuardOptions(folder, "even", out=tmp_path / "kept", min_negatives=7))
     assert [context.id for context in kept.contexts] == [made.contexts[row].id for row in enough.tolist()]
     assert kept.manifest["rows_dropped_by_guards"] == len(made) - len(enough)
+    assert counts_before(kept) == guard_counts(made) != guard_counts(kept)
     for new, old in enumerate(enough.tolist()):
         texts = ([pool.text(row, k) for k in range(made.counts[old])] for pool, row in ((kept, new), (made, old)))
         assert next(texts) == next(texts)

@@ -209,6 +209,7 @@ def test_recycled_golds_are_counted_and_told_to_be_beyond_keeping_together():
         "n_rows_apart_by_sentence": 0,
         "n_rows": 40,
         "n_golds_among_negatives": 120,
+        "n_rows_apart_by_gold": 40,
         "kept_together": False,
     }
 

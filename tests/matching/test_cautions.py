@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from swag_af.data.errors import InputError
@@ -47,6 +48,14 @@ def test_nothing_is_said_where_all_is_well(tmp_path: Path) -> None:
     assert cautions_of(stage_of(made(), tmp_path)) == []
 
 
+def test_a_matching_whose_wrong_answers_are_not_preferred_is_told(tmp_path: Path) -> None:
+    stage = stage_of(made(), tmp_path)
+    own_first = np.sort(stage.outcome.relevance, axis=1)[:, ::-1]
+    told = cautions_of(replace(stage, outcome=replace(stage.outcome, relevance=own_first)))
+    assert any(one.startswith("The model of relevance tells the right answer from these wrong ones (") for one in told)
+    assert any("choosing the shortest" in one for one in cautions_of(stage, ["choosing the shortest"]))
+
+
 def test_wrong_answers_that_repeat_their_question_are_counted(tmp_path: Path) -> None:
     items = made()
     queries = [f"{query} {items.responses[i - 1].upper()}!" for i, query in enumerate(items.queries)]
@@ -55,7 +64,8 @@ def test_wrong_answers_that_repeat_their_question_are_counted(tmp_path: Path) ->
         any(text.upper() in query for text in texts) for query, texts in zip(queries, stage.wrong, strict=True)
     )
     assert copied > 0
-    assert f"{copied} of 360 questions have a wrong answer that stands word for word" in cautions_of(stage)[0]
+    said = f"{copied} of 360 questions have a wrong answer of 3 words or more that stands word for word"
+    assert said in cautions_of(stage)[0]
     assert is_copy("a dog runs.", "There: a dog  runs away")
     assert not is_copy("dog runs", "A dog runs away")
     assert not is_copy("a dog runs", "A dog runsaway")

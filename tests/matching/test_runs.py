@@ -1,7 +1,8 @@
 """Claims about runs of a matching: what people touch knows them, and no answer crosses a split."""
 
 import csv
-from collections import defaultdict
+import shutil
+from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,6 +216,30 @@ def test_near_duplicates_are_in_one_group_as_a_release_has_them() -> None:
     assert groups[3] not in groups[:3]
 
 
+def test_a_release_of_fewer_answers_has_each_wrong_equally_often(folder: Path, tmp_path: Path) -> None:
+    """Drawn row by row some are wrong more often than others, and an answer that is an option seldom is right."""
+    run = folder / "matched" / "run"
+    made = release(ReleaseOptions(run, tmp_path / "dataset", n_distractors=2, audit="none", formats="jsonl"))
+    golds = Counter(question.answer for question in made.questions)
+    wrong = Counter(text for question in made.questions for text in question.distractors)
+    assert wrong == {text: 2 * n for text, n in golds.items()}
+    first = [question.columns[1] for question in made.questions]
+    assert set(first) == {1, 2}
+
+
+def test_what_to_run_after_a_pool_of_a_matching_is_a_release(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(folder / "matched", tmp_path / "m")
+    main(["show", str(tmp_path / "m" / "pool")])
+    assert f"Next: swag-af release {tmp_path}/m/run --out dataset" in capsys.readouterr().out
+    main(["guard", str(tmp_path / "m" / "pool")])
+    assert f"Next: swag-af release {tmp_path}/m/run --out dataset" in capsys.readouterr().out
+    flags = ["--schedule", "bow:1", "--n-negatives", "2", "--audit", "none", "--ignore-guard"]
+    main(["filter", str(tmp_path / "m" / "pool"), "--out", str(tmp_path / "run"), *flags])
+    assert "Warning: most negatives are golds of other contexts." in capsys.readouterr().err
+
+
 def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path) -> None:
     manifest = read_json(folder / "matched" / "run" / "manifest.json")
     write_json(tmp_path / "manifest.json", {**manifest, "matching": {"weight": "heavy"}})
@@ -225,10 +250,11 @@ def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path)
 def test_groups_that_are_given_are_kept_and_counted() -> None:
     contexts = [Context(f"Why {i}?", "", f"since {i}.", id=str(i)) for i in range(4)]
     negatives = [["since 1."], ["since 0."], ["since 3."], ["since 0."]]
-    for groups, together in (([0, 0, 1, 1], False), ([0, 0, 0, 0], True)):
+    for groups, n_apart in (([0, 0, 1, 1], 3), ([0, 0, 0, 0], 0)):
         pool = CandidatePool.from_grouped_texts(contexts, negatives, np.array(groups))
         assert pool.groups.tolist() == groups
-        assert pool.manifest["shared_texts"]["kept_together"] is together
+        assert pool.manifest["shared_texts"]["kept_together"] is (n_apart == 0)
+        assert pool.manifest["shared_texts"]["n_rows_apart_by_gold"] == n_apart
         assert pool.manifest["shared_texts"]["n_golds_among_negatives"] == 4
 
 
