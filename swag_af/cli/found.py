@@ -1,5 +1,6 @@
 """What `show` says of the folders of `audit`, `prune`, `diagnose` and `refine`: findings, the worst, what is next."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from swag_af.auditing.comparison import read_comparison
@@ -39,15 +40,20 @@ def kind_of_found(path: Path) -> str | None:
     return "prune" if (path / PRUNED).is_file() or (path / WORK / BEGUN).is_file() else None
 
 
+def the_file(files: Collection[str]) -> str:
+    """The name of the file that data was read from; DATA where it was several, which are perhaps those of a folder."""
+    return next(iter(files)) if len(files) == 1 else "DATA"
+
+
 def show_audit(path: Path, options: ShowOptions) -> list[str]:
     """The verdict, what was found, before against after, the worst examples of what the verdict is about."""
     saved = open_audit(path)
     best, reading = headline(saved), saved.about.reading
-    files = [name for name in saved.about.files if name != reading.get("labels_file")] or ["DATA"]
+    files = [name for name in saved.about.files if name != reading.get("labels_file")]
     shown = [_example(one) for one in (best.examples if best else ())[: options.n]]
     code = best.code if best else "AF101"
     page = [f"Page: {path / PAGE}, for a browser", ""] if (path / PAGE).is_file() else []
-    pruning = command("prune", *files, *flags(reading), "--out", "pruned")
+    pruning = command("prune", the_file(files), *flags(reading), "--out", "pruned")
     following = f"Next: {command('explain', code)}; or {pruning}"
     return [*audited_lines(saved, read_comparison(path)), "", *_parted(shown), *page, following]
 

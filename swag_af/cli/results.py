@@ -1,6 +1,6 @@
 """What `show` says of what `score`, `baselines`, `describe` and `train-nli` leave: main figures, what to run next."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from swag_af.baselines.outcome import KIND as BASELINES
 from swag_af.baselines.outcome import RESULT, Baselines, open_baselines
 from swag_af.cli.describing import ABOUT, PAGE
-from swag_af.cli.found import UNFINISHED
+from swag_af.cli.found import UNFINISHED, the_file
 from swag_af.cli.options import ShowOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl
@@ -101,7 +101,7 @@ def show_description(path: Path, options: ShowOptions) -> list[str]:
             lines += ["", one.caption, *table([header, *rows[:_MOST]]), *more]
     page = path / PAGE
     lines += ["", f"Page: {page}, for a browser"] if page.is_file() else []
-    following = command("audit", _first(made.files), *flags(made.reading))
+    following = command("audit", the_file(made.files), *flags(made.reading))
     return [*lines, "", f"Next: {following}, to see what gives its answers away"]
 
 
@@ -112,16 +112,12 @@ def show_score(path: Path, options: ShowOptions) -> list[str]:
     lines += ["", *table(figure_rows(scores.models))] if scores.models else []
     lines += ["", *table(people_rows(scores.people))] if scores.people else []
     reading = {name: value for name, value in (scores.record or {}).items() if name in _READING}
-    following = command("audit", _first(scores.files), *flags(reading), "--out", "audit")
+    following = command("audit", next(iter(scores.files), "DATA"), *flags(reading), "--out", "audit")
     return [*lines, "", f"Next: {following}; then --audit audit scores each tier apart"]
 
 
 def _record(path: Path, kind: str, of: type[T]) -> T:
     return parse_record(check_manifest(read_json(path), path, kind), of, path, "Make it again with this release.")
-
-
-def _first(files: Iterable[str]) -> str:
-    return next(iter(files), "DATA")
 
 
 SHOWERS: dict[str, Callable[[Path, ShowOptions], list[str]]] = {
