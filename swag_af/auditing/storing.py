@@ -142,6 +142,15 @@ def check_out(folder: Path) -> None:
         raise InputError(f"{folder}: this is there, and is no audit to replace. Choose another --out.")
 
 
+def check_replaces(folder: Path, name: str) -> None:
+    """Raise InputError where `folder` holds the audit of another dataset than `name`: that is not to go unasked."""
+    there = read_json(folder / ABOUT).get("name") if (folder / ABOUT).is_file() else name
+    if there != name:
+        raise InputError(
+            f"{folder}: the audit of {there} is there, and this is one of {name}. Choose another --out, or delete it."
+        )
+
+
 def save_audit(audit: Audit | SavedAudit, folder: Path, beside: Mapping[str, str] | None = None) -> None:
     """Write the folder of `audit`, and each text of `beside` into the file of its name beside the records.
 

@@ -16,7 +16,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import AnyModel, Data
 from swag_af.auditing.sarif import write_sarif
-from swag_af.auditing.storing import SavedAudit, check_out, save_audit, saved_form
+from swag_af.auditing.storing import SavedAudit, check_out, check_replaces, save_audit, saved_form
 from swag_af.data.engines.options import EngineOptions, Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, remove
@@ -63,6 +63,8 @@ def run_audit(options: AuditOptions) -> Audited:
     reading = _Reading(options.data, options.reading)
     older = _Reading((options.compare,), replace(options.reading, labels_file=None)) if options.compare else None
     instances, before = reading.instances(), older.instances() if older else None
+    if options.out:
+        check_replaces(options.out, instances.name)
     made = _audited(options, instances, reading)
     comparison = _compared(options, before, older, made) if before and older else None
     result = decide(gate, made.diagnostics) if gate else None

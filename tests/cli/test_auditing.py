@@ -46,6 +46,20 @@ def test_an_output_never_replaces_another_or_the_gate(data: Path, tmp_path: Path
     assert gate.read_text() == 'gate = ["AF101 <= 100%"]\n'
 
 
+def test_an_audit_replaces_an_older_one_of_its_dataset_alone(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--filters", "tfidf", "--folds", "2", "--out", str(tmp_path / "out")]
+    main(["audit", str(data), *out])
+    main(["audit", str(data), "--seed", "3", *out])
+    other = data.rename(data.with_name("others.jsonl"))
+    with pytest.raises(SystemExit) as stopped:
+        main(["audit", str(other), *out])
+    assert stopped.value.code == 2
+    assert "the audit of questions is there, and this is one of others. Choose another" in capsys.readouterr().err
+    assert json.loads((tmp_path / "out" / "audit.json").read_text())["name"] == "questions"
+
+
 def test_a_repaired_set_whose_rows_repeat_is_matched_whole(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = data.read_text().splitlines()
     old, new = data.with_name("old.jsonl"), data.with_name("new.jsonl")
