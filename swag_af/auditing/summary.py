@@ -40,6 +40,8 @@ class Comparison:
     n_groups: int
     by_seed: tuple[float, ...]
     """The difference of accuracies with each seed."""
+    is_same: bool = False
+    """Whether no ending was swapped until then, so that both audits are of the same questions."""
 
 
 def against_chance(finding: Finding) -> str:
@@ -107,6 +109,7 @@ def _comparison(run: Run, before: Sequence[Finding], after: Sequence[Finding]) -
         difference=difference,
         n_groups=after[0].n_groups,
         by_seed=tuple(two.accuracy - one.accuracy for one, two in zip(before, after, strict=True)),
+        is_same=not any(record.n_replaced for record in run.log[: after[0].iteration]),
     )
 
 
@@ -114,6 +117,8 @@ def comparison_sentence(comparison: Comparison, *, words: bool = False) -> str:
     """`0.254 before, 0.208 after 36 iterations: difference -0.046 (...)`, and whether that is a significant change."""
     c = comparison
     both = f"{share(c.before, words)} before, {share(c.after, words)} {_when(c.iteration)}"
+    if c.is_same:
+        return f"{both}; no ending was swapped, so these are the same questions."
     if c.difference is None:
         return f"{both}; not paired, since an older release kept no hits of single contexts."
     unit, sure = (" points", "95\N{NO-BREAK SPACE}%") if words else ("", "95 %")

@@ -124,6 +124,16 @@ def test_a_run_audited_at_one_iteration_or_with_other_seeds_has_no_difference(ru
     assert comparisons(run, [finding(run, 0, hits, seed=1), finding(run, 6, hits, seed=2)]) == []
 
 
+def test_of_a_run_that_swapped_nothing_no_interval_is_told() -> None:
+    pool = make_pool(n=60, fewest=4, most=4)
+    run = filter_pool(pool, HashFilter(), replace(SIX, n_negatives=4, iterations=2))
+    assert not any(record.n_replaced for record in run.log)
+    (line,) = comparison_lines(run, [finding(run, i, hits_of(60, 20)) for i in (0, 2)])
+    assert line.endswith(
+        "0.333 before, 0.333 after 2 iterations; no ending was swapped, so these are the same questions."
+    )
+
+
 def test_seeds_have_a_column_where_there_are_several(run: Run) -> None:
     hits = hits_of(len(run.pool), 30)
     one, two = finding(run, 6, hits), finding(run, 6, hits, seed=1)
