@@ -34,7 +34,8 @@ def _misled(found: Recycled, misled: np.ndarray) -> str:
     if not found.n_texts:
         return ""
     n = int(misled.sum())
-    kept = f"the gold of {n:,} is wrong in other folds, which cannot be helped" if n else "folds keep them together"
+    apart = f"the gold of {n:,} is wrong in other folds, which the groups of the data do not prevent"
+    kept = apart if n else "folds keep them together"
     return f" ({several(found.n_texts, 'text')}); {kept}"
 
 
