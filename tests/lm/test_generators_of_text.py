@@ -466,7 +466,7 @@ def test_lstm_in_brackets_names_its_folder(path: Path) -> None:
 def test_ids_on_several_lines_are_told_before_any_work(tmp_path: Path) -> None:
     path = tmp_path / "contexts.jsonl"
     write_jsonl(path, [{"sent1": "A.", "start": "b", "gold": "sits on it here.", "id": "x"}] * 2)
-    with pytest.raises(InputError, match=r"1 ids stand on several lines \(first: 'x'\)"):
+    with pytest.raises(InputError, match=r"1 id stands on several lines \(first: 'x'\)"):
         generate(options_for(path, tmp_path / "pool"))
 
 
