@@ -87,6 +87,11 @@ class Run:
     """The number of threads whose bits its filters have; None where that was not recorded."""
 
     @property
+    def is_matched(self) -> bool:
+        """Whether wrong answers are right ones of other rows of the same group, filtered afterwards or not."""
+        return self.matching is not None or self.pool.is_matched
+
+    @property
     def n_finished(self) -> int:
         """How many iterations are finished."""
         return len(self.log)

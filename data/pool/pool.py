@@ -294,6 +294,11 @@ class CandidatePool:
         return pool_identity(self.manifest["vocabulary_sha256"], [entry["sha256"] for entry in self.manifest["shards"]])
 
     @property
+    def is_matched(self) -> bool:
+        """Whether `swag-af match` made it: its groups are the folds in which golds became negatives of other rows."""
+        return (self.manifest.get("made_by") or {}).get("verb") == "match"
+
+    @property
     def unguarded_identity(self) -> str:
         """The identity that the pool has without `GUARD_TABLES`: the same before and after `swag-af guard`."""
         if "flagged" not in self.tables or self.path is None:

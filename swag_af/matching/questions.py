@@ -23,6 +23,9 @@ from swag_af.matching.options import MatchingOptions
 from swag_af.matching.tags import TAG, remapped, share_of_tags_named
 from swag_af.matching.work import Outcome, Plan
 
+MADE_BY = {"verb": "match"}
+"""What the manifests of pool and run say."""
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -155,7 +158,7 @@ def save_run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SurfaceWarning)  # its advice is for endings that were written
         made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
-    pool = made.save(folder / "pool", force=True)
+    pool = made.save(folder / "pool", force=True, changes={"made_by": MADE_BY})
     width = int(pool.counts.min())
     start = np.tile(np.arange(width), (len(pool), 1))
     identity = {"pool_identity": pool.identity, "phases": [], "filters": {}, "options": asdict(options)}
@@ -168,5 +171,5 @@ def save_run(
     if rationales is not None:
         identity_there = open_run(rationales).pool.identity
         matching["rationales"] = {"run": os.path.relpath(rationales, folder / "run"), "pool_identity": identity_there}
-    begin_run(pool, start, folder / "run", identity, n_planned=0, made_by={"verb": "match"}, matching=matching)
+    begin_run(pool, start, folder / "run", identity, n_planned=0, made_by=MADE_BY, matching=matching)
     return [str(SurfaceFinding(**record)) for record in made.manifest["surface"]]

@@ -64,12 +64,12 @@ _IF_VERIFIED = ("**Annotators**: how they were found, instructed and paid:",)
 
 def _to_fill_in(dataset: Dataset) -> list[str]:
     lines = [*_TO_FILL_IN, *(_IF_VERIFIED if dataset.opinions else ())]
-    return [line.replace("captions", "texts") for line in lines] if dataset.run.matching else lines
+    return [line.replace("captions", "texts") for line in lines] if dataset.run.is_matched else lines
 
 
 def _introduction(dataset: Dataset) -> list[str]:
     lines = [
-        introduction(dataset) if dataset.run.matching else _what_is_filtered(dataset),
+        introduction(dataset) if dataset.run.is_matched else _what_is_filtered(dataset),
         "",
         style_in_short(dataset.run, dataset.style),
         "",
@@ -116,7 +116,7 @@ def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     return [
         *markdown_table(_file_rows(dataset, formats)),
         "",
-        columns(dataset) if dataset.run.matching else _COLUMNS,
+        columns(dataset) if dataset.run.is_matched else _COLUMNS,
         "",
         f'```python\nfrom datasets import load_dataset\n\nquestions = load_dataset("path/of/this/folder"){full}\n```',
     ]
@@ -164,7 +164,7 @@ def _splits(dataset: Dataset) -> list[str]:
         labels = Counter(question.label for question in questions)
         videos = len({question.video for question in questions})
         rows.append((split, f"{len(questions):,}", f"{videos:,}", *(f"{labels[i]:,}" for i in range(n_choices))))
-    return [*markdown_table(rows), "", splits_of(dataset) if dataset.run.matching else _together(dataset)]
+    return [*markdown_table(rows), "", splits_of(dataset) if dataset.run.is_matched else _together(dataset)]
 
 
 def _together(dataset: Dataset) -> str:

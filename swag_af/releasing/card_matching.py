@@ -3,10 +3,14 @@
 And what is said of rationales, where they were matched too.
 """
 
+from collections.abc import Sequence
+
 from swag_af.data.errors import several
 from swag_af.data.records import Matching
+from swag_af.data.text.wording import text_key
 from swag_af.releasing.card_style import style_in_short, style_rows
 from swag_af.releasing.dataset import Dataset
+from swag_af.releasing.questions import Question
 from swag_af.releasing.stages import FOLDER
 from swag_af.reporting.markdown import bullets, markdown_table
 
@@ -14,13 +18,21 @@ PAPER = "[Zellers et al. 2019](https://arxiv.org/abs/1811.10830)"
 
 
 def introduction(dataset: Dataset) -> str:
-    """What the dataset is, in two sentences."""
+    """What the dataset is, in two sentences, or three where some of the answers were filtered out."""
     n_choices = 1 + dataset.options.n_distractors
-    return (
+    told = (
         f"{len(dataset.questions):,} multiple-choice questions of {n_choices} answers. The wrong answers were chosen "
         f"by Adversarial Matching ({PAPER}): each is the right answer of another question, relevant to this one, and "
         "different in meaning from its own right answer."
     )
+    return told if dataset.run.matching else f"{told} {_FILTERED}"
+
+
+_FILTERED = (
+    "Of those that were matched, Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)) kept "
+    "some, so that an answer may be wrong more often than another, which can tell the right one (AF211 of "
+    "`swag-af audit`)."
+)
 
 
 def matching_section(matching: Matching) -> list[str]:
@@ -62,19 +74,36 @@ def columns(dataset: Dataset) -> str:
         )
     else:
         of_texts = "`sent1` is the question, and so is `startphrase`; `sent2` is empty, and the endings are answers. "
+    n = dataset.n_generated
     return of_texts + (
-        "`fold-ind` is the number of the question in the pool. `gold-source` is `gold`: all answers were found in the "
-        "source."
+        "`fold-ind` is the number of the question in the pool. `match_fold` is the fold of the matching: a model or an "
+        "audit that learns from some questions should be asked about those of other folds. `gold-source` is `gold` "
+        + (f"or, of {n:,}, `gen`, where people ranked a wrong answer above it." if n else "everywhere.")
     )
 
 
 def splits_of(dataset: Dataset) -> str:
-    """Why no answer crosses the splits."""
-    n_groups = len(dataset.group_sizes)
+    """Why answers do not cross the splits, and how many do."""
+    n_groups, n_crossing = len(dataset.group_sizes), crossing(dataset.questions)
+    crosses = (
+        f"of {several(n_crossing, 'question')} the right answer is a wrong one in another split, since rows share it"
+        if n_crossing
+        else "no answer is right in one split and wrong in another"
+    )
     return (
         "Answers were matched within folds of whole groups (videos, documents), and a split is made of whole folds: no "
-        "group stands in two splits, and no row's answer is right in one split and wrong in another. Folds that hold "
+        f"group stands in two splits, and {crosses}. Folds that hold "
         "questions whose lower-cased tokens (question and right answer) have a Jaccard similarity of 3-grams of "
         f"{dataset.options.near_duplicates:g} or more count as one. That makes {several(n_groups, 'fold')}; the "
         f"largest has {several(dataset.group_sizes[0], 'question')}."
     )
+
+
+def crossing(questions: Sequence[Question]) -> int:
+    """How many questions have a right answer that is a wrong one in another split, but for case and punctuation."""
+    splits_with: dict[int, set[str]] = {}
+    for question in questions:
+        for text in question.endings:
+            if text != question.answer:
+                splits_with.setdefault(text_key(text), set()).add(question.split)
+    return sum(bool(splits_with.get(text_key(one.answer), set()) - {one.split}) for one in questions)

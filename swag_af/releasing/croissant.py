@@ -67,11 +67,11 @@ def croissant(folder: Path, dataset: Dataset) -> dict[str, Any]:
 
 def _columns_of_files(dataset: Dataset) -> dict[str, Sequence[str]]:
     """The named columns of each CSV file that has rows."""
-    regular = regular_columns(1 + dataset.options.n_distractors)
+    regular = regular_columns(dataset.questions[0])
     splits = [split for split in SPLITS if dataset.sizes[split]]
     found: dict[str, Sequence[str]] = {f"{split}.csv": regular[:-1] if split == "test" else regular for split in splits}
     if dataset.opinions is not None:
-        full = full_columns(full_width(dataset.questions))
+        full = full_columns(dataset.questions[0], full_width(dataset.questions))
         found |= {f"{split}_full.csv": full for split in splits if split in FULL_SPLITS}
     if dataset.rationales is not None:
         found |= {f"{FOLDER}/{split}.jsonl": columns_shown(split) for split in splits}

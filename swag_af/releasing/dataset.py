@@ -190,7 +190,7 @@ def shortfalls(dataset: Dataset) -> list[str]:
     return [
         *(short if run.n_finished < run.n_planned else []),
         *_small_splits(dataset),
-        *(few if run.matching and n_groups < FEWEST_GROUPS else []),
+        *(few if run.is_matched and n_groups < FEWEST_GROUPS else []),
     ]
 
 
@@ -206,7 +206,7 @@ def _small_splits(dataset: Dataset) -> list[str]:
 
 
 def _why_together(dataset: Dataset) -> str:
-    if dataset.run.matching:
+    if dataset.run.is_matched:
         return (
             "questions must stay together, since their answers were matched with each other, or they are "
             "near-duplicates. Match in more --folds, or raise --near-duplicates."

@@ -15,7 +15,7 @@ from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
-from swag_af.releasing.questions import SPLITS, Question
+from swag_af.releasing.questions import FOLD, SPLITS, Question
 from swag_af.releasing.swag_csv import (
     FULL_SPLITS,
     full_columns,
@@ -30,6 +30,9 @@ FORMATS = ("jsonl", "parquet")
 
 HUB_NAMES = {"train": "train", "val": "validation", "test": "test"}
 """The hub's names of the splits."""
+
+KINDS = {"label": "label", FOLD: "int64"}
+"""What columns of regular and full files hold; all others are texts."""
 
 NO_LABEL = -1
 """The label of a test question in Parquet, where the true one is withheld, as in SWAG on the hub."""
@@ -68,7 +71,7 @@ def write_questions_jsonl(folder: Path, questions: Sequence[Question]) -> None:
 
 def write_parquet(folder: Path, questions: Sequence[Question], *, full: bool) -> None:
     """Write `data/` and, with `full`, `full/`; a split without questions gets a file without rows."""
-    columns = regular_columns(questions[0].n_choices)
+    columns = regular_columns(questions[0])
     for split in SPLITS:
         records: list[dict[str, Any]] = [regular_record(q) for q in questions if q.split == split]
         if split == "test":
@@ -78,7 +81,7 @@ def write_parquet(folder: Path, questions: Sequence[Question], *, full: bool) ->
         n_distractors = full_width(questions)
         for split in FULL_SPLITS:
             records = [full_record(q, n_distractors) for q in questions if q.split == split]
-            _write_parquet(parquet_path(folder, "full", split), full_columns(n_distractors), records)
+            _write_parquet(parquet_path(folder, "full", split), full_columns(questions[0], n_distractors), records)
 
 
 def parquet_path(folder: Path, kind: str, split: str) -> Path:
@@ -92,6 +95,7 @@ def _json_record(question: Question) -> dict[str, Any]:
         "video": question.context.video,
         "source": question.context.source,
         "row": question.example.row,
+        **({} if question.fold is None else {FOLD: question.fold}),
         "sent1": question.sent1,
         "start": question.start,
         "endings": list(question.endings),
@@ -102,7 +106,7 @@ def _json_record(question: Question) -> dict[str, Any]:
 
 
 def _write_parquet(path: Path, columns: Sequence[str], records: Sequence[dict[str, Any]]) -> None:
-    write_table(path, {name: "label" if name == "label" else "string" for name in columns}, records)
+    write_table(path, {name: KINDS.get(name, "string") for name in columns}, records)
 
 
 def write_table(path: Path, columns: Mapping[str, str], records: Sequence[dict[str, Any]]) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.formats import HUB_NAMES
+from swag_af.releasing.formats import HUB_NAMES, KINDS
 from swag_af.releasing.questions import SPLITS
 from swag_af.releasing.stages import COLUMNS, FOLDER
 from swag_af.releasing.swag_csv import FULL_SPLITS, full_columns, full_width, regular_columns
@@ -63,9 +63,9 @@ def _columns(dataset: Dataset, config: str) -> Mapping[str, str]:
     """What each column of a configuration holds."""
     if config == FOLDER:
         return COLUMNS
-    n_choices = 1 + dataset.options.n_distractors
-    names = regular_columns(n_choices) if config == "regular" else full_columns(full_width(dataset.questions))
-    return {name: "label" if name == "label" else "string" for name in names}
+    first, width = dataset.questions[0], full_width(dataset.questions)
+    names = regular_columns(first) if config == "regular" else full_columns(first, width)
+    return {name: KINDS.get(name, "string") for name in names}
 
 
 _PLACES = {

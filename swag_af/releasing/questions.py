@@ -13,6 +13,8 @@ from swag_af.data.run import Run
 from swag_af.judging.rules import Example
 
 SPLITS = ("train", "val", "test")
+FOLD = "match_fold"
+"""The column of `Question.fold`, which readers take for a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Question:
     n_choices: int
     split: str
     label: int = 0
+    fold: int | None = None
+    """That of the matching in which the distractors are answers of other questions; None where none was made."""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -76,7 +80,9 @@ def make_questions(
             shown[example.row] = display(context)
         sent1, start = shown[example.row]
         texts = [run.pool.text(example.row, column) for column in (example.answer, *example.distractors)]
-        questions.append(Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split))
+        fold = int(run.pool.groups[example.row]) if run.is_matched else None
+        made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split, fold=fold)
+        questions.append(made)
     return with_even_labels(questions, rng=rng)
 
 

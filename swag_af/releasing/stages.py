@@ -17,13 +17,13 @@ from typing import Any
 from swag_af.data.files import write_jsonl
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.formats import NO_LABEL, parquet_path, write_table
-from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.questions import FOLD, SPLITS
 
 FOLDER = "stages"
 COLUMNS = {
     "annot_id": "string",
     "movie": "string",
-    "match_fold": "int64",
+    FOLD: "int64",
     "question": "string",
     "answer_choices": "list",
     "answer_label": "label",
@@ -43,13 +43,12 @@ def stage_records(dataset: Dataset, split: str) -> list[dict[str, Any]]:
     """A record for each question of `split`, with its labels; that of its rationale in it, where there is one."""
     assert dataset.rationales is not None
     why = {question.id: question for question in dataset.rationales.questions}
-    folds = dataset.run.pool.groups
     records = []
     for question in dataset.of_split(split):
         record: dict[str, Any] = {
             "annot_id": question.id,
             "movie": question.video,
-            "match_fold": int(folds[question.example.row]),
+            FOLD: question.fold,
             "question": question.startphrase,
             "answer_choices": list(question.endings),
             "answer_label": question.label,

@@ -4,7 +4,9 @@
     test_labels.csv                 has it, by index
     train_full.csv, val_full.csv    `full_record`, without an index; only with verdicts
 
-The columns, their order, and which files have an index are SWAG's (Zellers et al. 2018, the released data).
+The columns, their order, and which files have an index are SWAG's (Zellers et al. 2018, the released data). Where wrong
+answers were matched, the last before the endings or ratings is `match_fold`, by which readers keep those together that
+have them in common.
 """
 
 import csv
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.files import write_text
-from swag_af.releasing.questions import SPLITS, Question
+from swag_af.releasing.questions import FOLD, SPLITS, Question
 
 FULL_SPLITS = ("train", "val")
 """SWAG has no full file of the test split, which would give its answers away."""
@@ -24,7 +26,7 @@ def write_regular(folder: Path, questions: Sequence[Question]) -> None:
     for split in SPLITS:
         of_split = [question for question in questions if question.split == split]
         records = ({"": i, **regular_record(question)} for i, question in enumerate(of_split))
-        columns = regular_columns(_n_choices(questions))
+        columns = regular_columns(questions[0])
         _write(folder / f"{split}.csv", ["", *(columns[:-1] if split == "test" else columns)], records)
         if split == "test":
             labels = "".join(f"{i},{question.label}\n" for i, question in enumerate(of_split))
@@ -34,15 +36,17 @@ def write_regular(folder: Path, questions: Sequence[Question]) -> None:
 def write_full(folder: Path, questions: Sequence[Question]) -> None:
     """Write the files that have the answer in a column of its own, every distractor, and their ratings."""
     n_distractors = full_width(questions)
+    columns = full_columns(questions[0], n_distractors)
     for split in FULL_SPLITS:
         records = (full_record(question, n_distractors) for question in questions if question.split == split)
-        _write(folder / f"{split}_full.csv", full_columns(n_distractors), records)
+        _write(folder / f"{split}_full.csv", columns, records)
 
 
-def regular_columns(n_choices: int) -> list[str]:
-    """The columns of `train.csv` after the index."""
-    endings = [f"ending{i}" for i in range(n_choices)]
-    return ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source", *endings, "label"]
+def regular_columns(question: Question) -> list[str]:
+    """The columns of `train.csv` after the index, where all questions are as this one."""
+    endings = [f"ending{i}" for i in range(question.n_choices)]
+    of_fold = _fold_of(question)
+    return ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source", *of_fold, *endings, "label"]
 
 
 def regular_record(question: Question) -> dict[str, Any]:
@@ -54,6 +58,7 @@ def regular_record(question: Question) -> dict[str, Any]:
         "sent1": question.sent1,
         "sent2": question.start,
         "gold-source": question.answer_source,
+        **_fold_of(question),
         **{f"ending{i}": ending for i, ending in enumerate(question.endings)},
         "label": question.label,
     }
@@ -61,17 +66,18 @@ def regular_record(question: Question) -> dict[str, Any]:
 
 def full_width(questions: Sequence[Question]) -> int:
     """Number of distractor columns in the full files: one more than a question needs (A.4), or more if one has."""
-    return max(_n_choices(questions), *(len(question.distractors) for question in questions))
+    return max(questions[0].n_choices, *(len(question.distractors) for question in questions))
 
 
-def full_columns(n_distractors: int) -> list[str]:
-    """The columns of `train_full.csv`."""
+def full_columns(question: Question, n_distractors: int) -> list[str]:
+    """The columns of `train_full.csv`, where all questions are as this one."""
     numbers = range(n_distractors)
     texts = ["video-id", "fold-ind", "startphrase", "gold-ending", *(f"distractor-{i}" for i in numbers)]
-    return [*texts, "gold-source", "gold-type", *(f"distractor-{i}-type" for i in numbers), "sent1", "sent2"]
+    types = ["gold-source", *_fold_of(question), "gold-type", *(f"distractor-{i}-type" for i in numbers)]
+    return [*texts, *types, "sent1", "sent2"]
 
 
-def full_record(question: Question, n_distractors: int) -> dict[str, str]:
+def full_record(question: Question, n_distractors: int) -> dict[str, Any]:
     """A row of `train_full.csv`; a missing distractor is an empty text, and so is its type."""
     example = question.example
     texts = [*question.distractors, *[""] * n_distractors][:n_distractors]
@@ -83,6 +89,7 @@ def full_record(question: Question, n_distractors: int) -> dict[str, str]:
         "gold-ending": question.answer,
         **{f"distractor-{i}": text for i, text in enumerate(texts)},
         "gold-source": example.source,
+        **_fold_of(question),
         "gold-type": example.answer_rating or "",
         **{f"distractor-{i}-type": rating for i, rating in enumerate(ratings)},
         "sent1": question.sent1,
@@ -90,8 +97,8 @@ def full_record(question: Question, n_distractors: int) -> dict[str, str]:
     }
 
 
-def _n_choices(questions: Sequence[Question]) -> int:
-    return questions[0].n_choices
+def _fold_of(question: Question) -> dict[str, int]:
+    return {} if question.fold is None else {FOLD: question.fold}
 
 
 def _write(path: Path, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:

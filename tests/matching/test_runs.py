@@ -15,13 +15,17 @@ from swag_af.cli.main import main
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError
 from swag_af.data.files import read_json, write_json, write_jsonl
+from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run, verb_manifest
+from swag_af.judging.rules import Example
 from swag_af.matching.items import NEAR_DUPLICATES, items_of
 from swag_af.matching.options import MatchingOptions, MatchOptions
 from swag_af.matching.verb import dry_run, match
+from swag_af.releasing.card_matching import crossing
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
+from swag_af.releasing.questions import Question
 from swag_af.releasing.verb import release
 from swag_af.reporting.options import ReportOptions
 from swag_af.reporting.verb import report
@@ -238,6 +242,37 @@ def test_what_to_run_after_a_pool_of_a_matching_is_a_release(
     flags = ["--schedule", "bow:1", "--n-negatives", "2", "--audit", "none", "--ignore-guard"]
     main(["filter", str(tmp_path / "m" / "pool"), "--out", str(tmp_path / "run"), *flags])
     assert "Warning: most negatives are golds of other contexts." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "jsonl/train.jsonl", "data/train-00000-of-00001.parquet"])
+def test_readers_of_a_release_keep_the_folds_of_the_matching(folder: Path, tmp_path: Path, name: str) -> None:
+    """Without them an audit learns from rows in which the answers of others are wrong, and avoids these."""
+    made = release(ReleaseOptions(folder / "matched" / "run", tmp_path / "dataset", audit="none"))
+    read = read_instances([tmp_path / "dataset" / name])
+    of_train = [question for question in made.questions if question.split == "train" or not name]
+    fold_of = {f"{question.startphrase} {question.answer}": str(question.fold) for question in of_train}
+    assert {f"{one.context} {one.options[one.answer]}": one.group for one in read.instances} == fold_of
+    assert len(set(fold_of.values())) > 1
+
+
+def test_a_release_of_a_pool_that_was_filtered_says_that_it_was_matched_first(folder: Path, tmp_path: Path) -> None:
+    pool = folder / "matched" / "pool"
+    main(["guard", str(pool), "--out", str(tmp_path / "guarded")])
+    flags = ["--schedule", "bow:1", "--n-negatives", "2", "--audit", "none", "--ignore-guard"]
+    main(["filter", str(tmp_path / "guarded"), "--out", str(tmp_path / "run"), *flags])
+    made = release(ReleaseOptions(tmp_path / "run", tmp_path / "dataset", n_distractors=2, audit="none"))
+    card = (tmp_path / "dataset" / "README.md").read_text(encoding="utf-8")
+    assert "Adversarial Matching" in card
+    assert "Adversarial Filtering" in card
+    assert "no answer is right in one split and wrong in another" in card
+    assert {question.fold for question in made.questions} == set(range(N_FOLDS))
+
+
+def test_answers_that_cross_the_splits_are_counted() -> None:
+    context, example = Context("Why?", "", "so.", id="a"), Example(0, 0, (1,), "gold")
+    one = Question(context, "Why?", "", "So it is.", ("no.",), example, 2, "train")
+    assert crossing([one, replace(one, split="val", answer="it was.", distractors=("so it is",))]) == 1
+    assert crossing([one, replace(one, answer="it was.", distractors=("so it is",))]) == 0
 
 
 def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path) -> None:
