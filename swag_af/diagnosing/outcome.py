@@ -72,6 +72,11 @@ class Diagnosis:
         return 1 / self.n_assigned
 
     @property
+    def has_spares(self) -> bool:
+        """Whether any context may have candidates that are not assigned."""
+        return self.n_candidates > self.n_assigned
+
+    @property
     def main(self) -> OfFilter:
         """The filter that is diagnosed."""
         return self.filters[0]

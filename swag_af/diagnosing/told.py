@@ -20,6 +20,7 @@ Status = Literal["limit", "open", "fine", "unknown"]
 """It holds the curve up; it leaves room to go on; it is not the reason; the figures do not say."""
 UNKNOWN = "We do not know"
 WITHIN = f"to within {100 * MARGIN:g} points"
+ALL_ASSIGNED = "Every candidate of the pool is assigned, so that no swap is possible."
 NOT_ASKED = (
     "Not asked: what other kinds of filters would find, and whether the harder candidates are still wrong. Intervals "
     "cover other contexts of this kind; fits of one filter share most contexts that they are fitted on."
@@ -112,6 +113,8 @@ def _correlated(agreement: Agreement) -> bool:
 
 
 def _pool(diagnosis: Diagnosis) -> Answer:
+    if not diagnosis.has_spares:
+        return Answer("pool", "unknown", ALL_ASSIGNED, "What harder candidates would do cannot be asked of this pool.")
     left = diagnosis.main.left
     found = (
         f"No unassigned candidate scores above the easiest distractor in {percent(left.none_above_easiest)} of the "
@@ -166,6 +169,9 @@ def _denial(left: Left) -> str:
 def _filter(diagnosis: Diagnosis) -> Answer:
     name = diagnosis.main.name
     agreement = diagnosis.agreement(name, name)
+    if not diagnosis.has_spares:
+        found = f"Rank correlation of fits of {name} over candidates {number(agreement.correlation)}."
+        return Answer("filter", "unknown", found, "Whether fits agree on swaps cannot be asked: none is possible.")
     if agreement.swaps is None:
         return Answer("filter", "unknown", "No fit would make a swap.", f"{UNKNOWN} whether swaps would be noise.")
     found = (
@@ -251,6 +257,11 @@ def advice(diagnosis: Diagnosis) -> list[str]:
         if not _at_chance(diagnosis):
             nothing = f"{main.name} is {_not_told(main.left.now, diagnosis.chance)} whether there is anything to gain."
         return [f"More iterations, candidates, another generator: {nothing}", *_contexts(main)]
+    if not diagnosis.has_spares:
+        more = (
+            "More iterations: none can swap anything. More candidates: not to be told from a pool without spare ones."
+        )
+        return [more, *_contexts(main), _better(diagnosis)]
     return [_iterations(diagnosis), _candidates(diagnosis), *_contexts(main), _better(diagnosis)]
 
 
@@ -384,7 +395,8 @@ def left_rows(diagnosis: Diagnosis) -> Rows:
     for one in diagnosis.filters:
         left = one.left
         figures = (left.none_above_easiest, left.none_above_gold, left.now, left.same_fit, left.other_fit)
-        rows.append((one.name, *map(percent, figures)))
+        known = figures if diagnosis.has_spares else (None, None, left.now, None, None)
+        rows.append((one.name, *map(percent, known)))
     return rows
 
 
@@ -393,9 +405,8 @@ def fresh_rows(diagnosis: Diagnosis) -> Rows:
     rows: Rows = [("fitted on a third", "the run's distractors", "the hardest", "change")]
     for one in diagnosis.filters:
         left = one.left
-        rows.append(
-            (one.name, percent(left.fresh_now), percent(left.fresh_hardest), change(_negative(left.fall_fresh)))
-        )
+        hardest = (percent(left.fresh_hardest), change(_negative(left.fall_fresh)))
+        rows.append((one.name, percent(left.fresh_now), *(hardest if diagnosis.has_spares else ("–", "–"))))
     return rows
 
 

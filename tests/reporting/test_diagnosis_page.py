@@ -11,7 +11,7 @@ from swag_af.diagnosing.figures import Figure
 from swag_af.diagnosing.growth import Against, Growth, Point
 from swag_af.diagnosing.left import Left
 from swag_af.diagnosing.outcome import Diagnosis, FewerPoint, OfFilter
-from swag_af.diagnosing.told import advice, answers, headline, left_rows
+from swag_af.diagnosing.told import advice, answers, fresh_rows, headline, left_rows
 from swag_af.diagnosing.trend import Trend
 from swag_af.reporting.diagnosis_page import diagnosis_page
 
@@ -108,6 +108,16 @@ def test_a_known_trend_is_dashed_beyond_what_was_measured_and_an_unknown_one_is_
 )
 def test_the_headline_follows_the_figures(now: float, said: str) -> None:
     assert said in headline(made(now))
+
+
+def test_of_a_pool_that_is_assigned_whole_nothing_is_said_of_candidates_that_are_not_there() -> None:
+    whole = replace(made(), n_candidates=10, n_assigned=10)
+    page = "".join(Reader(diagnosis_page(whole)).text)
+    assert "Every candidate of the pool is assigned" in page
+    assert "The pool is the limit" not in page
+    assert "More iterations: none can swap anything." in page
+    assert left_rows(whole)[1][1:] == ("–", "–", "40.0 % (38.0 to 42.0)", "–", "–")
+    assert fresh_rows(whole)[1][2:] == ("–", "–")
 
 
 def test_more_contexts_that_would_find_more_are_told_and_other_trends_are_unknown() -> None:
