@@ -304,6 +304,7 @@ UNMATCHED = {
     "a line too many": ("\n".join("0" * (N + 1)), "41 predictions without ids for 40 instances"),
     "from 1": ("index,prediction\n" + "".join(f"{k},0\n" for k in range(1, N + 1)), "from 0 to 39, with 0 among"),
     "twice": ("index,prediction\n" + "0,1\n" * 2 + "".join(f"{k},0\n" for k in range(1, N)), "1 id occurs twice"),
+    "ids of elsewhere": ("id,prediction\nv_1,0\nv_2,1\n", "have no ids, so that file and line stand for them"),
     "few numbers": ("index,prediction\n0,1\n1,1\n", "38 ids of data are missing"),
 }
 

@@ -151,7 +151,7 @@ def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells
     if len(unknown) == len(ids):
         raise InputError(
             f"{path}: none of its ids is in {data} (it has {_first(unknown)}; {data} has {_first(missing)}). Give the "
-            f"predictions for this dataset, or name the column with --prediction-id.{_of_numbers(unknown, cells)}"
+            f"predictions for this dataset, or name the column with --prediction-id.{_of_own_ids(unknown, cells)}"
         )
     may_miss = options.allow_missing or options.only_predicted
     double = [id for id, row in zip(ids, rows, strict=True) if row >= 0 and n_of[row] > 1]
@@ -174,10 +174,15 @@ def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells
         raise InputError(f"{path}: {'; '.join(told)}. Mend the file.{hint}")
 
 
-def _of_numbers(ids: Sequence[str], cells: Cells) -> str:
-    """What numbers may be where the dataset has no ids of its own."""
-    if cells.has_ids or not all(id.isdecimal() for id in ids):
+def _of_own_ids(ids: Sequence[str], cells: Cells) -> str:
+    """What may be meant where the dataset has no ids of its own."""
+    if cells.has_ids:
         return ""
+    if not all(id.isdecimal() for id in ids):
+        return (
+            f" The rows of {cells.instances.name} have no ids, so that file and line stand for them; of a release of "
+            "ours, jsonl/train.jsonl and jsonl/validation.jsonl have ids."
+        )
     return f" Numbers may count its rows: from 0 to {len(cells.instances) - 1:,}, with 0 among them."
 
 
