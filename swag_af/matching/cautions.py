@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from swag_af.data.interval import interval
 from swag_af.data.splits import rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
@@ -25,6 +26,7 @@ def cautions_of(stage: Stage, surface: Sequence[str] = ()) -> list[str]:
     """What there is to be said of a matching that was made; `surface` are rules of form that find the right answer."""
     return [
         *cautions_of_plan(stage.items, stage.plan),
+        *_ignorant(stage),
         *_unpreferred(stage),
         *_of_surface(surface),
         *_copies(stage),
@@ -60,6 +62,20 @@ def _small_folds(folds: np.ndarray) -> list[str]:
     return [
         f"The smallest of {len(sizes)} folds has {sizes.min():,} rows, fewer than {SMALL_FOLD}: few answers to choose "
         "from, so wrong ones fit badly. Take fewer --folds."
+    ]
+
+
+def _ignorant(stage: Stage) -> list[str]:
+    """Where the model of relevance is not seen to know anything, wrong answers are as good as drawn at random."""
+    low, high = interval(stage.outcome.preferred, stage.items.groups)
+    if low > 0.5:
+        return []
+    share = float(stage.outcome.preferred.mean(dtype=np.float64))
+    return [
+        f"The model of relevance is not seen to know which answer belongs to a question: of the right one and a random "
+        f"one it prefers the right one in {100 * share:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f}; "
+        "luck: 50). Wrong answers chosen by it may fit no better than random ones: take another --relevance, or more "
+        "rows to learn from."
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.interval import interval
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import Matching
 from swag_af.data.run import begin_run, open_run
@@ -44,6 +45,11 @@ class Figures:
     there are no tags."""
     loss: float
     """How much worth was lost at most where not all pairs were matched."""
+    preferred: float | None = None
+    """How often the model of relevance prefers the right response to a random other of the same bucket, ties half: what
+    it knows before anything is matched. None in what was matched before this was counted."""
+    preferred_interval: Sequence[float] = ()
+    """(2,) its 95 % interval, over groups."""
 
 
 def wrong_answers(items: Items, outcome: Outcome, options: MatchingOptions) -> list[list[str]]:
@@ -86,6 +92,8 @@ def figures(items: Items, outcome: Outcome, wrong: Sequence[Sequence[str]]) -> F
         same_pronouns=float(np.mean(same)),
         tags_named=sum(named for named, _ in tags) / n_tags if n_tags else None,
         loss=outcome.loss,
+        preferred=float(outcome.preferred.mean(dtype=np.float64)),
+        preferred_interval=interval(outcome.preferred, items.groups),
     )
 
 

@@ -70,6 +70,7 @@ def figure_lines(made: Figures) -> list[str]:
         else ", though wrong answers were chosen to be preferred."
     )
     lines = [
+        *_knows(made),
         f"The model of relevance prefers the right answer in {_share(made.relevance_accuracy)} of the rows (chance "
         f"{_share(made.chance)}){preferred}",
         f"A wrong answer means the same as the right one with a probability of {_share(made.similarity)} on average, "
@@ -83,6 +84,16 @@ def figure_lines(made: Figures) -> list[str]:
             f"{_share(TAGS_IN_VCR)})."
         )
     return lines
+
+
+def _knows(made: Figures) -> list[str]:
+    if made.preferred is None:
+        return []
+    low, high = made.preferred_interval
+    return [
+        "Of the right answer and a random one of the same bucket, the model of relevance prefers the right one in "
+        f"{_share(made.preferred)} (95 % interval {100 * low:.1f} to {100 * high:.1f}; luck: 50.0)."
+    ]
 
 
 def _share(value: float) -> str:

@@ -3,8 +3,9 @@
 What is done is kept in a folder at once, so a killed run goes on after its last round:
 
     weight-0.1/bucket-0003/round-1.npy    (b,) the row whose response each row of the bucket got
-    weight-0.1/bucket-0003/scores.npy     (b, 2 + 2 rounds) relevance of the right response and of each round's, how
-                                          similar each round's is to the right one, and the loss; written last
+    weight-0.1/bucket-0003/scores.npy     (b, 3 + 2 rounds) relevance of the right response and of each round's, how
+                                          similar each round's is to the right one, how often relevance prefers the
+                                          right one to any other of the bucket, and the loss; written last
 
 Letters: `n` rows, `b` rows of a bucket, `R` rounds.
 """
@@ -72,6 +73,8 @@ class Outcome:
     """(n, 1 + R) float32 how probable its own response and each of those is as an answer to it."""
     similarity: np.ndarray
     """(n, R) float32 how probable it is that each of those means the same as its own."""
+    preferred: np.ndarray
+    """(n,) float32 how often its own response is more probable than another text of its bucket, ties half; 0 to 1."""
     loss: float
     """How much worth was lost at most where not all pairs were matched; 0 where all were."""
 
@@ -288,8 +291,21 @@ def _match_bucket(
     at = np.arange(len(rows))[:, None]
     own = np.concatenate([at, assigned], axis=1)
     scores = np.concatenate([worth.relevance[at, own], worth.similarity[at, assigned]], axis=1)
-    scores = np.concatenate([scores, np.full((len(rows), 1), sum(losses) / len(rows))], axis=1)
+    loss = np.full(len(rows), sum(losses) / len(rows))
+    scores = np.concatenate([scores, np.stack([preferred(worth), loss], axis=1)], axis=1)
     write_array(mine / SCORES, scores.astype(np.float32))
+
+
+def preferred(worth: Worth) -> np.ndarray:
+    """(b,) how often relevance prefers the own response of each row to one of another text, ties half.
+
+    Luck gives 1/2; a query whose bucket has no other text, 1/2 too.
+    """
+    own = np.diagonal(worth.relevance)[:, None]
+    other = worth.texts[:, None] != worth.texts  # (b, b)
+    won = ((worth.relevance < own) & other).sum(axis=1) + 0.5 * ((worth.relevance == own) & other).sum(axis=1)
+    n = other.sum(axis=1)
+    return np.where(n > 0, won / np.maximum(n, 1), 0.5)
 
 
 def _matched(
@@ -320,14 +336,18 @@ def _kept(path: Path, place: np.ndarray) -> np.ndarray:
 def _gathered(plan: Plan, n_rounds: int, folder: Path) -> Outcome:
     n = len(plan.folds)
     assigned = np.zeros((n, n_rounds), np.int64)
-    scores = np.zeros((n, 2 + 2 * n_rounds), np.float32)
+    scores = np.zeros((n, 3 + 2 * n_rounds), np.float32)
     for number in range(len(plan.buckets.names)):
         rows, mine = plan.buckets.rows(number), _folder(folder, number)
-        scores[rows] = read_array(mine / SCORES)
+        found = read_array(mine / SCORES)
+        if found.shape != (len(rows), scores.shape[1]):
+            raise FormatError(f"{mine / SCORES}: damaged, or of another version. Remove it, and run the command again.")
+        scores[rows] = found
         for i in range(n_rounds):
             assigned[rows, i] = read_array(mine / f"round-{i + 1}.npy")
     loss = float(scores[:, -1].sum(dtype=np.float64))
-    return Outcome(assigned, scores[:, : 1 + n_rounds], scores[:, 1 + n_rounds : -1], loss)
+    relevance, similarity = scores[:, : 1 + n_rounds], scores[:, 1 + n_rounds : -2]
+    return Outcome(assigned, relevance, similarity, scores[:, -2], loss)
 
 
 def _folder(folder: Path, number: int) -> Path:

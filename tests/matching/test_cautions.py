@@ -56,6 +56,13 @@ def test_a_matching_whose_wrong_answers_are_not_preferred_is_told(tmp_path: Path
     assert any("choosing the shortest" in one for one in cautions_of(stage, ["choosing the shortest"]))
 
 
+def test_a_model_of_relevance_that_knows_nothing_is_told(tmp_path: Path) -> None:
+    stage = stage_of(made(), tmp_path)
+    luck = np.random.default_rng(0).random(len(stage.items), dtype=np.float32)
+    (told,) = cautions_of(replace(stage, outcome=replace(stage.outcome, preferred=luck)))
+    assert told.startswith("The model of relevance is not seen to know which answer belongs to a question")
+
+
 def test_wrong_answers_that_repeat_their_question_are_counted(tmp_path: Path) -> None:
     items = made()
     queries = [f"{query} {items.responses[i - 1].upper()}!" for i, query in enumerate(items.queries)]

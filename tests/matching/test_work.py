@@ -11,7 +11,8 @@ import pytest
 from swag_af.data.errors import InputError
 from swag_af.matching.items import Items, items_of
 from swag_af.matching.options import MatchingOptions
-from swag_af.matching.work import match_items, plan_of
+from swag_af.matching.weights import Worth
+from swag_af.matching.work import match_items, plan_of, preferred
 
 OPTIONS = MatchingOptions(relevance="tfidf", folds=3, bucket_size=100)
 
@@ -35,6 +36,18 @@ def test_every_response_is_wrong_once_a_round_within_its_fold(tmp_path: Path) ->
     assert (found.assigned != np.arange(len(items))[:, None]).all()
     assert len({tuple(sorted(row)) for row in found.assigned.tolist()}) > 1
     assert all(len(set(row)) == 3 for row in found.assigned.tolist())
+
+
+def test_how_often_relevance_prefers_the_own_response_is_as_counted_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    relevance, texts = rng.integers(1, 5, (9, 9)) / 8, np.array([0, 0, 1, 2, 3, 4, 5, 5, 6])
+    worth = Worth(relevance.astype(np.float32), np.zeros((9, 9), np.float32), texts, 0.1)
+    for row, found in enumerate(preferred(worth)):
+        others = [relevance[row, j] for j in range(9) if texts[j] != texts[row]]
+        wins = [1.0 if other < relevance[row, row] else 0.5 * (other == relevance[row, row]) for other in others]
+        assert found == pytest.approx(np.mean(wins))
+    same = Worth(worth.relevance, worth.similarity, np.zeros(9, np.int64), 0.1)
+    assert preferred(same).tolist() == [0.5] * 9
 
 
 def test_groups_are_whole_in_folds() -> None:
