@@ -29,7 +29,7 @@ from swag_af.judging.verdicts import RATINGS, Verdict, read_verdicts
 from swag_af.lm.options import LMOptions
 from swag_af.matching.saying import figure_lines
 from swag_af.matching.sweep import SWEEP, open_sweep
-from swag_af.matching.verb import ABOUT, KIND, open_matched
+from swag_af.matching.verb import ABOUT, KIND, WORK, open_matched
 from swag_af.reporting.text import (
     drop_lines,
     drop_reasons,
@@ -80,6 +80,10 @@ def _kind_of_folder(path: Path) -> Kind:
             return "sweep of a matching", _show_sweep
         if (path / "run" / MANIFEST).exists():
             return BESIDE, lambda path, options: _show_run(path / "run", options)
+        if (path / WORK / "identity.json").exists():
+            raise FormatError(
+                f"{path}: begun by `swag-af match`, and not finished. Type that command again: it goes on."
+            )
         raise FormatError(f"{path}: no {MANIFEST} here. {_KNOWN}")
     kind = check_manifest(read_json(manifest_path), manifest_path)["kind"]
     if kind not in _SHOWERS:

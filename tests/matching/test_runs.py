@@ -275,6 +275,16 @@ def test_answers_that_cross_the_splits_are_counted() -> None:
     assert crossing([one, replace(one, answer="it was.", distractors=("so it is",))]) == 0
 
 
+def test_show_of_a_matching_that_was_killed_says_how_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "matched" / "work").mkdir(parents=True)
+    write_json(tmp_path / "matched" / "work" / "identity.json", {})
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path / "matched")])
+    assert "begun by `swag-af match`, and not finished" in capsys.readouterr().err
+
+
 def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path) -> None:
     manifest = read_json(folder / "matched" / "run" / "manifest.json")
     write_json(tmp_path / "manifest.json", {**manifest, "matching": {"weight": "heavy"}})
