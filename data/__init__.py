@@ -3,13 +3,13 @@
 Reading order (each file or folder imports only those named before it):
 
     errors      what a user can fix, in one line, and what the options of all verbs check
-    contracts   what the checkers of contracts share
     records     typed records: what manifests and lines of JSON must contain
     interval    95 % intervals of an accuracy and of a paired difference, clustered by groups
     cache       the folder for what may be had again
     urls        addresses in object stores, the folders that stand for them, and commands to paste
     files       atomic writes, readers with good errors
     manifests   what folders of ours say of themselves: manifests, hashes
+    contracts   classes of others: what the checkers of contracts share, and the source they came from
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     watching    something done again and again beside other work

@@ -1,14 +1,43 @@
-"""What the checkers of contracts share: `check_filter` and `check_generator` test anyone's class, each in sentences."""
+"""Classes of others: what the checkers of their contracts share, and the source they came from.
+
+`check_filter` and `check_generator` test anyone's class, each in sentences.
+"""
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from swag_af.data.errors import ContractError
+from swag_af.data.manifests import sha256_file, sha256_json
 
 ThingT = TypeVar("ThingT")
+
+OURS = "swag_af"
+
+
+def is_own(made: Any) -> bool:
+    """Whether a class, a function or what a class made is somebody else's."""
+    made = made if hasattr(made, "__name__") else type(made)
+    return (getattr(made, "__module__", None) or "").partition(".")[0] != OURS
+
+
+def source_of(made: Any) -> str | None:
+    """The SHA-256 of the file in which somebody else's class or function stands; None for ours, and where Python knows
+    no file. Of the script that runs it is that of the class alone, so that the rest of it may change."""
+    thing = made if hasattr(made, "__name__") else type(made)
+    if not is_own(thing):
+        return None
+    try:
+        if thing.__module__ == "__main__":
+            return sha256_json(inspect.getsource(thing))
+        file = inspect.getsourcefile(thing)
+    except (TypeError, OSError):
+        return None
+    return sha256_file(Path(file)) if file and Path(file).is_file() else None
 
 
 def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:

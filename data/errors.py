@@ -6,6 +6,7 @@ not print and does not exit.
 
 from collections.abc import Iterable
 from math import isfinite
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -61,8 +62,8 @@ class Options:
     """Base of frozen dataclasses of options.
 
     Scripts may write what the command line takes: texts where paths are meant, and a list, or one alone, where a tuple
-    is. Raises InputError naming every number that is infinite, NaN, or no size: whole numbers are sizes up to
-    2,147,483,647; seeds may be larger.
+    is. Raises InputError naming every value that is of another type, and every number that is infinite, NaN or no size:
+    whole numbers are sizes up to 2,147,483,647; seeds may be larger.
     """
 
     def __post_init__(self) -> None:
@@ -72,8 +73,13 @@ class Options:
         for name, value in given.items():
             if (meant := _as_meant(value, kinds[name])) is not value:
                 object.__setattr__(self, name, meant)
+        flags = {name: f"--{name.replace('_', '-')}" for name in given}
         check_faults(
-            (_is_beyond_use(name, value), f"--{name.replace('_', '-')}: infinite, no number, or too large")
+            (not _is_of_kind(value, kinds[name]), f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
+            for name, value in given.items()
+        )
+        check_faults(
+            (_is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
             for name, value in given.items()
         )
 
@@ -86,6 +92,25 @@ def _as_meant(value: Any, kind: Any) -> Any:
         return value if made == value else made
     is_path = kind is Path or Path in get_args(kind)
     return Path(value) if is_path and isinstance(value, str) else value
+
+
+_PLAIN = {bool: "True or False", int: "a whole number", float: "a number", None: "something else"}
+"""What options of plain types take, as messages say it; those of other types are not looked at."""
+
+
+def _plain(kind: Any) -> Any:
+    """`bool`, `int` or `float` where an option is one, or one or None; else None."""
+    kinds = set(get_args(kind) or (kind,)) - {type(None)}
+    return kind_of[0] if len(kind_of := list(kinds)) == 1 and kind_of[0] in _PLAIN else None
+
+
+def _is_of_kind(value: Any, kind: Any) -> bool:
+    plain = _plain(kind)
+    if plain is None or (value is None and type(None) in get_args(kind)):
+        return True
+    if plain is bool or isinstance(value, bool):
+        return isinstance(value, bool) and plain is bool
+    return isinstance(value, Integral if plain is int else Real)
 
 
 def _is_beyond_use(name: str, value: Any) -> bool:

@@ -108,7 +108,10 @@ class Registry:
         try:
             found: Callable[..., Any] = getattr(import_module(module), attribute)
         except (ImportError, AttributeError, ValueError) as error:
-            raise InputError(f"{self.kind} {name!r} cannot be loaded: {error}. Is its package installed?") from None
+            raise InputError(
+                f"{self.kind} {name!r} cannot be loaded: {error}. Is its package installed, or its file in the working "
+                "directory?"
+            ) from None
         if not callable(found):
             what = f"{attribute} is a {type(found).__name__}"
             raise InputError(f"{self.kind} {name!r}: {what}. Name a class, or a function that makes one.")

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from swag_af.data.errors import ContractError, told
 from swag_af.data.pool.view import View
 
 
@@ -103,13 +104,19 @@ class ClassFilter(Protocol):
 
 
 def settings_of(made: object) -> dict[str, Any]:
-    """The settings of a filter, or a guard: what its `settings()` returns, or the fields of a dataclass; empty for
-    others."""
+    """The settings of a filter, or a guard: what its `settings()` returns, or the fields of a dataclass.
+
+    Of a class that is not of this package its source stands beside them: what an edited one did is not its work.
+    """
+    from swag_af.data.contracts import source_of
+
+    source = source_of(made)
+    own = {"source": source} if source else {}
     if hasattr(made, "settings"):
-        return dict(made.settings())
+        return {**made.settings(), **own}
     if not is_dataclass(made):
-        return {}
-    return {f.name: getattr(made, f.name) for f in fields(made) if f.init}
+        return own
+    return {f.name: getattr(made, f.name) for f in fields(made) if f.init} | own
 
 
 def record_of_fit(filter: Filter) -> dict[str, Any]:
@@ -121,9 +128,35 @@ SCORED_AT_ONCE = 200_000
 """Candidates handed to a filter in one call, at most: bounds the memory of scoring."""
 
 
+def check_is_filter(made: object, called: str) -> None:
+    """Raise ContractError unless `made`, which the user calls so, has what every filter has."""
+    missing = [f"no method {name}" for name in ("fit", "score") if not callable(getattr(made, name, None))]
+    missing += [] if isinstance(getattr(made, "name", None), str) else ["no text `name`"]
+    if missing:
+        raise ContractError(f"filter {called}: it has {' and '.join(missing)}. `swag_af.check_filter` tests a class.")
+
+
+def scores_of(filter: Filter, view: View) -> np.ndarray:
+    """`filter.score(view)`; raises ContractError unless these are numbers (n, m), all of them finite."""
+    return checked_scores(filter.name, filter.score(view), view)
+
+
+def checked_scores(head: str, scores: np.ndarray, view: View) -> np.ndarray:
+    """`scores` as they are; raises ContractError, which names the filter or its `head`, unless they are numbers (n, m),
+    all of them finite: one that is no number would be counted as right or wrong all the same."""
+    if not isinstance(scores, np.ndarray) or scores.shape != view.shape or scores.dtype.kind not in "fiu":
+        found = f"{scores.dtype} {scores.shape}" if isinstance(scores, np.ndarray) else told(scores)
+        fault = f"score gave {found}, where numbers {view.shape} are due, one a candidate"
+    elif not np.isfinite(scores).all():
+        fault = f"not all scores are finite ({np.isfinite(scores).mean():.1%} of {scores.size:,} are)"
+    else:
+        return scores
+    raise ContractError(f"filter {head}: {fault}. `swag_af.check_filter` tests a class.")
+
+
 def score_in_parts(filter: Filter, view: View) -> np.ndarray:
-    """`filter.score(view)` some rows at a time; the same, since no score depends on what else is scored."""
-    return np.concatenate([filter.score(part) for part in parts_of(view)])
+    """`scores_of` some rows at a time; the same, since no score depends on what else is scored."""
+    return np.concatenate([scores_of(filter, part) for part in parts_of(view)])
 
 
 def parts_of(view: View) -> list[View]:

@@ -72,7 +72,10 @@ written, and fastText."""
 
 def make_filter(name: str, **settings: Any) -> "Filter":
     """A new, unfitted filter; raises InputError for an unknown name or a setting that it does not take."""
+    from swag_af.filters.contract import check_is_filter
+
     made: Filter = REGISTRY.make(name, **settings)
+    check_is_filter(made, name)
     return made
 
 

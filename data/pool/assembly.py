@@ -1,5 +1,6 @@
 """Contexts and texts in memory to the parts of a pool: manifest, vocabulary, shards."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import Faults, InputError, RowError
+from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.pool.folder import NO_TAGGER, Shard, with_feature_names
 from swag_af.data.pool.guard import Flag
-from swag_af.data.pool.rows import Block, Row, RowMaker, fill_blocks, final_ids
+from swag_af.data.pool.rows import Block, Row, RowMaker, fill_blocks, final_ids, is_list
 from swag_af.data.pool.sharing import RowKeys, sharing
 from swag_af.data.tags import Tagger, load_tagger, tag_word_types
 from swag_af.data.text.lengths import LengthHits
@@ -60,11 +61,22 @@ def _check_given(
     features: Sequence[np.ndarray] | None,
     feature_names: Sequence[str] | None,
 ) -> None:
+    for what, given in (("contexts", contexts), ("negatives", negatives)):
+        if not is_list(given):
+            raise InputError(f"{what}: a {type(given).__name__}, where a list is due, an entry a row.")
+    strange = next((i for i, one in enumerate(contexts) if not isinstance(one, Context)), None)
+    if strange is not None:
+        what = type(contexts[strange]).__name__
+        raise InputError(f"contexts, row {strange}: a {what}, where a swag_af.Context(sent1, start, gold) is due.")
     if len(contexts) != len(negatives) or not contexts:
         raise InputError(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."
         )
+    repeated = [name for name, n in Counter(one.id for one in contexts if one.id).items() if n > 1]
+    if repeated:
+        told = several(len(repeated), "id is", "ids are")
+        raise InputError(f"contexts: {told} of several rows (first: {repeated[0]!r}). Give each its own, or none.")
     if features is not None and len(features) != len(contexts):
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     if feature_names is not None and features is None:

@@ -8,7 +8,7 @@ are handled elsewhere.
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError, RowError
+from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.files import read_arrays, read_jsonl, replacing, write_jsonl
 from swag_af.data.pool.folder import numbered_features
 from swag_af.data.pool.guard import DROPPED_NEGATIVES, Flag, kept_candidates
@@ -85,6 +85,8 @@ class RowMaker:
         and one without a video gets a video of its own. Raises RowError; EmptyRowError when no negative is left,
         and ShortRowError when fewer than `min_negatives` are.
         """
+        if not is_list(negatives):
+            raise RowError(f"has {told(negatives)} for negatives, where a list of texts is due")
         named = replace(context, id=context.id or f"row-{number}")
         named = replace(named, video=named.video or named.id)
         _check_texts(named, negatives)
@@ -124,6 +126,11 @@ class RowMaker:
     def dropped_negatives(self) -> dict[str, int]:
         """A count for every reason of the guard, zeros included."""
         return {reason: self.dropped[reason] for reason in DROPPED_NEGATIVES}
+
+
+def is_list(given: object) -> bool:
+    """Whether `given` holds things one after another, and is no text, whose letters are not meant."""
+    return hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, str | bytes | Mapping)
 
 
 def _check_texts(context: Context, negatives: Sequence[str]) -> None:

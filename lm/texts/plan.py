@@ -10,6 +10,7 @@ from typing import Any
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
+from swag_af.data.contracts import source_of
 from swag_af.data.errors import ContractError, InputError, several
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_same, read_manifest, sha256_file, shortened, write_manifest
@@ -68,6 +69,7 @@ def prepare(options: GenerateOptions) -> Job:
         "contexts_sha256": sha256_file(options.contexts),
     }
     plan |= {name: settings[name] for name in ("min_tokens", "max_tokens", "max_draws") if name in settings}
+    plan |= {"source_sha256": sha256} if (sha256 := source_of(generator)) else {}  # of somebody's own class
     job = Job(options, contexts, unfit, generator, tagger, plan, record)
     _check_begun(job)
     return job

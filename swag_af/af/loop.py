@@ -24,7 +24,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, begin_run
 from swag_af.data.splits import check_split
-from swag_af.filters.contract import Filter, settings_of
+from swag_af.filters.contract import Filter, check_is_filter, settings_of
 from swag_af.filters.registry import make_filter
 
 if TYPE_CHECKING:  # whoever only imports the loop loads little
@@ -102,17 +102,21 @@ def _go_on(
 
 def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str, Filter, int]]:
     """`(name, filter, iterations)` a phase; a name used twice must mean one filter."""
-    listed: Phases = [(filter, options.iterations or 40)] if isinstance(filter, str | Filter) else filter
+    if isinstance(filter, Sequence) and not isinstance(filter, str):
+        listed: Phases = filter
+    else:
+        listed = [(filter, options.iterations or 40)]
     made: dict[str, Filter] = {}
     phases = []
     for entry, n in listed:
         one = (made.get(entry) or make_filter(entry)) if isinstance(entry, str) else entry
+        check_is_filter(one, type(one).__name__)
         name = entry if isinstance(entry, str) else one.name
         if made.setdefault(name, one) is not one:
             raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")
         phases.append((name, one, n))
-    if not phases or any(n < 1 for *_, n in phases):
-        raise InputError("the schedule is empty, or a phase has no iterations.")
+    if not phases or not all(isinstance(n, int) and n >= 1 for *_, n in phases):
+        raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
     return phases
 
 

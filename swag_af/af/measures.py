@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from swag_af.data.pool.view import View
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, checked_scores
 
 
 def accuracy(scores: np.ndarray) -> float:
@@ -21,7 +21,7 @@ def scores_by_head(filter: Filter, view: View) -> dict[str, np.ndarray]:
     heads = dict(members(view)) if members is not None else {}
     if filter.name not in heads:
         heads[filter.name] = filter.score(view)
-    return heads
+    return {head: checked_scores(head, scores, view) for head, scores in heads.items()}
 
 
 def peak_memory_gb() -> float:

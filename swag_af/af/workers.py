@@ -29,7 +29,7 @@ from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
 from swag_af.data.urls import ROOTS, command
-from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_parts
+from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_parts, scores_of
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
 
@@ -190,7 +190,7 @@ class _ScoringJob:
                 if latest[0] != block.iteration:
                     filter.restore(view.take(np.arange(1)), block.state)
                     latest[0] = block.iteration
-                return filter.score(view)
+                return scores_of(filter, view)
 
         return score
 

@@ -132,8 +132,6 @@ def _ranked(
     """
     hits, ranks = np.empty(shape[0]), np.zeros(shape[1])
     for test, scores in scored:
-        if not np.isfinite(scores).all():
-            raise InputError(f"audit filter {filter.name!r}: not all scores are finite. `check_filter` tests a filter.")
         shares = rank_shares(scores)  # (t, m)
         hits[test] = shares[:, 0]
         ranks += shares.sum(axis=0)

@@ -126,6 +126,8 @@ def _main(arguments: list[str]) -> None:
         print(group_help_text(arguments[0]))
         return
     signal.signal(signal.SIGTERM, _interrupt)
+    if "" not in sys.path:
+        sys.path.append("")  # classes of the user's in the working directory, behind all that is installed
     try:
         options = parse(arguments)
         run = _function_of(type(options))

@@ -17,7 +17,6 @@ from swag_af.data.progress import progress
 from swag_af.filters.contract import ClassFilter, settings_of
 from swag_af.filters.registry import make_filter
 from swag_af.matching.contract import training_pairs
-from swag_af.matching.own import source_of
 from swag_af.matching.tiles import Compare, all_pairs
 
 
@@ -48,9 +47,7 @@ class FilterRelevance:
 
     def settings(self) -> dict[str, Any]:
         """Those of the filter, with its name."""
-        made = self._make()
-        source = source_of(made)
-        return {"filter": self.filter, **settings_of(made)} | ({"source": source} if source else {})
+        return {"filter": self.filter, **settings_of(self._make())}
 
     def _make(self) -> ClassFilter:
         made = make_filter(self.filter)

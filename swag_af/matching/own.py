@@ -1,39 +1,16 @@
-"""Models and functions that are not of this package: the source they came from, and their mistakes as one line each.
+"""Models and functions that are not of this package: their mistakes as one line each.
 
 A mistake in a class of somebody else's is told by class, method and error, and is no bug of ours; what it raised stands
 behind it as the cause.
 """
 
-import inspect
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from swag_af.data.contracts import is_own
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
-from swag_af.data.manifests import sha256_file
-
-OURS = "swag_af"
-
-
-def is_own(made: Any) -> bool:
-    """Whether a class, a function or what a class made is somebody else's."""
-    made = made if hasattr(made, "__name__") else type(made)
-    return (getattr(made, "__module__", None) or "").partition(".")[0] != OURS
-
-
-def source_of(made: Any) -> str | None:
-    """The SHA-256 of the file in which somebody else's class or function stands; None for ours, and where Python knows
-    no file."""
-    thing = made if hasattr(made, "__name__") else type(made)
-    if not is_own(thing):
-        return None
-    try:
-        file = inspect.getsourcefile(thing)
-    except TypeError:
-        return None
-    return sha256_file(Path(file)) if file and Path(file).is_file() else None
 
 
 def check_methods(model: Any, *methods: str) -> None:

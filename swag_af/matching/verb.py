@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.contracts import source_of
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
@@ -28,7 +29,7 @@ from swag_af.matching.contract import RELEVANCE, SIMILARITY
 from swag_af.matching.estimate import Estimate, estimate
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, MatchingOptions, MatchOptions
-from swag_af.matching.own import call_method, check_methods, source_of
+from swag_af.matching.own import call_method, check_methods
 from swag_af.matching.questions import Figures, Stage, figures, records, save_run, wrong_answers
 from swag_af.matching.reading import read_items
 from swag_af.matching.saying import said_of

@@ -72,6 +72,9 @@ def test_two_filters_of_one_name_are_refused(pool):
         lambda: GenerateOptions(Path("c"), limit=0),
         lambda: GenerateOptions(Path("c"), min_tokens=9, max_tokens=5),
         lambda: AFOptions(window=0),
+        lambda: AFOptions(iterations=2.5),
+        lambda: AFOptions(iterations="3"),
+        lambda: LMOptions(recurrent_dropout=True),
         lambda: ReleaseOptions(Path("r"), val_share=0.6, test_share=0.6),
     ],
 )

@@ -149,6 +149,11 @@ BAD_TEXTS = {
     "several faults": (CONTEXTS, [[" "], []], r"2 rows cannot be used \(first: row 0 .*; row 1 has no negatives"),
     "half a character": (CONTEXTS, [["a"], ["b", "\ud83d"]], "row 1 has half a surrogate pair under negative 1"),
     "no text": (CONTEXTS, [["a"], [None]], "row 1 has no text under negative 0"),
+    "a text for a list": (CONTEXTS, [["a"], "burns it."], r"row 1 has 'burns it.' for negatives, where a list"),
+    "nothing for a list": (CONTEXTS, [["a"], None], "row 1 has None for negatives"),
+    "one text for all": (CONTEXTS, "burns it.", "negatives: a str, where a list is due"),
+    "records": ([{"gold": "a"}, {}], [["a"], ["b"]], "row 0: a dict, where a swag_af.Context"),
+    "one id twice": ([Context("A.", "He", "x", id="a")] * 2, [["a"], ["b"]], "1 id is of several rows .first: 'a'."),
     "blank gold": ([Context("A.", "He", " ")], [["runs.", "sits."]], "gold"),
 }
 

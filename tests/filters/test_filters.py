@@ -16,13 +16,14 @@ from slow.pools import slow_lstm_max_pool, slow_window_max_pool
 import swag_af.filters
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
+from swag_af.auditing.audit import audit_pool
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import named_groups
 from swag_af.filters import ContractError, check_filter, filter_names, make_filter
 from swag_af.filters import sequences as sequences_module
-from swag_af.filters.contract import Filter
+from swag_af.filters.contract import Filter, check_is_filter
 from swag_af.filters.networks import CNN, BagOfWords, Ensemble, PerplexityMLP, PosLSTM
 from swag_af.filters.neural import NeuralFilter, cross_entropy, stopping_size, stopping_split
 from swag_af.filters.sequences import sequences_of
@@ -168,6 +169,44 @@ def held_out_accuracy(pool, name, **settings):
     filter = make_filter(name, **settings)
     filter.fit(train, rng=np.random.default_rng(1))
     return (filter.score(test).argmax(1) == 0).mean()
+
+
+class Scoring:
+    """A filter whose scores are what it is told."""
+
+    name = "told"
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def fit(self, view, *, rng):
+        pass
+
+    def score(self, view):
+        return self.scores(view)
+
+
+NO_SCORES = {
+    "not finite": (lambda view: np.where(view.columns == 2, np.nan, 1.0), "not all scores are finite"),
+    "one axis": (lambda view: np.zeros(len(view)), "where numbers"),
+    "too wide": (lambda view: np.zeros((len(view), 99)), "where numbers"),
+    "a list": (lambda view: view.columns.tolist(), "where numbers"),
+}
+
+
+@pytest.mark.parametrize(("scores", "said"), NO_SCORES.values(), ids=NO_SCORES.keys())
+def test_scores_that_are_none_end_a_run_and_an_audit(scores, said, plain_pool):
+    """NaN is above nothing: counted as an answer it made accuracies of 0 % that were told as findings."""
+    with pytest.raises(ContractError, match=f"filter told: .*{said}"):
+        filter_pool(plain_pool, Scoring(scores), AFOptions(iterations=1, n_negatives=2))
+    with pytest.raises(ContractError, match=said):
+        audit_pool(plain_pool, np.tile(np.arange(3), (len(plain_pool), 1)), [Scoring(scores)], n_folds=2, seed=0)
+
+
+def test_what_is_no_filter_is_told():
+    for made in (None, 3, object()):
+        with pytest.raises(ContractError, match="no method fit"):
+            check_is_filter(made, "mine")
 
 
 def test_the_mlp_learns_a_shifted_feature_among_others_of_larger_scale():

@@ -2,7 +2,10 @@
 
 import fcntl
 import json
+import re
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +17,7 @@ from conftest import make_contexts_of
 from killed import KilledError
 from mock_server import ABLE, MockServer
 
+from swag_af import check_generator
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
@@ -382,6 +386,40 @@ def test_a_mistake_in_a_class_of_the_users_is_one_line(
         estimate_texts(asked) if dry_run else generate(asked)
     assert name in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_generator_that_was_edited_is_another_one(path: Path, tmp_path: Path) -> None:
+    """What the mistaken one has answered stays in the journal: that is not what the mended one would answer."""
+    text = (
+        "from swag_af.lm.contract import Generated\n"
+        "class Mine:\n"
+        "    name = 'mine'\n"
+        "    def generate(self, contexts, n_negatives, *, seed):\n"
+        "        for i in range(len(contexts)):\n"
+        "            yield Generated(i + FIRST, tuple(f'does it {k} times.' for k in range(n_negatives)), n_drawn=9)\n"
+    )
+    (tmp_path / "mine.py").write_text(text.replace("FIRST", "1"), encoding="utf-8")
+    run = [str(Path(sys.executable).with_name("swag-af")), "generate", str(path), "--generator", "mine:Mine"]
+    run += ["--n-negatives", "3", "--out", "pool"]
+
+    def said() -> str:
+        return " ".join(subprocess.run(run, cwd=tmp_path, capture_output=True, text=True).stderr.split())
+
+    assert "is none" in said()  # the last of so many
+    (tmp_path / "mine.py").write_text(text.replace("FIRST", "0"), encoding="utf-8")
+    assert "source_sha256" in said()
+    shutil.rmtree(tmp_path / "pool")
+    assert "swag-af:" not in said()
+    assert CandidatePool.open(tmp_path / "pool").manifest["complete"]
+
+
+def test_the_example_in_the_documents_keeps_the_contract(path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "GENERATORS.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(import random\n.+?)```", page, re.S)
+    assert code
+    made: dict[str, Any] = {"__name__": "shuffled"}
+    exec(code[1], made)
+    check_generator(made["Shuffled"], read_contexts(path))
 
 
 def test_a_mistake_in_a_generator_of_ours_is_a_bug(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
