@@ -69,13 +69,20 @@ class StopsAt(HashFilter):
 
 @pytest.mark.parametrize("method", ["fit", "score"])
 def test_a_run_stopped_in_the_middle_of_an_iteration_ends_in_the_same_bytes(
-    straight: Run, pool: CandidatePool, tmp_path: Path, method: str
+    pool: CandidatePool, tmp_path: Path, method: str
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         filter_pool(pool, StopsAt(4, method), SIX, out=tmp_path / "run")
     assert open_run(tmp_path / "run").n_finished == 3
-    filter_pool(pool, HashFilter(), SIX, out=tmp_path / "run")
-    assert run_bytes(tmp_path / "run") == run_bytes(straight.path)
+    for name in ("run", "straight"):
+        filter_pool(pool, StopsAt(1000, method), SIX, out=tmp_path / name)
+    assert run_bytes(tmp_path / "run") == run_bytes(tmp_path / "straight")
+
+
+def test_a_run_does_not_go_on_with_another_class_of_the_same_name(pool: CandidatePool, tmp_path: Path) -> None:
+    filter_pool(pool, HashFilter(), replace(SIX, iterations=3), out=tmp_path / "run")
+    with pytest.raises(InputError, match="begun with other hash"):
+        filter_pool(pool, StopsAt(1000, "fit"), SIX, out=tmp_path / "run")
 
 
 def test_a_run_killed_before_its_log_line_ends_in_the_same_bytes(
@@ -260,7 +267,7 @@ NOT_TO_BE_DONE = {
     "too few to hold out": (HashFilter(), {"test_share": 0.01}, InputError, "cannot be split"),
     "too few to fit": (HashFilter(), {"test_share": 0.99}, InputError, "cannot be split"),
     "no phases": ([], {}, InputError, "empty"),
-    "empty phase": ([(HashFilter(), 0)], {}, InputError, "no iterations"),
+    "empty phase": ([(HashFilter(), 0)], {}, InputError, "no whole number of iterations"),
     "one name, two filters": ([(HashFilter(), 1), (Watched(), 1)], {}, InputError, "called 'hash'"),
     "unknown filter": ("mpl", {}, InputError, "Did you mean mlp"),
 }
