@@ -1,5 +1,7 @@
 """What the verbs print that ask people: serving, tasks for elsewhere, agreement."""
 
+from collections.abc import Collection
+
 from swag_af.cli.saying import say
 from swag_af.data.errors import InputError, several
 from swag_af.data.urls import command
@@ -70,15 +72,22 @@ def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
     from swag_af.data.files import check_output, write_json
     from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
+    from swag_af.judging.consensus import screened
     from swag_af.judging.verdicts import read_verdicts
 
     if options.json is not None:
         check_output(options.json, force=options.force)
-    found = measure(read_verdicts(options.verdicts), model=options.model, seed=options.seed)
+    every = read_verdicts(options.verdicts)
+    dropped = screened(every) if options.screen else set[str]()
+    counted = [verdict for verdict in every if verdict.annotator not in dropped]
+    if not counted:
+        raise InputError(f"{options.verdicts}: screening drops all annotators. See their figures with --no-screen.")
+    found = measure(counted, model=options.model, seed=options.seed, everyone=every)
+    n_people = len(found.annotators) - len(dropped)
     say(
-        f"{several(found.n_verdicts, 'verdict')} of {several(len(found.annotators), 'person', 'people')} on "
-        f"{several(found.n_items, 'item')}, "
-        f"{found.n_shared_items:,} of them judged twice or more",
+        f"{several(found.n_verdicts, 'verdict')} of {several(n_people, 'person', 'people')} on "
+        f"{several(found.n_items, 'item')}, {found.n_shared_items:,} of them judged twice or more",
+        *_left_out(dropped, len(every) - len(counted)),
         "",
     )
     for rows in (distribution_rows(found), agreement_rows(found), consensus_rows(found), annotator_rows(found)):
@@ -86,3 +95,14 @@ def verify_agreement(options: AgreementOptions) -> None:
     if options.json is not None:
         write_json(options.json, found.as_record())
         say(f"Written to {options.json}.")
+
+
+def _left_out(dropped: Collection[str], n_verdicts: int) -> list[str]:
+    if not dropped:
+        return []
+    is_one = len(dropped) == 1
+    return [
+        f"Left out of all but the last table, as in `release`: {', '.join(sorted(dropped))} "
+        f"({several(n_verdicts, 'verdict')}), who {'ranks' if is_one else 'rank'} gold among the two best too seldom; "
+        "--no-screen counts them. Those who disagree with gold are gone then, so its shares are higher."
+    ]

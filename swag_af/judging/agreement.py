@@ -94,12 +94,19 @@ class Agreement:
         return asdict(self)
 
 
-def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: int = 0) -> Agreement:
+def measure(
+    verdicts: Sequence[Verdict],
+    *,
+    model: Method = "majority",
+    seed: int = 0,
+    everyone: Sequence[Verdict] | None = None,
+) -> Agreement:
     """All figures of `verdicts`; `model` stands beside the majority, and gives annotators their skill.
 
-    `seed` draws the bootstrap and breaks ties.
+    `seed` draws the bootstrap and breaks ties. `everyone`: the verdicts of those who were left out too, which the rows
+    of annotators, and nothing else, are of.
     """
-    labels = labels_of(verdicts)
+    labels, every = labels_of(verdicts), verdicts if everyone is None else everyone
     found = figures_of(labels, seed=seed)
     shared = len(np.unique(labels.item[labels.shared]))
     methods: tuple[Method, ...] = ("majority",) if model == "majority" else ("majority", model)
@@ -112,7 +119,9 @@ def measure(verdicts: Sequence[Verdict], *, model: Method = "majority", seed: in
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
         consensus={method: consensus_shares(verdicts, method, seed=seed) for method in methods},
         annotators=_annotators(
-            verdicts, labels, worker_skills(verdicts, model, seed=seed) if model != "majority" else {}
+            every,
+            labels if everyone is None else labels_of(every),
+            worker_skills(every, model, seed=seed) if model != "majority" else {},
         ),
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.judging.consensus import judge_by, screened
 from swag_af.judging.options import JudgingOptions
@@ -30,6 +30,13 @@ class Opinions:
     def n_annotators(self) -> int:
         """Annotators, dropped ones too."""
         return len({verdict.annotator for verdict in self.verdicts})
+
+    @property
+    def told(self) -> str:
+        """How many annotators there were whose verdicts count, and how many others."""
+        n = self.n_annotators - len(self.dropped)
+        others = f" (and {len(self.dropped):,} more, whose verdicts do not count)" if self.dropped else ""
+        return f"{several(n, 'annotator')}{others}"
 
     @property
     def counted(self) -> list[Verdict]:

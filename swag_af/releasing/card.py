@@ -76,14 +76,14 @@ def _introduction(dataset: Dataset) -> list[str]:
     ]
     if dataset.opinions is None:
         return [*lines, UNVERIFIED]
-    n = dataset.opinions.n_annotators
+    judges = dataset.opinions.told
     if dataset.run.matching:
-        return [*lines, f"{several(n, 'annotator')} judged the answers."]
+        return [*lines, f"{judges} judged the answers."]
     generated = (
         f"{several(dataset.n_generated, 'training question has', 'training questions have')} a generated "
         "ending as the answer."
     )
-    return [*lines, f"{several(n, 'annotator')} judged the endings; {generated}"]
+    return [*lines, f"{judges} judged the endings; {generated}"]
 
 
 def _what_is_filtered(dataset: Dataset) -> str:

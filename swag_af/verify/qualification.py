@@ -7,6 +7,7 @@ place, a list, or absent.
 """
 
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -90,11 +91,19 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[Qualific
 
 
 def shuffled(text: str, rng: np.random.Generator) -> str:
-    """The words of `text` in another order, with as few neighbours left together as twenty tries give."""
-    words = text.split()
+    """The words of `text` in another order, with as few neighbours left together as twenty tries give.
+
+    Its last marks stay last, and a capital at its beginning there, or whoever looks for these need not read.
+    """
+    mark = re.search(r"\W*$", text)
+    assert mark is not None
+    words, begins = text[: mark.start()].split(), text[:1].isupper()
+    if begins and len(words[0]) > 1:
+        words[0] = words[0][0].lower() + words[0][1:]
     orders = [rng.permutation(len(words)).tolist() for _ in range(20)]
     best = min(orders, key=lambda order: sum(b - a == 1 for a, b in pairwise(order)))
-    return " ".join(words[i] for i in best)
+    made = " ".join(words[i] for i in best)
+    return (made[:1].upper() + made[1:] if begins else made) + mark[0].rstrip()
 
 
 def secret_rng(secret: str, name: str) -> np.random.Generator:

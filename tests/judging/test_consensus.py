@@ -2,15 +2,19 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from swag_af.cli.main import main
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
+from swag_af.judging.agreement import measure
 from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, screened, worker_skills
-from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge
+from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge, write_verdicts
 
 MODELS = [method for method in METHODS if method != "majority"]
 
@@ -198,3 +202,16 @@ def test_two_sides_that_balance_do_not_give_every_item_to_one_of_them(method: st
             verdicts += [Verdict(item, f"{side}-{i}", ("likely",) * 6, *order) for i in range(n_a_side)]
     gold_best = sum(judgement.best == 0 for judgement in judge_by(method, verdicts))
     assert 8 <= gold_best <= 32  # of 40; one case in ten thousand is outside
+
+
+def test_agreement_leaves_out_whom_a_release_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdicts = crowd(0, n_items=60, n_annotators=4, each=3)
+    write_verdicts(tmp_path / "v.jsonl", verdicts, "pool")
+    counted = [one for one in verdicts if one.annotator != "a3"]
+    for flags, of in (([], counted), (["--no-screen"], verdicts)):
+        main(["verify", "agreement", str(tmp_path / "v.jsonl"), "--json", str(tmp_path / "a.json"), "--force", *flags])
+        said, found = capsys.readouterr().out, read_json(tmp_path / "a.json")
+        assert (f"a3 ({len(verdicts) - len(counted)} verdicts), who ranks gold" in said) is not bool(flags)
+        assert found["figures"]["gold_in_top2"]["value"] == measure(of).figures["gold_in_top2"].value
+        assert [one["annotator"] for one in found["annotators"]] == ["a0", "a1", "a2", "a3"]
+        assert [one["is_screened"] for one in found["annotators"]] == [False, False, False, True]

@@ -1,11 +1,15 @@
 """Claims about strangers: only the invited come in, made-up ids hold nothing up, questions cannot be prepared for."""
 
 import csv
+import re
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
 from verify_people import TOKEN, Browser, Clock, judge_next, make_desk, make_run, said, small_pool
 
 from swag_af.cli.main import main
@@ -15,7 +19,7 @@ from swag_af.data.run import Run
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import rows_left_out
 from swag_af.verify.presentation import shown_question
-from swag_af.verify.qualification import N_DRAWN_EACH, draw_questions, read_questions
+from swag_af.verify.qualification import N_DRAWN_EACH, draw_questions, read_questions, shuffled
 from swag_af.verify.store import read_keys
 from swag_af.verify.web.security import Signer
 from swag_af.verify.web.server import make_app
@@ -163,8 +167,12 @@ def test_drawn_questions_are_of_contexts_that_are_not_shown_and_depend_on_the_se
     for question in questions:
         for text in question.endings[4:]:
             whole = [run.pool.text(row, 0) for row in range(len(run.pool.contexts))]
-            (source,) = {one for one in whole if sorted(one.split()) == sorted(text.split())}
-            assert list(pairwise(source.split())) != list(pairwise(text.split()))
+            (source,) = {one for one in whole if sorted(words_of(one)) == sorted(words_of(text))}
+            assert list(pairwise(words_of(source))) != list(pairwise(words_of(text)))
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def test_few_contexts_are_read_to_draw_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,3 +209,15 @@ def test_drawn_questions_are_asked_and_let_in(run: Run) -> None:
 def desk_item(desk: Desk, task: str) -> str:
     with desk.store.engine.connect() as connection:
         return str(connection.exec_driver_sql("SELECT item FROM tasks WHERE id = ?", (task,)).scalar())
+
+
+@given(
+    st.lists(st.sampled_from(["red", "Anna", "I", "runs", "far,", "x"]), min_size=1), st.sampled_from(["", ".", "!'"])
+)
+def test_shuffled_words_keep_their_last_marks_and_the_capital_at_the_beginning(words: list[str], mark: str) -> None:
+    text = " ".join(words).rstrip(",") + mark
+    made = shuffled(text, np.random.default_rng(0))
+    assert sorted(words_of(made)) == sorted(words_of(text))
+    assert made.endswith(mark)
+    assert not mark or mark not in made.removesuffix(mark)
+    assert made[0].isupper() or not text[0].isupper()
