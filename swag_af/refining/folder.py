@@ -97,4 +97,5 @@ def _record(one: Any, *, flagged: bool) -> dict[str, Any]:
     """A question as a row that every reader of ours understands."""
     row = {"id": one.id, "context": one.context, "start": one.start, "options": list(one.options), "label": one.answer}
     more = {"group": one.group, "split": one.split, "media": one.media}
+    more |= {"contrast_set": one.contrast_set, "variant": one.variant}
     return row | {name: value for name, value in more.items() if value} | ({"flagged": True} if flagged else {})

@@ -4,6 +4,7 @@ Nothing is taken from the data's own files. A killed run goes on: every answer o
 it is used, and fits of filters as soon as they are done.
 """
 
+from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instances
@@ -199,7 +200,12 @@ class _Plan:
             rounds=outcome.rounds,
             control=outcome.control,
             audits=audits,
-            said=(*self._blindness(), *(line for one in self.voters for line in one.said()), *left_out),
+            said=(
+                *self._blindness(),
+                *_broken_sets(self.instances, kept),
+                *(line for one in self.voters for line in one.said()),
+                *left_out,
+            ),
             versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
         )
 
@@ -212,3 +218,17 @@ class _Plan:
             f"{', '.join(sees_all)} was shown every text of the questions, and they name no video or image: if nothing "
             "was hidden, to be right is no fault of the question. With see=options the options alone are shown."
         ]
+
+
+def _broken_sets(before: Instances, kept: Instances) -> list[str]:
+    """How many contrast sets lost some of their questions and keep others."""
+    sizes, left = (Counter(one.contrast_set for one in some.instances) for some in (before, kept))
+    broken = sum(0 < left[name] < size for name, size in sizes.items() if name and size > 1)
+    if not broken:
+        return []
+    n = sum(size > 1 for name, size in sizes.items() if name)
+    return [
+        f"{broken:,} of {several(n, 'contrast set')} lost some of {'its' if broken == 1 else 'their'} questions and "
+        f"{'keeps' if broken == 1 else 'keep'} others: what is left of them says "
+        "nothing of consistency. Leave such sets out by their name (contrast_set)."
+    ]

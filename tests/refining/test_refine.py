@@ -16,6 +16,7 @@ from swag_af.cli.options import ShowOptions
 from swag_af.cli.refining import refined_lines
 from swag_af.cli.show import show
 from swag_af.data.errors import ExhaustedError, InputError, SwagAfError
+from swag_af.data.files import write_jsonl
 from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.reading import read_instances
 from swag_af.filters.judge.asking import Verdict
@@ -113,6 +114,22 @@ def test_the_questions_are_read_again_as_they_are(options: RefineOptions, meet: 
     assert [one.context for one in after.instances] == [one.context for one in before.instances]
     golds = [[one.options[one.answer] for one in data.instances] for data in (before, after)]
     assert golds[0] == golds[1]
+
+
+def test_contrast_sets_keep_their_names_and_broken_ones_are_counted(
+    options: RefineOptions, meet: Meet, data: Path
+) -> None:
+    """Every other question is marked, so that each set of two loses one."""
+    rows = [row | {"contrast_set": f"s{i // 2}", "variant": "original"} for i, row in enumerate(lines_of(data))]
+    write_jsonl(data, rows)
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=lambda prompt: "no"))
+    refined = refine(replace(options, unmended="drop"))
+    kept = lines_of(options.out / "questions.jsonl")
+    assert [row["contrast_set"] for row in kept] == [f"s{i // 2}" for i in range(N) if f"q{i}" not in MARKED]
+    assert {row["variant"] for row in kept} == {"original"}
+    assert any(
+        f"{N // 2:,} of {N // 2:,} contrast sets lost some of their questions" in one for one in refined.about.said
+    )
 
 
 def test_every_version_is_kept_with_its_reason(options: RefineOptions, meet: Meet) -> None:
