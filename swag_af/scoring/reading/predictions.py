@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swag_af.auditing.ranking import hits
-from swag_af.data.cells.labels import base_of
+from swag_af.data.cells.labels import base_of, fits_both
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Instances
@@ -81,10 +81,14 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     read = list(_read(table, options.metric, faults))
     rows, how = _in_order(path, len(read), cells) if not table.id else _rows_of([one.id for one in read], cells, table)
     _check_ids(path, [one.id for one in read], rows, cells, options)
-    given = _answers if table.answer else _scores
-    array = given(read, rows, table, cells, options, faults)
+    base, counted = _base(read, rows, cells, options) if table.answer else (0, "")
+    array = (
+        _answers(read, rows, table, cells, base, faults)
+        if table.answer
+        else _scores(read, rows, table, cells, options, faults)
+    )
     faults.check()
-    said = f"{path.name}: {table.said}{how}"
+    said = f"{path.name}: {table.said}{counted}{how}"
     return predictions_of(cells.instances, array, name=name, said=said, is_log=table.is_log)
 
 
@@ -190,13 +194,27 @@ def _first(ids: Sequence[str]) -> str:
     return ", ".join(ids[:3])
 
 
+def _base(read: Sequence[_Row], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> tuple[int, str]:
+    """From what numbers of answers count, and what is to be said of that."""
+    given = [(one.value, cells.texts(row), cells.instances.classes) for one, row in zip(read, rows, strict=True)]
+    if options.prediction_base != "auto":
+        return int(options.prediction_base), ""
+    base = base_of(given)
+    if base == 1:
+        return base, ", whose numbers count from 1"
+    if base == 0 and fits_both(given):
+        return (
+            base,
+            ", whose numbers are taken to count from 0: no 0 is there, so see whether --prediction-base 1 is meant",
+        )
+    return base, ""
+
+
 def _answers(
-    read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, options: PredictionOptions, faults: Faults
+    read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, base: int, faults: Faults
 ) -> np.ndarray:
-    """(N,) the answer chosen in each instance, -1 for none."""
+    """(N,) the answer chosen in each instance, -1 for none; numbers count from `base`."""
     chosen = np.full(len(cells.instances), -1, np.int64)
-    given = ((one.value, cells.texts(row), cells.instances.classes) for one, row in zip(read, rows, strict=True))
-    base = base_of(given) if options.prediction_base == "auto" else int(options.prediction_base)
     for one, row in zip(read, rows, strict=True):
         try:
             chosen[row] = cells.answer(one.value, row, table.answer, base)
