@@ -22,19 +22,32 @@ class Difference:
         return not self.low <= 0 <= self.high
 
 
-def interval(hits: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
+CROSS_VALIDATED = 2.0
+"""How many times the variance of hits may be larger where every question is scored by a fit on others that was fitted,
+in turn, beside fits that learned from it.
+
+Labels that agree by luck in two questions count in both, so what a fit finds where there is nothing to find varies more
+than hits drawn one by one: at most twice as much as far as pairs of questions go, since all else that two hits have in
+common is independent of a label of either. Measured with labels drawn by lot: 0.9 to 1.6 times (docs/DECISIONS.md).
+"""
+
+
+def interval(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> tuple[float, float]:
     """The 95 % interval of the mean of `hits` (N,), each from 0 to 1, when contexts cluster in `groups` (N,).
 
     Wilson's interval at n divided by the design effect (the variance of the mean with whole videos drawn, over that
     with single contexts drawn; at least 1), and with Student's t at one less than the videos, as Dean and Pagano
     (2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys") recommend.
     A closed formula, valid also at 0 and 1 and for few videos, where a bootstrap over videos is too narrow. If all
-    hits are equal, each video counts as one context. A single video gives the interval from 0 to 1.
+    hits are equal, each video counts as one context. A single video gives the interval from 0 to 1. `times`: how many
+    times the variance is to be taken (`CROSS_VALIDATED`).
     """
-    return ratio_interval(hits, np.ones(len(hits)), groups)
+    return ratio_interval(hits, np.ones(len(hits)), groups, times=times)
 
 
-def ratio_interval(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
+def ratio_interval(
+    part: np.ndarray, whole: np.ndarray, groups: np.ndarray, *, times: float = 1.0
+) -> tuple[float, float]:
     """As `interval`, of the ratio of the sums of `part` (N,) and `whole` (N,), where 0 <= part <= whole <= 1.
 
     With `whole` 0 or 1 that is the mean of `part` where it is 1. The variance is the linearised one of a ratio.
@@ -48,8 +61,8 @@ def ratio_interval(part: np.ndarray, whole: np.ndarray, groups: np.ndarray) -> t
     if 0 < p < 1:
         sums = np.bincount(groups, part - p * whole)  # (groups,)
         variance = n_groups / (n_groups - 1) * float((sums**2).sum()) / n**2
-        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)), n_groups)
-    return wilson(p, float(n_groups), n_groups)
+        return wilson(p, n / max(1.0, variance / (p * (1 - p) / n)) / times, n_groups)
+    return wilson(p, n_groups / times, n_groups)
 
 
 def wilson(p: float, effective: float, n_groups: int) -> tuple[float, float]:

@@ -44,18 +44,17 @@ class Groups:
 
 
 def group(instances: Instances) -> Groups:
-    """The groups of `by_name_or_text`, joined where questions share an option that is right in one, wrong in another.
+    """The groups of `by_name_or_text`, joined where questions share an option, if many are right here and wrong there.
 
-    Groups stay as they are where that would make one too large (`Recycled.joined`).
+    As after Adversarial Matching. Groups stay as they are where few are, or one would be too large (`Recycled.joined`).
     """
     made = by_name_or_text(instances)
     joined = _numbered(recycled(instances).joined(made.numbers))
     n = len(np.unique(joined))
     if n == made.n:
         return made
-    return Groups(
-        joined, f"{several(n, 'group')} that share no option which is right in one and wrong in another; {made.said}"
-    )
+    why = "many options are right in one question and wrong in another"
+    return Groups(joined, f"{several(n, 'group')} that share no option, since {why}; {made.said}")
 
 
 def by_name_or_text(instances: Instances) -> Groups:

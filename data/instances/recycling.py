@@ -18,6 +18,15 @@ MOST_RECYCLED = 0.35
 on. Our choice."""
 
 
+MUCH = 0.1
+"""From this share of the questions on, what folds part moves the accuracy of a probe. Our choice."""
+
+
+def is_much(misled: np.ndarray) -> bool:
+    """Whether `misled` (N,) marks so many questions that the accuracy of probes suffers."""
+    return bool(misled.mean() >= MUCH)
+
+
 @dataclass(frozen=True)
 class Recycled:
     """Where texts stand that are right in one question and wrong in another."""
@@ -30,6 +39,10 @@ class Recycled:
     """(t,) whether it is right there."""
     chances: np.ndarray
     """(t,) how often a guess takes it: 1 / options."""
+    shared_rows: np.ndarray
+    """(s,) the question of each option that stands in several questions, right or wrong ..."""
+    shared_keys: np.ndarray
+    """(s,) ... and its text."""
 
     @property
     def n_texts(self) -> int:
@@ -53,19 +66,31 @@ class Recycled:
         return found
 
     def joined(self, groups: np.ndarray) -> np.ndarray:
-        """`groups` (N,) joined where questions share such a text, but for common ones (`join_by_text`).
+        """`joined_at` these `groups` (N,).
 
-        As they are, where no more than half of the questions that were misled would be helped.
+        As they are, where less than `MUCH` of the questions are misled, or no more than half of those would be helped:
+        options that recur by themselves mislead a model as often as they guide it.
         """
-        whole = join_by_text(groups, self.rows, self.keys, most=MOST_RECYCLED).groups
+        if not is_much(self.misled(groups)):
+            return groups
+        whole = self.joined_at(groups)
         return whole if self.misled(whole).sum() < self.misled(groups).sum() / 2 else groups
+
+    def joined_at(self, groups: np.ndarray) -> np.ndarray:
+        """`groups` (N,) joined where questions share an option, but for common ones (`join_by_text`).
+
+        Whatever an option is, right or wrong, it joins: if only those that are right here and wrong there did, folds
+        would part just the questions that agree, and a model would be right more often than a guess where labels were
+        drawn by lot.
+        """
+        return join_by_text(groups, self.shared_rows, self.shared_keys, most=MOST_RECYCLED).groups
 
 
 def recycled(instances: Instances) -> Recycled:
     """The options of `instances` that are right in one question and wrong in another; of classes none."""
     if instances.kind == "classes":
         none = np.zeros(0, np.int64)
-        return Recycled(none, none, np.zeros(0, bool), np.zeros(0))
+        return Recycled(none, none, np.zeros(0, bool), np.zeros(0), none, none)
     key_of = cache(text_key)
     keys = np.array([key_of(text) for text in instances.texts.options], np.int64)  # (M,)
     rows, is_gold = instances.texts.rows, instances.is_gold
@@ -73,5 +98,8 @@ def recycled(instances: Instances) -> Recycled:
     once = np.unique(np.stack([keys, rows]), axis=1)[0]  # each text once a question
     text, n_rows = np.unique(once, return_counts=True)
     several = text[(n_rows > 1) & (text != 0)]
-    entries = np.flatnonzero(np.isin(keys, np.intersect1d(both, several)))
-    return Recycled(rows[entries], keys[entries], is_gold[entries], instances.chance[rows[entries]])
+    shared = np.isin(keys, several)
+    entries = np.flatnonzero(shared & np.isin(keys, both))
+    return Recycled(
+        rows[entries], keys[entries], is_gold[entries], instances.chance[rows[entries]], rows[shared], keys[shared]
+    )

@@ -111,11 +111,17 @@ def _parsed(text: str, where: str) -> Condition:
     figure, is_status = found["figure"], asked in STATUSES
     if is_status and figure:
         raise InputError(f"`{asked}` asks for the status, which is no figure. Leave `.{figure}` out.")
+    named = _codes_of(found["codes"])
+    comparison = asked if is_status else _comparison(asked, _figure(figure or "value"))
+    if isinstance(comparison, Comparison) and comparison.is_percentage and comparison.figure != "effect":
+        counts = [code for code in named if codes()[code].is_count]
+        if counts:
+            raise InputError(f"the value of {counts[0]} is a count, of which a percentage says nothing. Use a number.")
     return Condition(
         text=text,
-        codes=_codes_of(found["codes"]),
+        codes=named,
         subject=found["subject"],
-        asked=asked if is_status else _comparison(asked, _figure(figure or "value")),
+        asked=comparison,
         if_computed=if_computed,
         where=where,
     )

@@ -92,14 +92,15 @@ def of_accuracy(
     *,
     said: str,
     examples: tuple[Example, ...] = (),
+    times: float = 1.0,
 ) -> Diagnostic:
     """The diagnostic of an accuracy: found where the interval of `hits` (N,) leaves out the mean of `chance` (N,).
 
     Below chance is a finding as well as above. `groups` (N,) are numbered from 0. `said` may hold `{value}`, `{low}`,
-    `{high}` and `{chance}`, which become percentages.
+    `{high}` and `{chance}`, which become percentages. `times` is that of `interval`.
     """
     value, expected = round(float(hits.mean()), 6), round(float(chance.mean()), 6)
-    low, high = (round(bound, 6) for bound in interval(hits, groups))
+    low, high = (round(bound, 6) for bound in interval(hits, groups, times=times))
     figures = {"value": value, "low": low, "high": high, "chance": expected}
     return Diagnostic(
         code=code,

@@ -23,6 +23,8 @@ PARTIAL = ("AF101", "AF105", "AF106", "AF102", "AF103", "AF104")
 """The codes of what is solved without the task, the plainest first; others of their family compare ways of folding."""
 RECYCLED = "AF515"
 SHUFFLED = "AF104"
+SPLIT = "AF108"
+"""The code of probes that are fitted on one published split and scored on another."""
 CONSISTENCY = "AF109"
 """The code of contrast sets wholly right."""
 FEW = 100
@@ -42,6 +44,7 @@ WITHOUT: Mapping[str, str] = {
     "full": "from all that they show",
 }
 """What a probe that reads this partial input goes by."""
+_READS_PART = WITHOUT.keys() - {"full", "shuffled"}
 DONE = {"choices": ("questions", "answered", "answers"), "classes": ("instances", "labelled", "labels")}
 """What is there, what is done with it, and what a probe does with it."""
 
@@ -58,10 +61,31 @@ def verdict(audit: Audit | SavedAudit) -> str:
         by = f"by one feature alone, {best.subject}"
     value = f"{figure(best.value, best.unit)} of the {things} (95 % interval {between(best)})"
     said = f"{value} are {done} rightly {by}."
+    split = _of_split(saved, best)
     if best.status != "found" or best.chance is None or best.value <= best.chance:
-        return f"No probe {does} these {things} better than guessing, which gets {_chance(best)}: {said}"
+        where = " on folds of whole groups" if split else ""
+        return f"No probe {does} these {things} better than guessing{where}, which gets {_chance(best)}: {said}{split}"
     slight = "A little more than by guessing: " if (best.effect or 0.0) < SLIGHT else ""
-    return f"{slight}{said} Guessing gets {_chance(best)}."
+    return f"{slight}{said} Guessing gets {_chance(best)}.{split}"
+
+
+def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
+    """What the published splits give where that is surely more than on folds of whole groups; empty elsewhere.
+
+    It is what whoever trains on one and is scored on the other can get without the task.
+    """
+    of_parts = [one for one in found(saved, "partial") if one.code == SPLIT and _reads(one) in _READS_PART]
+    surest = max(of_parts, key=lambda one: one.low or 0.0, default=None)
+    least = max(best.value, best.high or 0.0, best.chance or 0.0)
+    if surest is None or surest.low is None or surest.low <= least:
+        return ""
+    _, model, where = (part.strip() for part in surest.subject.split(",", 2))
+    fitted, _, scored = where.partition(" to ")
+    by = "a linear model over words" if model == "tfidf" else label_of(model)
+    return (
+        f" But the published splits share what tells: {figure(surest.value, surest.unit)} of {scored} (95 % interval "
+        f"{between(surest)}) are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."
+    )
 
 
 def headline(saved: SavedAudit) -> Diagnostic | None:
@@ -101,8 +125,12 @@ def further(audit: Audit | SavedAudit) -> list[str]:
 
 def how(diagnostic: Diagnostic) -> str:
     """What the probe of a diagnostic goes by, in words."""
-    reads = diagnostic.subject.partition(",")[0]
+    reads = _reads(diagnostic)
     return WITHOUT.get(reads, f"from {reads}")
+
+
+def _reads(diagnostic: Diagnostic) -> str:
+    return diagnostic.subject.partition(",")[0]
 
 
 def diagnostic_rows(diagnostics: Sequence[Diagnostic], statuses: Sequence[Status] = ("found", "hint")) -> Rows:

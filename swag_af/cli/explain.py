@@ -4,7 +4,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator
 
-from swag_af.auditing.codes.code import FAMILIES, GATES, MEANS, Code, codes, find_code
+from swag_af.auditing.codes.code import FAMILIES, MEANS, Code, codes, find_code
 from swag_af.auditing.options import ExplainOptions
 
 WIDEST = 100
@@ -32,7 +32,7 @@ def _parts(code: Code) -> Iterator[tuple[str, list[str]]]:
     yield "Source", [code.source]
     yield "When it misleads", [code.fails]
     yield "What to do", [code.mend]
-    yield "In a gate", [f'"{condition.format(code=code.code)}"' for condition in GATES[code.family]]
+    yield "In a gate", [f'"{condition}"' for condition in code.conditions]
 
 
 def _folded(line: str, width: int) -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swag_af.auditing.codes.code import codes
 from swag_af.auditing.conditions import FIGURES, Comparison, parse_condition
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.gate import decide, parse_gate, read_gate
@@ -43,6 +44,19 @@ def test_a_rule_that_was_left_out_for_its_mirror_is_held_against_the_gate() -> N
     assert statuses("AF201[shortest] <= 45%", kept) == ["failed"]
     assert statuses("AF201 >= 50%", kept) == ["passed"]  # its mirror is not asked
     assert statuses("AF201[middle] >= 50%", kept) == ["failed"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"code": "AF508", "subject": "positions", "unit": "share", "value": 0.26, "chance": 0.25, "status": "clear"},
+        {"code": "AF512", "subject": "positions", "unit": "count", "value": 0.0, "chance": 0.0, "status": "clear"},
+    ],
+    ids=["share at a position", "a count"],
+)
+def test_conditions_that_explain_shows_can_be_met(made: dict[str, Any]) -> None:
+    one = diagnostic(made.pop("subject"), **made)
+    assert {status for text in codes()[one.code].conditions for status in statuses(text, one)} == {"passed"}
 
 
 THOUSANDTHS = st.integers(-1000, 3000)
@@ -192,6 +206,8 @@ def test_the_order_of_diagnostics_does_not_matter() -> None:
         ("AF101", "asks for nothing"),
         ("", "not a condition"),
         ("<= 0.3", "not a condition"),
+        ("AF301 <= 5%", "the value of AF301 is a count"),
+        ("AF5* <= 1%", "the value of AF512 is a count"),
         ("AF101.n <= 3%", "Compare it with a number"),
         ("AF101.n_groups >= chance", "Compare it with a number"),
         ("AF101.effect <= chance", "effect is 0 at chance"),

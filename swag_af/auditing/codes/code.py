@@ -58,6 +58,15 @@ class Code:
     needs: str = ""
     """What data must have for it to be computed, where not all have it: `questions with options`."""
     family: str = ""
+    is_count: bool = False
+    """Whether its value is a count or a score, of which a percentage says nothing."""
+    gates: tuple[str, ...] = ()
+    """Conditions that suit it, where those of its family do not."""
+
+    @property
+    def conditions(self) -> list[str]:
+        """Conditions of a gate that suit this code."""
+        return [one.format(code=self.code) for one in self.gates or GATES[self.family]]
 
 
 _LOOK_LIKE_DIGITS = str.maketrans("OIL", "011")

@@ -123,13 +123,22 @@ def _gold(instances: Instances, one: Instance) -> str:
     return instances.classes[one.answer] if instances.kind == "classes" else comparable(one.options[one.answer])
 
 
+_SHARED = {"group": "groups", "context": "contexts", "likeness": "alike"}
+_HAVE = {
+    "group": "have a named group that another split has too",
+    "context": "have a context that another split has too",
+    "likeness": "are in one group with instances of another split: named so, or alike in context or options",
+}
+
+
 def _shared(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
-    """AF514: named groups, and contexts, that several splits have, for each split."""
+    """AF514: named groups, contexts, and groups of what is alike, that several splits have, for each split."""
     rows = instances.instances
     diagnostics = []
     for what, keys in (
         ("group", [one.group for one in rows]),
         ("context", [comparable(one.context) for one in rows]),
+        ("likeness", [f"group {number}" for number in groups.tolist()]),
     ):
         other = _elsewhere(keys, [one.split for one in rows])
         numbers = np.unique(keys, return_inverse=True)[1]
@@ -139,11 +148,11 @@ def _shared(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
             diagnostics.append(
                 of_share(
                     "AF514",
-                    f"{subject}, {what}s",
+                    f"{subject}, {_SHARED[what]}",
                     other[some] >= 0,
                     groups[some],
-                    said=f"of {subject} have a {what} that another split has too",
-                    is_hint=what == "context",
+                    said=f"of {subject} {_HAVE[what]}",
+                    is_hint=what != "group",
                     examples=examples_of(instances, some[other[some] >= 0], why, each=numbers),
                 )
             )
@@ -163,7 +172,8 @@ def _elsewhere(keys: Sequence[str], splits: Sequence[str]) -> np.ndarray:
 
 
 def _shared_with(instances: Instances, other: np.ndarray, what: str, row: int) -> str:
-    return f"the same {what} as {place(instances, int(other[row]))}"
+    told = "in one group with" if what == "likeness" else f"the same {what} as"
+    return f"{told} {place(instances, int(other[row]))}"
 
 
 def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:

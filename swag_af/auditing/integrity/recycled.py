@@ -6,10 +6,7 @@ from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.shares import examples_of, of_share
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.recycling import Recycled, recycled
-
-MUCH = 0.1
-"""From this share of the questions on, what folds part moves the accuracy of a probe. Our choice."""
+from swag_af.data.instances.recycling import Recycled, is_much, recycled
 
 
 def recycling_diagnostic(instances: Instances, groups: np.ndarray) -> Diagnostic:
@@ -37,11 +34,6 @@ def _misled(found: Recycled, misled: np.ndarray) -> str:
     apart = f"the gold of {n:,} is wrong in other folds, which the groups of the data do not prevent"
     kept = apart if n else "folds keep them together"
     return f" ({several(found.n_texts, 'text')}); {kept}"
-
-
-def is_much(misled: np.ndarray) -> bool:
-    """Whether `misled` (N,) marks so many questions that the accuracy of probes suffers."""
-    return bool(misled.mean() >= MUCH)
 
 
 def note_on_probes(instances: Instances, groups: np.ndarray) -> str:

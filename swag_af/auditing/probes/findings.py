@@ -14,7 +14,7 @@ from swag_af.auditing.probes.inputs import INPUTS
 from swag_af.auditing.probes.probe import RANDOM_TOO, model_label
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import paired_difference
+from swag_af.data.interval import CROSS_VALIDATED, paired_difference
 
 CODES = {
     "options": "AF101",
@@ -67,7 +67,8 @@ def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     chance = instances.chance[one.rows]
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
-    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="")
+    times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it
+    found = of_accuracy(code, one.name, one.hits, chance, numbers, said="", times=times)
     side = _side(found, one, instances)
     status, verdict = _verdict(one.input, side, known.said)
     said = f"{_sentence(one, found, known.said)} {verdict}"
