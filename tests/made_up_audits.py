@@ -79,7 +79,7 @@ def of_probe(instances: Instances, one: Probe, groups: np.ndarray) -> Diagnostic
     marked = [f"{'*' if k == first.answer else '-'} {text}" for k, text in enumerate(first.options)]
     example = Example(first.id, first.where, "\n".join([first.context, *marked]), "gold 0.97")
     said = "{value} right ({low} to {high}), chance {chance}"
-    code = CODES[one.input] if one.folds == "group" else "AF107"
+    code = {"group": CODES[one.input], "random": "AF107", "split": "AF108"}[one.folds]
     return of_accuracy(code, one.name, one.hits, instances.chance, groups, said=said, examples=(example,))
 
 

@@ -143,8 +143,19 @@ FAULTS = {
         [replace(one, group=f"video {i}") for i, one in enumerate(ROWS)],
         (70, lambda one: replace(one, group="video 3")),
     ),
+    "AF514 test, alike": planted(
+        ROWS, (70, lambda one: replace(one, options=tuple(reversed(ROWS[3].options)), answer=3 - ROWS[3].answer))
+    ),
 }
-HINTS = ("AF502", "AF506", "AF509 placeholders", "AF510", "AF511 character", "AF514 test, contexts")
+HINTS = (
+    "AF502",
+    "AF506",
+    "AF509 placeholders",
+    "AF510",
+    "AF511 character",
+    "AF514 test, contexts",
+    "AF514 test, alike",
+)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

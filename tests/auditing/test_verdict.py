@@ -38,6 +38,18 @@ def test_at_chance_the_verdict_says_so_and_claims_no_more() -> None:
     assert "26.0 %" in said
 
 
+def test_what_published_splits_give_is_said_where_it_is_surely_more() -> None:
+    """It is what whoever trains on one and is scored on the other gets: 99 % stood below a verdict of no better than
+    guessing."""
+    by_split = replace(probe(DATA, 0.9), folds="split", fitted_on="train", scored_on="test")
+    said = verdict(audit(DATA, [probe(DATA, 0.26), by_split]))
+    assert said.startswith("No probe answers these questions better than guessing on folds of whole groups, which gets")
+    assert "But the published splits share what tells: 90.0 % of test (95 % interval" in said
+    assert said.endswith("without the question, by a linear model over words fitted on train.")
+    for other in (replace(by_split, hits=probe(DATA, 0.3).hits), replace(by_split, input="full")):
+        assert "published" not in verdict(audit(DATA, [probe(DATA, 0.29), other]))
+
+
 def test_of_probes_alike_the_plainest_input_is_named() -> None:
     other = probe(DATA, 0.71, input="other-context")
     for share, first in ((0.7, "options, tfidf"), (0.5, "other-context, tfidf")):

@@ -72,6 +72,19 @@ FORMS = {
 }
 
 
+def test_from_what_numbers_count_is_said_where_it_is_not_0_for_sure(tmp_path: Path) -> None:
+    """Who never chooses the last option and counts from 1 was read from 0, and nothing said so."""
+    for of, said in (
+        (lambda i: 1 + i % 3, "see whether --prediction-base 1 is meant"),
+        (lambda i: 1 + i % 4, "count from 1"),
+    ):
+        path = tmp_path / "p.csv"
+        path.write_text(as_csv("id,prediction", lambda i, of=of: str(of(i))), encoding="utf-8")
+        assert said in read(path).said
+    path.write_text(FORMS["number.csv"], encoding="utf-8")
+    assert "count" not in read(path).said
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_says_the_same(form: str, tmp_path: Path) -> None:
     path = tmp_path / form
