@@ -209,6 +209,11 @@ def as_record(verdict: Verdict) -> dict[str, Any]:
 
 def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]:
     """The verdicts of a file, checked; InputError names the line that is invalid, or belongs to another pool."""
+    if path.suffix.lower() in (".csv", ".tsv"):
+        raise InputError(
+            f"{path}: a table, as platforms give answers back, and no file of verdicts. `swag-af verify import RUN "
+            f"{path} --key KEY` makes one of it, with the key that `verify export` left beside the tasks."
+        )
     verdicts = []
     seen: set[tuple[Item, str]] = set()
     for number, record in read_jsonl(path):

@@ -430,6 +430,17 @@ def test_the_verbs_say_what_to_keep_and_what_comes_next(
     assert json.loads((folder / "agreement.json").read_text())["n_shared_items"] == N
 
 
+def test_a_table_without_its_key_is_told_as_such(run: Run, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "answers.csv").write_text("task,best\n1,a\n", encoding="utf-8")
+    assert run.path is not None
+    table = str(folder / "answers.csv")
+    for words in (["import", str(run.path), table, "--out", str(folder / "out.jsonl")], ["agreement", table]):
+        with pytest.raises(SystemExit) as stopped:
+            main(["verify", *words])
+        assert stopped.value.code == 2
+        assert f"verify import RUN {table} --key KEY" in capsys.readouterr().err
+
+
 def test_import_without_files_is_told_in_our_own_words(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["verify", "import", str(run.path)])
