@@ -23,12 +23,11 @@ class Difference:
 
 
 CROSS_VALIDATED = 2.0
-"""How many times the variance of hits may be larger where every question is scored by a fit on others that was fitted,
-in turn, beside fits that learned from it.
+"""How many times larger than that of hits drawn one by one the variance of a cross-validated accuracy may be.
 
-Labels that agree by luck in two questions count in both, so what a fit finds where there is nothing to find varies more
-than hits drawn one by one: at most twice as much as far as pairs of questions go, since all else that two hits have in
-common is independent of a label of either. Measured with labels drawn by lot: 0.9 to 1.6 times (docs/DECISIONS.md).
+Where nothing is to be found, a hit is a guess given all labels but its own. So two hits have in common only what
+depends on both labels, and labels that agree by luck count in both: as far as pairs of questions go, the variance is at
+most doubled. Measured with labels drawn by lot: 0.9 to 1.6 times (docs/DECISIONS.md).
 """
 
 
