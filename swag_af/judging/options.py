@@ -20,15 +20,15 @@ class AgreementOptions(Options):
     """A file of verdicts, by `verify export --to verdicts` or `verify import`."""
     model: Literal["majority", "dawid-skene", "mace"] = "majority"
     """A model of the annotators, to stand beside the majority and to give each of them a skill."""
-    screen: bool = True
-    """Leave annotators out of all figures but their own who rank gold among their two best too seldom, as `release`
-    and `report` do."""
     json: Path | None = None
     """Write all figures to this file too."""
     seed: int = 0
     """Draws the bootstrap, and breaks ties among endings."""
     force: bool = False
     """Replace an existing --json file."""
+    screen: bool = True
+    """Leave annotators out of all figures but their own who rank gold among their two best too seldom, as `release`
+    and `report` do."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

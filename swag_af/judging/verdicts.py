@@ -19,6 +19,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.records import parse_record
+from swag_af.data.urls import command
 
 Rating = Literal["likely", "unlikely", "gibberish"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)
@@ -210,9 +211,10 @@ def as_record(verdict: Verdict) -> dict[str, Any]:
 def read_verdicts(path: Path, pool_identity: str | None = None) -> list[Verdict]:
     """The verdicts of a file, checked; InputError names the line that is invalid, or belongs to another pool."""
     if path.suffix.lower() in (".csv", ".tsv"):
+        how = command("verify", "import", "RUN", path, "--key", "KEY")
         raise InputError(
-            f"{path}: a table, as platforms give answers back, and no file of verdicts. `swag-af verify import RUN "
-            f"{path} --key KEY` makes one of it, with the key that `verify export` left beside the tasks."
+            f"{path}: a table, as platforms give answers back, and no file of verdicts. `{how}` makes one of it, with "
+            "the key that `verify export` left beside the tasks."
         )
     verdicts = []
     seen: set[tuple[Item, str]] = set()
