@@ -75,8 +75,9 @@ class Options:
                 object.__setattr__(self, name, meant)
         flags = {name: f"--{name.replace('_', '-')}" for name in given}
         check_faults(
-            (not _is_of_kind(value, kinds[name]), f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
+            (True, f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
             for name, value in given.items()
+            if not _is_of_kind(value, kinds[name])
         )
         check_faults(
             (_is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
@@ -94,14 +95,14 @@ def _as_meant(value: Any, kind: Any) -> Any:
     return Path(value) if is_path and isinstance(value, str) else value
 
 
-_PLAIN = {bool: "True or False", int: "a whole number", float: "a number", None: "something else"}
+_PLAIN = {bool: "True or False", int: "a whole number", float: "a number"}
 """What options of plain types take, as messages say it; those of other types are not looked at."""
 
 
 def _plain(kind: Any) -> Any:
     """`bool`, `int` or `float` where an option is one, or one or None; else None."""
-    kinds = set(get_args(kind) or (kind,)) - {type(None)}
-    return kind_of[0] if len(kind_of := list(kinds)) == 1 and kind_of[0] in _PLAIN else None
+    kinds = [one for one in get_args(kind) or (kind,) if one is not type(None)]
+    return kinds[0] if len(kinds) == 1 and kinds[0] in _PLAIN else None
 
 
 def _is_of_kind(value: Any, kind: Any) -> bool:

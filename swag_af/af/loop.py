@@ -109,8 +109,9 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
     made: dict[str, Filter] = {}
     phases = []
     for entry, n in listed:
+        if not isinstance(entry, str):
+            check_is_filter(entry, type(entry).__name__)
         one = (made.get(entry) or make_filter(entry)) if isinstance(entry, str) else entry
-        check_is_filter(one, type(one).__name__)
         name = entry if isinstance(entry, str) else one.name
         if made.setdefault(name, one) is not one:
             raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")

@@ -112,16 +112,11 @@ def _parsed(text: str, where: str) -> Condition:
     if is_status and figure:
         raise InputError(f"`{asked}` asks for the status, which is no figure. Leave `.{figure}` out.")
     named = _codes_of(found["codes"])
-    comparison = asked if is_status else _comparison(asked, _figure(figure or "value"))
-    if isinstance(comparison, Comparison) and comparison.is_percentage and comparison.figure != "effect":
-        counts = [code for code in named if codes()[code].is_count]
-        if counts:
-            raise InputError(f"the value of {counts[0]} is a count, of which a percentage says nothing. Use a number.")
     return Condition(
         text=text,
         codes=named,
         subject=found["subject"],
-        asked=comparison,
+        asked=asked if is_status else _comparison(asked, _figure(figure or "value"), named),
         if_computed=if_computed,
         where=where,
     )
@@ -150,8 +145,8 @@ _NUMBER = r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) ?(?P<percent>%
 _BOUND = re.compile(rf"(?P<chance>chance ?(?P<sign>[+-]) ?)?{_NUMBER}")
 
 
-def _comparison(text: str, figure: Figure) -> Comparison:
-    """What `text` asks of `figure`: `<= 30%`."""
+def _comparison(text: str, figure: Figure, of: Sequence[str]) -> Comparison:
+    """What `text` asks of `figure` of these codes: `<= 30%`."""
     found = _COMPARISON.fullmatch(text)
     if not found:
         hint = _did_you_mean(text, [*STATUSES, *COMPARATORS])
@@ -162,6 +157,9 @@ def _comparison(text: str, figure: Figure) -> Comparison:
     beside_chance, is_percentage = bool(bound["chance"]), bool(bound["percent"])
     if figure in ("n", "n_groups") and (beside_chance or is_percentage):
         raise InputError(f"{figure} is a number of instances or groups. Compare it with a number.")
+    counts = [code for code in of if codes()[code].is_count]
+    if counts and is_percentage and figure != "effect":
+        raise InputError(f"the value of {counts[0]} is a count, of which a percentage says nothing. Use a number.")
     if figure == "effect" and beside_chance:
         raise InputError("effect is 0 at chance. Compare it with a number or a percentage.")
     number = float(bound["number"]) / (100 if is_percentage else 1) * (-1 if bound["sign"] == "-" else 1)

@@ -1,6 +1,7 @@
 """An audit in sentences and rows: the verdict, what else was found, a table of checks; for terminal and page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from swag_af.auditing.codes.code import FAMILIES, codes
 from swag_af.auditing.diagnostics import Diagnostic, Status, Unit
@@ -79,9 +80,9 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
     least = max(best.value, best.high or 0.0, best.chance or 0.0)
     if surest is None or surest.low is None or surest.low <= least:
         return ""
-    _, model, where = (part.strip() for part in surest.subject.split(",", 2))
+    name, _, where = surest.subject.rpartition(", ")
     fitted, _, scored = where.partition(" to ")
-    by = "a linear model over words" if model == "tfidf" else label_of(model)
+    by = _by(replace(surest, subject=name))
     return (
         f" But the published splits share what tells: {figure(surest.value, surest.unit)} of {scored} (95 % interval "
         f"{between(surest)}) are {DONE[saved.about.of][1]} rightly {how(surest)}, by {by} fitted on {fitted}."

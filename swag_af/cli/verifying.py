@@ -72,14 +72,13 @@ def verify_agreement(options: AgreementOptions) -> None:
     """Print Table 2 of the paper next to the same figures for these verdicts."""
     from swag_af.data.files import check_output, write_json
     from swag_af.judging.agreement import agreement_rows, annotator_rows, consensus_rows, distribution_rows, measure
-    from swag_af.judging.consensus import screened
+    from swag_af.judging.consensus import counted_of
     from swag_af.judging.verdicts import read_verdicts
 
     if options.json is not None:
         check_output(options.json, force=options.force)
     every = read_verdicts(options.verdicts)
-    dropped = screened(every) if options.screen else set[str]()
-    counted = [verdict for verdict in every if verdict.annotator not in dropped]
+    counted, dropped = counted_of(every, screen=options.screen)
     if not counted:
         raise InputError(f"{options.verdicts}: screening drops all annotators. See their figures with --no-screen.")
     found = measure(counted, model=options.model, seed=options.seed, everyone=every)

@@ -83,6 +83,12 @@ def screened(verdicts: Sequence[Verdict], *, min_items: int = MIN_ITEMS, min_rat
     return {name for name, n in n_items.items() if n >= min_items and n_gold[name] / n < min_rate}
 
 
+def counted_of(verdicts: Sequence[Verdict], *, screen: bool = True) -> tuple[list[Verdict], frozenset[str]]:
+    """The verdicts that count, and the annotators whose do not: none without `screen`."""
+    dropped = frozenset(screened(verdicts)) if screen else frozenset[str]()
+    return [verdict for verdict in verdicts if verdict.annotator not in dropped], dropped
+
+
 @dataclass(frozen=True)
 class Labels:
     """Verdicts as arrays, one entry per ending that an annotator judged: R entries, over E endings."""

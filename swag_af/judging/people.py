@@ -11,7 +11,7 @@ import numpy as np
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
-from swag_af.judging.consensus import judge_by, screened
+from swag_af.judging.consensus import counted_of, judge_by
 from swag_af.judging.options import JudgingOptions
 from swag_af.judging.verdicts import Item, Judgement, Verdict, read_verdicts
 
@@ -48,8 +48,7 @@ def opinions_of(run: Run, assignment: np.ndarray, options: JudgingOptions) -> Op
     """Read, check and combine; InputError for verdicts on another pool, row or assignment, or given twice."""
     verdicts = _read_all(options.verdicts, run.pool.unguarded_identity)
     _check_shown(verdicts, assignment, options)
-    dropped = frozenset(screened(verdicts)) if options.screen else frozenset()
-    counted = [verdict for verdict in verdicts if verdict.annotator not in dropped]
+    counted, dropped = counted_of(verdicts, screen=options.screen)
     if not counted:
         raise InputError(
             f"{', '.join(map(str, options.verdicts))}: screening drops all annotators, for ranking gold among their "

@@ -95,7 +95,7 @@ def _json_record(question: Question) -> dict[str, Any]:
         "video": question.context.video,
         "source": question.context.source,
         "row": question.example.row,
-        **({} if question.fold is None else {FOLD: question.fold}),
+        **question.of_fold,
         "sent1": question.sent1,
         "start": question.start,
         "endings": list(question.endings),

@@ -43,6 +43,11 @@ class Question:
         return (*chosen[: self.label], self.answer, *chosen[self.label :])
 
     @property
+    def of_fold(self) -> dict[str, int]:
+        """The column with the fold of the matching; none where nothing was matched."""
+        return {} if self.fold is None else {FOLD: self.fold}
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """The pool's candidates behind `endings`, the answer first."""
         return (self.example.answer, *self.example.distractors[: self.n_choices - 1])

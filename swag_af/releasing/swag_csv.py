@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.files import write_text
-from swag_af.releasing.questions import FOLD, SPLITS, Question
+from swag_af.releasing.questions import SPLITS, Question
 
 FULL_SPLITS = ("train", "val")
 """SWAG has no full file of the test split, which would give its answers away."""
@@ -45,8 +45,8 @@ def write_full(folder: Path, questions: Sequence[Question]) -> None:
 def regular_columns(question: Question) -> list[str]:
     """The columns of `train.csv` after the index, where all questions are as this one."""
     endings = [f"ending{i}" for i in range(question.n_choices)]
-    of_fold = _fold_of(question)
-    return ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source", *of_fold, *endings, "label"]
+    columns = ["video-id", "fold-ind", "startphrase", "sent1", "sent2", "gold-source"]
+    return [*columns, *question.of_fold, *endings, "label"]
 
 
 def regular_record(question: Question) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def regular_record(question: Question) -> dict[str, Any]:
         "sent1": question.sent1,
         "sent2": question.start,
         "gold-source": question.answer_source,
-        **_fold_of(question),
+        **question.of_fold,
         **{f"ending{i}": ending for i, ending in enumerate(question.endings)},
         "label": question.label,
     }
@@ -73,7 +73,7 @@ def full_columns(question: Question, n_distractors: int) -> list[str]:
     """The columns of `train_full.csv`, where all questions are as this one."""
     numbers = range(n_distractors)
     texts = ["video-id", "fold-ind", "startphrase", "gold-ending", *(f"distractor-{i}" for i in numbers)]
-    types = ["gold-source", *_fold_of(question), "gold-type", *(f"distractor-{i}-type" for i in numbers)]
+    types = ["gold-source", *question.of_fold, "gold-type", *(f"distractor-{i}-type" for i in numbers)]
     return [*texts, *types, "sent1", "sent2"]
 
 
@@ -89,16 +89,12 @@ def full_record(question: Question, n_distractors: int) -> dict[str, Any]:
         "gold-ending": question.answer,
         **{f"distractor-{i}": text for i, text in enumerate(texts)},
         "gold-source": example.source,
-        **_fold_of(question),
+        **question.of_fold,
         "gold-type": example.answer_rating or "",
         **{f"distractor-{i}-type": rating for i, rating in enumerate(ratings)},
         "sent1": question.sent1,
         "sent2": question.start,
     }
-
-
-def _fold_of(question: Question) -> dict[str, int]:
-    return {} if question.fold is None else {FOLD: question.fold}
 
 
 def _write(path: Path, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:

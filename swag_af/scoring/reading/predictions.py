@@ -196,9 +196,9 @@ def _first(ids: Sequence[str]) -> str:
 
 def _base(read: Sequence[_Row], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> tuple[int, str]:
     """From what numbers of answers count, and what is to be said of that."""
-    given = [(one.value, cells.texts(row), cells.instances.classes) for one, row in zip(read, rows, strict=True)]
     if options.prediction_base != "auto":
         return int(options.prediction_base), ""
+    given = [(one.value, cells.texts(row), cells.instances.classes) for one, row in zip(read, rows, strict=True)]
     base = base_of(given)
     if base == 1:
         return base, ", whose numbers count from 1"

@@ -16,7 +16,7 @@ from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import n_marked
 from swag_af.data.run import Run, open_run
 from swag_af.data.urls import command
-from swag_af.judging.consensus import screened
+from swag_af.judging.consensus import counted_of
 from swag_af.judging.verdicts import (
     Item,
     Judgement,
@@ -132,9 +132,7 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     if options.verdicts is not None:
         earlier_verdicts = read_verdicts(options.verdicts, run.pool.unguarded_identity)
         check_in_pool((verdict.item for verdict in earlier_verdicts), run.pool.counts, options.verdicts)
-        dropped = screened(earlier_verdicts)
-        counted = [verdict for verdict in earlier_verdicts if verdict.annotator not in dropped]
-        for judgement in judge(counted, seed=options.seed):
+        for judgement in judge(counted_of(earlier_verdicts)[0], seed=options.seed):
             earlier.setdefault(judgement.item.row, []).append(judgement)
     order = np.random.default_rng(options.seed).permutation(len(assignment))[: options.limit]
     found = [
