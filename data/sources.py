@@ -161,16 +161,16 @@ def _is_about_the_file(rows: Sequence[Any]) -> bool:
 
 
 def _open_csv(path: Path) -> Source:
-    """Comma-separated, or by tabs when the name ends in `.tsv`, with a header line unless the rows need none."""
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    known = columns_without_header(row for _, row in read_csv(path, separator, quotes=separator == ","))
+    """A table parted as `separator_of` finds it, with a header line unless the rows need none."""
+    separator = separator_of(path)
+    known = columns_without_header(row for _, row in read_csv(path, separator, quotes=separator != "\t"))
     header = known or tuple(next(read_csv(path, separator), (0, []))[1])
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InputError(f"{path}: its header names {', '.join(map(told, repeated))} more than once. Rename one.")
 
     def read(_: Sequence[str]) -> Records:
-        rows = read_csv(path, separator, quotes=separator == "," or not known)
+        rows = read_csv(path, separator, quotes=separator != "\t" or not known)
         for line, row in islice(rows, 0 if known else 1, None):
             if len(row) != len(header):
                 raise InputError(
@@ -180,8 +180,22 @@ def _open_csv(path: Path) -> Source:
             yield f"line {line}", dict(zip(header, row, strict=True))
 
     n_rows = max(0, _count_lines(path) - (not known))
-    said = f"no header line in it: its columns are taken for {', '.join(known)}" if known else ""
-    return Source(path, "csv", header, n_rows, read, has_header=not known, said=said)
+    said = [f"no header line in it: its columns are taken for {', '.join(known)}"] if known else []
+    said += ["cells parted by semicolons"] if separator == ";" else []
+    return Source(path, "csv", header, n_rows, read, has_header=not known, said="; ".join(said))
+
+
+def separator_of(path: Path) -> str:
+    """What parts the cells of a table: tabs where its name ends in `.tsv`; else whichever of comma, semicolon and tab
+    makes most cells of the first row, and several of the second. Spreadsheets of many countries write semicolons."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    best, most = ",", 1
+    for separator in ",;\t":
+        n_cells = [len(row) for _, row in islice(read_csv(path, separator, strict=False), 2)]
+        if n_cells and min(n_cells) > 1 and n_cells[0] > most:
+            best, most = separator, n_cells[0]
+    return best
 
 
 def read_csv(

@@ -142,7 +142,7 @@ def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError
             "test file whose answers are kept makes no pool; if they have another name, say --label-column NAME, and "
             "--labels-file FILE if they stand in a second file."
         )
-    separator = " Cells are parted by commas, or by tabs in a .tsv." if len(source.columns) == 1 else ""
+    separator = " Cells are parted by commas, semicolons or tabs." if len(source.columns) == 1 else ""
     advice = f"{did_you_mean(missing, source.columns)}{separator} Name your columns with --sent1-column NAME and so on"
     return InputError(
         f"{source.path}: no column {', '.join(missing)} (it has {has}).{advice}; `swag-af pool --help` lists them."

@@ -7,7 +7,7 @@ from pathlib import Path
 from swag_af.data.errors import InputError
 from swag_af.data.files import remove_leftovers_of, replacing
 from swag_af.data.instances.instances import Instances
-from swag_af.data.sources import open_source, read_csv
+from swag_af.data.sources import open_source, read_csv, separator_of
 
 
 def check_target(target: Path, out: Path, names: Collection[str], *, is_ours: bool) -> None:
@@ -73,5 +73,5 @@ def kept_content(source: Path, instances: Instances, kept: Collection[int], form
 
 def _ends_of_csv(path: Path, has_header: bool) -> list[int]:
     """The number of the last line of the header, if there is one, and of each row."""
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    return [line for line, _ in read_csv(path, separator, quotes=has_header or separator == ",")]
+    separator = separator_of(path)
+    return [line for line, _ in read_csv(path, separator, quotes=has_header or separator != "\t")]

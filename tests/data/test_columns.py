@@ -436,7 +436,7 @@ BAD_FILES = {
         "sent_1,start,golds,negative0\na,b,c,d\n",
         r"no column sent1, gold \(it has sent_1, .*Did you mean sent_1 for sent1, golds for gold\?",
     ),
-    "another separator": ("rows.csv", "sent1;start;gold\na;b;c\n", "parted by commas"),
+    "another separator": ("rows.csv", "sent1|start|gold\na|b|c\n", "parted by commas, semicolons or tabs"),
     "a test file": ("test.csv", "startphrase,sent1,sent2,ending0,ending1\na,b,c,d,e\n", "no column label, .*test file"),
     "no negatives column": ("rows.csv", "sent1,start,gold\na,b,c\n", "no column negatives"),
     "the same column twice": ("rows.csv", "sent1,start,gold,gold\na,b,c,d\n", "names 'gold' more than once"),

@@ -23,6 +23,7 @@ from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.instances.rows import drawn_order
+from swag_af.data.sources import separator_of
 
 Rows = list[dict[str, Any]]
 
@@ -32,9 +33,10 @@ def write(path: Path, rows: Rows) -> Path:
     return path
 
 
-def write_table(path: Path, rows: Rows) -> Path:
+def write_table(path: Path, rows: Rows, separator: str = "") -> Path:
+    delimiter = separator or ("\t" if path.suffix == ".tsv" else ",")
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
         writer.writeheader()
         writer.writerows(rows)
     return path
@@ -119,14 +121,36 @@ def test_piqa_is_read(tmp_path: Path) -> None:
     assert shown(made) == [("To sit", "", ("stand", "use a chair"), 1), ("To sit", "", ("stand", "use a chair"), 0)]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
-def test_tables_are_read(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".csv", ";"), (".csv", "\t"), (".tsv", "\t")])
+def test_tables_are_read(tmp_path: Path, suffix: str, separator: str) -> None:
     rows = [{"question": "Who?", "a0": "he", "a1": "she, too", "a2": "", "answer": 1, "video": "v"}]
-    made = read_instances([write_table(tmp_path / f"rows{suffix}", rows)])
+    made = read_instances([write_table(tmp_path / f"rows{suffix}", rows, separator)])
     assert shown(made) == [("Who?", "", ("he", "she, too"), 1)]
     assert made.instances[0] == Instance(
         "rows:2", "Who?", ("he", "she, too"), 1, group="v", where=f"rows{suffix}, line 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "separator"),
+    [
+        ("text\nhe runs; he stops, then\n", ","),
+        ("he runs; he stops\nthen she runs\n", ","),
+        ("id;answer\n1;well, yes\n", ";"),
+        ('"a;b",c\n1,2\n', ","),
+        ("a;b,c\n1;2,3\n", ","),
+        ("", ","),
+    ],
+)
+def test_separators_are_told_from_the_first_two_rows(tmp_path: Path, lines: str, separator: str) -> None:
+    (tmp_path / "a.csv").write_text(lines)
+    assert separator_of(tmp_path / "a.csv") == separator
+
+
+def test_semicolons_are_told(tmp_path: Path) -> None:
+    rows = [{"question": "Who?", "a0": "he", "a1": "she", "answer": 1}]
+    made = read_instances([write_table(tmp_path / "rows.csv", rows, ";")])
+    assert any("cells parted by semicolons" in note for note in made.notes)
 
 
 def test_a_missing_option_moves_the_label(tmp_path: Path) -> None:

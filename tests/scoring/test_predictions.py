@@ -291,6 +291,7 @@ IN_ORDER = {
 BY_NUMBER = {
     "index.tsv": "index\tprediction\n" + "".join(f"{k}\t{i}\n" for k, i in reversed(list(enumerate(CHOSEN)))),
     "idx.csv": "idx,prediction\n" + "".join(f"{k},{i}\n" for k, i in enumerate(CHOSEN)),
+    "semicolons.csv": "idx;prediction\n" + "".join(f"{k};{i}\n" for k, i in enumerate(CHOSEN)),
     "row.jsonl": "".join(json.dumps({"row": k, "pred": i}) + "\n" for k, i in enumerate(CHOSEN)),
     "id.jsonl": "".join(json.dumps({"id": k, "pred": i}) + "\n" for k, i in enumerate(CHOSEN)),
     "object.json": json.dumps({str(k): i for k, i in enumerate(CHOSEN)}),

@@ -16,7 +16,7 @@ from typing import Any
 from swag_af.data.cells.values import optional
 from swag_af.data.errors import InputError
 from swag_af.data.files import parse_json, read_json, read_lines
-from swag_af.data.sources import Record, Records, Source, read_csv
+from swag_af.data.sources import Record, Records, Source, read_csv, separator_of
 
 PREDICTED = ("prediction", "predictions", "pred", "predicted", "predicted_label", "prediction_label", "model_answer")
 """Names of a column that can only hold what was predicted."""
@@ -68,7 +68,7 @@ def _pairs(path: Path, known: Mapping[str, int]) -> Table | None:
     """A table of two columns whose first line is about an instance."""
     if path.suffix.lower() not in _TEXT:
         return None
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    separator = separator_of(path)
     first = next(read_csv(path, separator, strict=False), (0, []))[1]
     if len(first) != 2 or first[0].strip() not in known:
         return None
@@ -115,7 +115,7 @@ def _lines(path: Path, known: Mapping[str, int]) -> Table | None:
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
     """`("line 7", answer)` of every line but a header; nothing of a table of several columns, or of JSON objects."""
     if path.suffix.lower() in (".csv", ".tsv"):
-        cells = read_csv(path, "\t" if path.suffix.lower() == ".tsv" else ",", strict=False)
+        cells = read_csv(path, separator_of(path), strict=False)
         lines = ((number, row[0] if len(row) == 1 else "{") for number, row in cells)
     else:
         lines = ((number, text) for number, text in read_lines(path) if text.strip())

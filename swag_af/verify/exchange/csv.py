@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import parse_json, read_lines, write_text
+from swag_af.data.files import parse_json, write_text
 from swag_af.data.sources import read_csv as csv_rows
+from swag_af.data.sources import separator_of
 from swag_af.verify.exchange.tasks import Reply, Task
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -127,8 +128,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterator[list[str]]) -> None
 
 def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
     """For each row its place for errors, and its cells by heading, stripped."""
-    first = next((line for _, line in read_lines(path)), "")
-    rows = csv_rows(path, max(",;\t", key=first.count), strict=False)
+    rows = csv_rows(path, separator_of(path), strict=False)
     _, header = next(rows, (0, []))
     missing = [heading for heading in required if heading not in header]
     if missing:
