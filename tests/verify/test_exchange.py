@@ -28,6 +28,7 @@ from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run
+from swag_af.data.sources import separator_of
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
 from swag_af.verify.exchange.csv import FORMULA
 from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
@@ -292,7 +293,8 @@ def test_cancelled_annotations_are_left_out(run: Run, folder: Path) -> None:
 
 
 def table_of(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+    text = io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")
+    return list(csv.DictReader(text, delimiter=separator_of(path)))
 
 
 @pytest.mark.parametrize(
@@ -308,7 +310,7 @@ def test_an_incomplete_answer_is_dropped_with_its_reason(
 ) -> None:
     said = verdicts_on(run, 4, annotators=1)
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=";"))
+    rows = table_of(path)
     rows[0] |= change
     write_table(path, rows)
     assert run.path is not None
@@ -328,11 +330,35 @@ def test_an_incomplete_answer_is_dropped_with_its_reason(
 def test_a_fault_is_told_with_its_line(run: Run, folder: Path, change: dict[str, str], says: str) -> None:
     said = verdicts_on(run, 4, annotators=1)
     (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=";"))
+    rows = table_of(path)
     rows[0] |= change
     write_table(path, rows)
     with pytest.raises(InputError, match=says):
         imported(run, [path], folder)
+
+
+@pytest.mark.parametrize("to", PLATFORMS)
+def test_replies_beside_the_texts_of_another_task_are_refused(run: Run, folder: Path, to: str) -> None:
+    tasks = exported(run, folder, to)
+    (path,) = RETURNS[to](tasks, [Person(run, verdicts_on(run, 4, annotators=1), "worker-0")])
+    if to == "label-studio":
+        given = json.loads(path.read_text())
+        given[0]["data"]["ending2"] = given[0]["data"]["ending1"]
+        path.write_text(json.dumps(given))
+    else:
+        rows = table_of(path)
+        name = "Input.ending" if to == "mturk" else "ending"
+        rows[0][f"{name}2"] = rows[0][f"{name}1"]
+        write_table(path, rows)
+    with pytest.raises(InputError, match=r"ending 2 is .*, where task .* has .*: cells were moved, or the text edited"):
+        imported(run, [path], folder)
+
+
+def test_replies_without_the_texts_are_read(run: Run, folder: Path) -> None:
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
+    rows = [{name: row[name] for name in row if not name.startswith("ending")} for row in table_of(path)]
+    assert imported(run, [write_table(path, rows)], folder) == said
 
 
 def test_a_file_given_twice_counts_once(run: Run, folder: Path) -> None:

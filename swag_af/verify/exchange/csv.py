@@ -62,7 +62,8 @@ def read_csv(path: Path) -> Iterator[Reply]:
         if any((*ratings.values(), row["best"], row["second"])):
             annotator = row.get("annotator") or path.stem
             seconds = _seconds(row.get("seconds"))
-            yield Reply(where, row["task"], annotator, ratings, row["best"], row["second"], seconds)
+            best, second = row["best"], row["second"]
+            yield Reply(where, row["task"], annotator, ratings, best, second, seconds, endings=_endings(row))
 
 
 def read_prolific(path: Path) -> Iterator[Reply]:
@@ -76,9 +77,8 @@ def read_prolific(path: Path) -> Iterator[Reply]:
         ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
         seconds = _seconds(named.get("time taken"))
         left_out = _left_out(named.get("submission status") or named.get("status"))
-        yield Reply(
-            where, row["task"], annotator, ratings, answers["best"], answers.get("second", ""), seconds, left_out
-        )
+        best, second = answers["best"], answers.get("second", "")
+        yield Reply(where, row["task"], annotator, ratings, best, second, seconds, left_out, _endings(row))
 
 
 def read_mturk(path: Path) -> Iterator[Reply]:
@@ -88,7 +88,8 @@ def read_mturk(path: Path) -> Iterator[Reply]:
         ratings = {i: answers[f"rating{i}"] for i in _numbers(answers, "rating")}
         best, second = answers.get("best", ""), answers.get("second", "")
         seconds, left_out = _seconds(row.get("WorkTimeInSeconds")), _left_out(row.get("AssignmentStatus"))
-        yield Reply(where, row["Input.task"], row["WorkerId"], ratings, best, second, seconds, left_out)
+        texts = {i: html.unescape(text) for i, text in _endings(row, "Input.").items()}
+        yield Reply(where, row["Input.task"], row["WorkerId"], ratings, best, second, seconds, left_out, texts)
 
 
 def as_html(text: str) -> str:
@@ -139,6 +140,11 @@ def _rows(path: Path, *required: str) -> Iterator[tuple[str, dict[str, str]]]:
         cells = dict.fromkeys(header, "") | {name: cell.strip() for name, cell in zip(header, row, strict=False)}
         if any(cells.values()):
             yield f"{path}, line {line}", cells
+
+
+def _endings(row: Mapping[str, str], prefix: str = "") -> dict[int, str]:
+    """The texts of a row, by their numbers."""
+    return {i: row[f"{prefix}ending{i}"] for i in _numbers(row, f"{prefix}ending")}
 
 
 def _numbers(names: Mapping[str, Any], prefix: str) -> list[int]:

@@ -5,7 +5,7 @@ Replies are read by `read_label_studio`, and by the table readers in `csv`.
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -95,7 +95,8 @@ def read_label_studio(path: Path) -> Iterator[Reply]:
         where = f"{path}, task {number}"
         try:
             mark, annotations = str(task["data"]["task"]), list(task["annotations"])
-            yield from (_label_studio_reply(where, mark, annotation) for annotation in annotations)
+            texts = {i: str(text).removeprefix(f"{i}. ") for i, text in _numbered("ending", task["data"]).items()}
+            yield from (_label_studio_reply(where, mark, annotation, texts) for annotation in annotations)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(
                 f"{where}: not as Label Studio writes one ({type(error).__name__}: {error}). Export as JSON, not as "
@@ -148,7 +149,13 @@ def _label_studio_data(task: Task, n: int) -> dict[str, str]:
     return {"task": task.id, "context": context, **numbered}
 
 
-def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any]) -> Reply:
+def _numbered(name: str, given: Mapping[str, Any]) -> dict[int, Any]:
+    """The values behind the keys that are `name` and a number."""
+    size = len(name)
+    return {int(key[size:]): value for key, value in given.items() if re.fullmatch(f"{name}[1-9][0-9]{{0,8}}", key)}
+
+
+def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any], endings: Mapping[int, str]) -> Reply:
     chosen = {
         result["from_name"]: str(result["value"]["choices"][0])
         for result in annotation.get("result") or []
@@ -159,11 +166,12 @@ def _label_studio_reply(where: str, mark: str, annotation: dict[str, Any]) -> Re
         where,
         mark,
         annotator=str(who.get("email") or who["id"]) if isinstance(who, dict) else "" if who is None else str(who),
-        ratings={int(name[6:]): value for name, value in chosen.items() if re.fullmatch("rating[1-9][0-9]{0,8}", name)},
+        ratings=_numbered("rating", chosen),
         best=chosen.get("best", ""),
         second=chosen.get("second", ""),
         seconds=float(annotation.get("lead_time") or 0.0),
         left_out="cancelled" if annotation.get("was_cancelled") else None,
+        endings=endings,
     )
 
 

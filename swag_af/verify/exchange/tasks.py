@@ -7,12 +7,14 @@
 """
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, told
 from swag_af.data.files import read_json, write_json
 from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
@@ -67,6 +69,8 @@ class Reply:
     seconds: float = 0.0
     left_out: str | None = None
     """Why it does not count, if the platform reports so."""
+    endings: Mapping[int, str] = field(default_factory=dict)
+    """The texts that the file has beside the answers, by the number of the ending shown."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +156,13 @@ class _KeyFile:
     tasks: dict[str, _Entry]
 
 
-def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Counter[str]]:
+def verdicts_of(
+    key: Key, replies: Iterable[Reply], text_of: Callable[[int, int], str]
+) -> tuple[list[Verdict], Counter[str]]:
     """The verdicts in the replies, in order of item and annotator, and how many replies were dropped, by reason.
 
-    InputError names replies to tasks that are not in the key, and answers that cannot be read.
+    `text_of(row, column)` is an ending of the pool. InputError names replies to tasks that are not in the key, answers
+    that cannot be read, and endings that are not those of the task: cells were moved, or texts edited.
     """
     verdicts: dict[tuple[Item, str], Verdict] = {}
     dropped = Counter[str]()
@@ -164,7 +171,9 @@ def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Coun
         if reply.task not in key.tasks:
             faults.append(f"{reply.where}: no task {reply.task!r} in the key")
             continue
-        found = _verdict_of(reply, *key.tasks[reply.task])
+        item, order = key.tasks[reply.task]
+        moved = _moved(reply, [text_of(item.row, item.columns[place]) for place in order])
+        found = moved or _verdict_of(reply, item, order)
         if isinstance(found, Verdict):
             if verdicts.setdefault((found.item, found.annotator), found) is not found:
                 dropped["answered before by the same person"] += 1
@@ -178,6 +187,27 @@ def verdicts_of(key: Key, replies: Iterable[Reply]) -> tuple[list[Verdict], Coun
     return [
         verdicts[found] for found in sorted(verdicts, key=lambda found: (found[0].row, found[0].round, found[1]))
     ], dropped
+
+
+def _moved(reply: Reply, endings: Sequence[str]) -> str | None:
+    """The fault of a reply beside whose answers other texts stand than the `endings` of its task, in their order."""
+    for i, ending in enumerate(endings, start=1):
+        given = reply.endings.get(i, "")
+        if given and _letters(given) != _letters(ending):
+            return (
+                f"{reply.where}: ending {i} is {_begun(given)}, where task {reply.task} has {_begun(ending)}: cells "
+                "were moved, or the text edited"
+            )
+    return None
+
+
+def _begun(text: str) -> str:
+    return told(shorten(text, 50, placeholder=" ..."))
+
+
+def _letters(text: str) -> str:
+    """What spreadsheets leave as it is."""
+    return re.sub("[^a-z0-9]", "", text.lower())
 
 
 def _verdict_of(reply: Reply, item: Item, order: Sequence[int]) -> Verdict | str:

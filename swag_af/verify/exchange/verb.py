@@ -171,7 +171,8 @@ def import_verdicts(options: ImportOptions) -> Imported:
             raise InputError(f"{options.key}: the key of an export to {key.to!r}, which this release does not know.")
         check_in_pool((item for item, _ in key.tasks.values()), pool.counts, options.key)
         read = PLATFORMS[key.to].read
-        found = Imported(*verdicts_of(key, (reply for path in options.files for reply in read(path))))
+        replies = (reply for path in options.files for reply in read(path))
+        found = Imported(*verdicts_of(key, replies, pool.text))
     check_in_pool((verdict.item for verdict in found.verdicts), pool.counts, options.files[0])
     if not found.verdicts:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.dropped.items()) or "no replies"
