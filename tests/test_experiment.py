@@ -90,6 +90,23 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     assert results["environment"][0]["commit"]
 
 
+def test_runs_that_differ_in_the_seed_alone_say_what_chance_does(tiny: Setting) -> None:
+    results = read_results(tiny.out / RESULTS)
+    seeds = results["seeds"]["main-0"]
+    runs = [kept_run(tiny, name) for name in ("runs/main-0", "runs/again-0")]
+    assert seeds["runs"] == [run.name for run in runs if run] == ["runs/main-0", "runs/again-0"]
+    last = TINY.n_mlp + TINY.n_ensemble
+    first, then = ([float(run.hits["ngrams", at].mean()) for run in runs if run] for at in (0, last))
+    told = seeds["filters"]["ngrams"]
+    assert told["at the end"]["each"] == pytest.approx(then, abs=1e-5)
+    assert told["change"]["each"] == pytest.approx(np.subtract(then, first), abs=1e-5)
+    assert seeds["fresh jump"]["random"]["each"] == pytest.approx(
+        [float(run.hits["bow", 0].mean() - run.hits["mlp", 0].mean()) for run in runs if run], abs=1e-5
+    )
+    assert "again" not in results["compared"]
+    assert "### The same contexts, 2 seeds" in document(results)
+
+
 def test_typed_again_nothing_is_made_again(tiny: Setting) -> None:
     results = (tiny.out / RESULTS).read_bytes()
     before = {path: path.stat().st_mtime_ns for path in tiny.out.rglob("*") if path.suffix in (".npy", ".safetensors")}
@@ -308,7 +325,7 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     )
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
     assert made["audited"] == 1
-    assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 2 of 3 runs" in document(made)
+    assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 3 of 4 runs" in document(made)
     run = kept_run(setting, "runs/main-0")
     assert run is not None
     assert not run.is_finished
@@ -610,7 +627,7 @@ def test_arms_say_whose_jump_it_is_and_how_much_easier_fixed_splits_may_be(tiny:
     assert "| `fixed` | 3 | +2.0 (-0.5 to +4.5) |" in made
     assert "one finds up to +2.0 points more" in made
     assert "+4.5 (over the parts)" in made
-    assert "no more than +2.0 for all of them, and no interval above zero. It does not hold." in made
+    assert "no more than +2.0 for all of them, and no interval above zero. These do not show it." in made
 
 
 def test_questions_are_as_hard_where_no_interval_leaves_room_for_more() -> None:
@@ -622,12 +639,12 @@ def test_questions_are_as_hard_where_no_interval_leaves_room_for_more() -> None:
 
 def test_an_arm_of_another_seed_begins_elsewhere_and_changes_nothing_else() -> None:
     filters = {one.run: one.words for one in commands(Setting(PAPER, Path("out"), Path("data")))["filter"]}
-    main, again = filters["runs/main-1"], filters["runs/again-1"]
-    changed = [(a, b) for a, b in zip(main, again, strict=True) if a != b]
-    assert changed == [("runs/main-1", "runs/again-1"), ("1", "101")]
+    double, again = filters["runs/double-2"], filters["runs/again-100-2"]
+    changed = [(a, b) for a, b in zip(double, again, strict=True) if a != b]
+    assert changed == [("runs/double-2", "runs/again-100-2"), ("2", "102")]
     audits = [one.words for one in commands(Setting(PAPER, Path("out"), Path("data")))["audit"]]
     starts = {words[1] for words in audits if words[2:4] == ("--iteration", "0")}
-    assert {"runs/main-1", "runs/again-1", "runs/half-0"} <= starts
+    assert {"runs/main-1", "runs/again-100-2", "runs/half-0"} <= starts
     assert "runs/fixed-1" not in starts
 
 

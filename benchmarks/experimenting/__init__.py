@@ -12,6 +12,7 @@ Reading order (each file imports only those named before it):
     growth     what each filter finds by number of contexts
     joined     what the runs on the parts leave, read all together
     repeats    how far the luck of fits goes: audits with other seeds
+    seeds      how far chance goes in a run: the same contexts, other seeds
     released   the released questions beside those of SWAG and HellaSwag
     reading    a hundred questions for one reader, and what the reader said
     predicted  what Figure 2 of the paper led us to expect, and when that has come out

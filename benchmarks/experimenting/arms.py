@@ -101,7 +101,7 @@ def _as_hard(results: Mapping[str, Any]) -> list[str]:
         f"`--splits fixed`: of {len(asked)} filters that took no part, the intervals allow that one finds up to "
         f"{told_points(most)} points more than in the questions of the exact loop (over contexts), "
         f"{told_points(max(over))} (over the parts). Asked before the runs: no more than {told_points(AS_HARD)} for "
-        f"all of them, and no interval above zero. {'It holds' if is_as_hard(asked) else 'It does not hold'}.",
+        f"all of them, and no interval above zero. {'These show it' if is_as_hard(asked) else 'These do not show it'}.",
     ]
 
 

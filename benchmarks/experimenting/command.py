@@ -15,7 +15,7 @@ from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import ARMS, BIG, BIGGER, SIZES
+from experimenting.sizes import AGAIN, ARMS, BIG, BIGGER, SIZES
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -108,7 +108,7 @@ def shard(text: str) -> Part:
 
 def parsed() -> argparse.Namespace:
     """The command line, read."""
-    arms = [arm.name for arm in (BIG, BIGGER, *ARMS)]
+    arms = [arm.name for arm in (BIG, BIGGER, *ARMS, *AGAIN)]
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
     parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")

@@ -9,7 +9,7 @@ import numpy as np
 from experimenting.record import KeptRun, is_whole, kept_run
 from experimenting.sizes import Arm
 from experimenting.steps import Setting
-from swag_af.data.interval import interval, paired_difference, t_quantile
+from swag_af.data.interval import interval, paired_difference, t_quantile, variance_over_groups
 from swag_af.filters.registry import parse_schedule
 
 
@@ -50,6 +50,23 @@ def difference(before: Hits, after: Hits) -> dict[str, Any]:
     mine, its = np.array(pairs).T
     groups = np.unique(after.groups[its], return_inverse=True)[1]
     return asdict(paired_difference(before.values[mine], after.values[its], groups)) | {"n": len(pairs)}
+
+
+def overlap(pairs: Sequence[tuple[Hits, Hits]]) -> dict[str, Any]:
+    """How often two readers of the same contexts both find gold, in each of several parts, and how much more often than
+    independent ones would, with its 95 % interval, groups drawn again."""
+    more = [
+        Hits(one.ids, one.groups, (one.values - one.values.mean()) * (other.values - other.values.mean()))
+        for one, other in pairs
+    ]
+    beyond = joined(more)
+    half = (
+        t_quantile(int(beyond.groups.max()))
+        * variance_over_groups(beyond.values - beyond.values.mean(), beyond.groups) ** 0.5
+    )
+    mean = float(beyond.values.mean())
+    both = np.concatenate([one.values * other.values for one, other in pairs])
+    return {"both": float(both.mean()), "beyond": {"value": mean, "low": mean - half, "high": mean + half}}
 
 
 def over_parts(values: list[float]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What each phase of a run did, beside what Figure 2 of the paper led us to expect: tables and sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import mean, stdev
 from typing import Any
 
 from experimenting.predicted import PREDICTED, came
@@ -43,11 +44,15 @@ def figure2(results: Mapping[str, Any], picture: str) -> list[str]:
         cells = [cell for figure in figures for cell in (tell(figure), came(one, figure))]
         rows.append((UNITS.get(one.figure, one.figure), one.told, *cells))
     single = "Intervals of a single run: of its levels by contexts, of its jump and slope two standard errors over "
-    single += "iterations, as if these were independent. "
+    single += (
+        "iterations, as if these were independent; a yes or no is about that run, and another seed may say other. "
+    )
     several = "Intervals of several parts: Student's t, a figure a part."
     counts = [len(runs["jumps"]) for runs in asked.values()]
     told = (single if 1 in counts else "") + (several if max(counts) > 1 else "")
-    return [*lines, *markdown_table(rows), "", told.rstrip(), "", *bullets(_verdicts(results))]
+    first = [f"{label} {told_percent(mean(runs['first']))}" for label, runs in asked.items()]
+    begin = f"In the first iteration alone, %: {', '.join(first)}."
+    return [*lines, *markdown_table(rows), "", told.rstrip(), "", begin, "", *bullets(_verdicts(results))]
 
 
 UNITS = {"jump": "jump, points", "slope": "slope of the ensemble, points in ten iterations"}
@@ -131,16 +136,29 @@ def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[s
     audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}
     if not audits:
         return []
-    changes = {"change by the MLP": "by the MLP", "own change": "by the ensemble", "change": "in all"}
-    rows: Rows = [("fresh filter", *WHEN, *changes.values())]
+    rows: Rows = [("fresh filter", *WHEN, *CHANGES.values())]
     for filter, row in audits.items():
         cells = [told_level(row[label]) if label in row else "" for label in WHEN]
-        rows.append((NAMES[filter], *cells, *(told_change(row[one]) if one in row else "" for one in changes)))
+        rows.append((NAMES[filter], *cells, *(told_change(row[one]) if one in row else "" for one in CHANGES)))
     took = (
         "Last, what the iterations of each phase change, in points, paired by context. The MLP and the ensemble took "
         "part, and are asked again by fresh fits; the others took no part."
     )
-    return [f"### {title}", "", *markdown_table(rows), "", took, *_changes_of_parts(audits, changes)]
+    both = _found_by_both(results["audits"][name])
+    return [f"### {title}", "", *markdown_table(rows), "", took, *both, *_changes_of_parts(audits)]
+
+
+def _found_by_both(audits: Mapping[str, Any]) -> list[str]:
+    """Whether the pretrained encoder finds gold where likelihoods do."""
+    if "mlp and encoder" not in audits:
+        return []
+    found = audits["mlp and encoder"]
+    return [
+        "",
+        "At the random start the encoder, which sees words alone, and the MLP, which sees likelihoods alone, both find "
+        f"gold in {told_percent(found['both'])} % of the contexts: {told_change(found['beyond'])} points more than "
+        "readers who know nothing of each other would.",
+    ]
 
 
 def read_together(results: Mapping[str, Any]) -> list[str]:
@@ -226,16 +244,54 @@ def audited_again(results: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def same_contexts(results: Mapping[str, Any]) -> list[str]:
+    """What chance does in a run: the same contexts and candidates with other seeds."""
+    lines = []
+    for name, found in results.get("seeds", {}).items():
+        n = len(found["runs"])
+        rows: Rows = [("fresh filter", *WHEN, "one run, points", *CHANGES.values())]
+        for filter, row in found["filters"].items():
+            cells = [told_level(row[when]) if when in row else "" for when in WHEN]
+            spread = [_deviation(row[when]["each"]) for when in WHEN if when in row]
+            changes = [told_change(row[one]) if one in row else "" for one in CHANGES]
+            rows.append((NAMES[filter], *cells, ", ".join(spread), *changes))
+        jumps = {when: told_change(found["fresh jump"][when]) for when in WHEN if when in found["fresh jump"]}
+        each = ", ".join(told_points(value) for value in found["jump"]["each"])
+        lines += [
+            f"### The same contexts, {n} seeds",
+            "",
+            f"Runs over the {found['contexts']:,} contexts of `{name}` that differ in the seed alone: other random "
+            "assignments, splits and fits; and audits with the same seed. Means over the runs, %, and changes, points, "
+            "with 95 % intervals over the runs (Student's t): what chance does in a run, not what other contexts would "
+            "give. *One run* is the standard deviation of a run's figure at the three moments.",
+            "",
+            *markdown_table(rows),
+            "",
+            f"What a fresh ensemble finds beyond a fresh MLP, points: "
+            f"{', '.join(f'{when} {jump}' for when, jump in jumps.items())}. The curve's jump: "
+            f"{told_change(found['jump'])} ({each}); its slope in ten iterations of the ensemble: "
+            f"{told_change(found['slope'])}.",
+            "",
+        ]
+    return lines[:-1]
+
+
+def _deviation(each: Sequence[float]) -> str:
+    return f"{100 * stdev(each):.1f}"
+
+
 WHEN = ("random", "after the MLP", "at the end")
 """The moments of a run that audits read."""
+CHANGES = {"change by the MLP": "by the MLP", "own change": "by the ensemble", "change": "in all"}
+"""What lies between them."""
 
 
-def _changes_of_parts(audits: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:
+def _changes_of_parts(audits: Mapping[str, Any]) -> list[str]:
     """The changes of each part, and their means with intervals over the parts."""
     over = {
         (filter, label): row[one]["over parts"]
         for filter, row in audits.items()
-        for one, label in changes.items()
+        for one, label in CHANGES.items()
         if "over parts" in row.get(one, {})
     }
     if not over:

@@ -88,7 +88,7 @@ def _mixed(said: Mapping[str, Any]) -> list[str]:
     if not said["n mixed"]:
         return []
     rows: Rows = [("", "taken out", "brought in", "difference, points, paired by context")]
-    for name in ("in the best two", "likely", "unlikely", "gibberish"):
+    for name in ("best", "second", "in the best two", "likely", "unlikely", "gibberish"):
         cells = [told_level(said[f"{kind} {name}"]) for kind in ("taken out", "brought in")]
         rows.append((name, *cells, told_change(said[f"change {name}"])))
     change = said["change gibberish"]
@@ -100,4 +100,5 @@ def _mixed(said: Mapping[str, Any]) -> list[str]:
         f"{said['n mixed']} other contexts, where the same reader saw six generated endings, three that filtering took "
         f"out and three that it brought in, mixed and without gold: {verdict}."
     )
-    return ["", about, "", *markdown_table(rows)]
+    chosen = "Six figures, of which the last three sum to 100; none is corrected for how many there are."
+    return ["", about, "", *markdown_table(rows), "", chosen]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.curves import curve_of, design_effect, jump_of, slope_of, window_mean
-from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, parts_of
+from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, overlap, parts_of
 from experimenting.growth import growth_cells, growth_found
 from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
@@ -18,6 +18,7 @@ from experimenting.released import largest, released_found
 from experimenting.repeats import FOLDER as REPEATS
 from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
+from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
 from experimenting.steps import DOUBLE, WEAK, Setting, commands
 from swag_af.data.captions.context_set import read_contexts_manifest
@@ -52,8 +53,9 @@ def collect(setting: Setting) -> dict[str, Any]:
         "audits": _audits(setting),
         "joined": figures_of(setting, JOINED, joined_found(setting)),
         "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
+        "seeds": seeds_found(setting),
         "audited": len(parts_of(setting, setting.size.arms[0])),
-        "compared": {arm.name: _compared(setting, arm) for arm in (*setting.size.together, *setting.size.arms[1:])},
+        "compared": {arm.name: _compared(setting, arm) for arm in _changed(setting)},
         "growth": growth,
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
@@ -62,6 +64,11 @@ def collect(setting: Setting) -> dict[str, Any]:
     rounded: dict[str, Any] = _rounded({name: one for name, one in made.items() if one is not None})
     write_json(setting.out / RESULTS, rounded)
     return rounded
+
+
+def _changed(setting: Setting) -> list[Arm]:
+    """The arms that differ from the one that they are held against in more than chance."""
+    return [*setting.size.together, *(arm for arm in setting.size.arms[1:] if not arm.seed)]
 
 
 def told_commands(setting: Setting) -> dict[str, list[str]]:
@@ -84,7 +91,7 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     made = {}
     together = [arm.name for arm in setting.size.together]
     arm_of = {out: arm.name for out, arm, _ in setting.runs()} | {name: name for name in together}
-    for name in (*together, *(arm.name for arm in setting.size.arms)):
+    for name in (*together, *(arm.name for arm in setting.size.arms if not arm.seed)):
         mine = [run for run in runs if arm_of[run.name] == name and run.is_finished and len(set(run.filters)) > 1]
         if mine:
             made[name] = _phases(setting, mine)
@@ -115,6 +122,7 @@ def _phases(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
         "later slopes": later,
         "jump": over_parts([one["value"] for one in jumps]),
         "slope": over_parts([one["value"] for one in slopes]),
+        "first": [float(run.accuracy[0]) for run in runs],
         "levels": {level: _level(size.window, runs, first) for level, first in firsts.items()},
     }
 
@@ -136,13 +144,16 @@ def _audits(setting: Setting) -> dict[str, Any]:
     main = size.arms[0]
     when = {"random": 0, "after the MLP": size.n_mlp, "at the end": last_of(setting, main)}
     made: dict[str, Any] = {}
-    others = {arm.name: arm for arm in size.arms if arm.pool in (DOUBLE, WEAK)}
+    others = {arm.name: arm for arm in size.arms if arm.pool in (DOUBLE, WEAK) and not arm.seed}
     together = {arm.name: arm for arm in size.together}
     for name, arm in (together | {"parts": main} | others).items():
         parts = parts_of(setting, arm)
         rows = {filter: _row(setting, arm, filter, when, parts) for filter in finders(setting)}
         made[name] = {filter: row for filter, row in rows.items() if row}
         made[name] |= _fresh_jumps(setting, arm, parts)
+        pairs = [of_arm(setting, arm, filter, 0, parts) for filter in ("mlp", "encoder")]
+        if pairs[0] and pairs[1]:
+            made[name]["mlp and encoder"] = overlap(list(zip(pairs[0], pairs[1], strict=True)))
     return made
 
 

@@ -123,9 +123,17 @@ def environment() -> dict[str, object]:
         "commit": found.stdout.strip() or "unknown",
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in PACKAGES},
-        "processor": platform.machine(),
+        "processor": _processor(),
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+def _processor() -> str:
+    """Its model where the system tells, and its kind."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return ", ".join([*models[:1], platform.machine()])
 
 
 def _version(name: str) -> str:

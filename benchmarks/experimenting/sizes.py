@@ -14,7 +14,7 @@ class Arm:
     """`{mlp}` and `{ensemble}` stand for the iterations of the size, `{all}` for their sum, `{joint}` for the filter
     of the second phase."""
     parts: int
-    """On how many parts, at most."""
+    """On the parts below this one, from `first_part` on."""
     flags: tuple[str, ...] = ()
     """More flags of `filter`."""
     pool: str = ""
@@ -23,7 +23,9 @@ class Arm:
     against: str = "main"
     """The arm that differs in one thing."""
     seed: int = 0
-    """Added to the seed of a run, which is the number of its part."""
+    """Added to the seed of a run, which is the number of its part. An arm with one differs from the other in chance
+    alone."""
+    first_part: int = 0
 
     @property
     def begins_anew(self) -> bool:
@@ -50,6 +52,11 @@ ARMS = (
     Arm("few", "an eighth of the candidates", MAIN, 1, pool="few"),
     Arm("few-read", "likelihoods by models that have read gold", MAIN, 1, pool="few-read", against="few"),
 )
+AGAIN = tuple(
+    Arm(f"again-{seed}", "the same contexts, another seed", MAIN, 3, (), "double", "double", seed, first_part=2)
+    for seed in (100, 200, 300, 400)
+)
+"""What chance does in a run over twice the contexts of one part."""
 BIG = Arm("big", "all parts in one run", MAIN, 5)
 """All parts filtered at once."""
 BIGGER = Arm("bigger", "all parts with twice the contexts in one run", MAIN, 5, pool="double", against="double")
@@ -129,6 +136,7 @@ PAPER = Size(
     growth=(250, 500, 1000, 2000, 5000, 10_000),
     growth_draws=3,
     n_repeats=2,
+    arms=(*(arm for arm in ARMS if not arm.seed), *AGAIN),
 )
 
 FEW_ARMS = tuple(arm for arm in ARMS if arm.pool != "double")
@@ -176,7 +184,7 @@ TINY = Size(
     joint="bow",
     unseen=("ngrams",),
     finders=("ngrams",),
-    arms=tuple(replace(arm, parts=2) for arm in ARMS if arm.name == "main"),
+    arms=tuple(replace(arm, parts=2 if arm.name == "main" else 1) for arm in ARMS if arm.name in ("main", "again")),
     together=(BIG,),
 )
 

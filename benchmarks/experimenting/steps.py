@@ -51,7 +51,7 @@ class Setting:
             (f"runs/{arm.name}-{part}", arm, part)
             for arm in self.size.arms
             for part in self.numbers()
-            if part < arm.parts and (not self.arms or arm.name in self.arms)
+            if arm.first_part <= part < arm.parts and (not self.arms or arm.name in self.arms)
         ]
 
     def run_names(self) -> list[str]:

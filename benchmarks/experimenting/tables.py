@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experimenting.arms import arms_compared
-from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, seed_by_seed
+from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, same_contexts, seed_by_seed
 from experimenting.readers import growth_by_size, one_reader, released_beside_real
 from experimenting.steps import DOUBLE
 from experimenting.wording import NAMES, Rows, told_parts
@@ -25,6 +25,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         read_together(results),
         audited_again(results),
         audits_by_phase(results, "double", "The arm `double`: what fresh filters find"),
+        same_contexts(results),
         audits_by_phase(results, "weak", "The arm `weak`: what fresh filters find"),
         arms_compared(results),
         growth_by_size(results, picture),
@@ -56,7 +57,8 @@ def _setting(results: Mapping[str, Any]) -> list[str]:
         "have learnt from the other folds, runs with a seed of its own. Chance is 10 % where nothing else is said. "
         "Intervals are 95 %, with whole groups (videos, and what shares a sentence) drawn again, runs and fits as they "
         "are: what another seed of the same run or audit would give is not in them. "
-        f"Commits: {', '.join(commits)}."
+        f"Commits: {', '.join(commits)}"
+        f"{' (-dirty: with changes that were not committed)' if any('dirty' in one for one in commits) else ''}."
     ]
     rows: Rows = [("part", "held out, forward", "backward", "its own videos, forward", "backward", *DRAWN)]
     for part, one in results["parts"].items():
@@ -108,6 +110,7 @@ def _missing(results: Mapping[str, Any]) -> list[str]:
         **{f"the run `{name}`": name in results["curves"] for name in TOGETHER if name in results["arms"]},
         "the parts, seed by seed": "main" in results["ensemble"],
         "audits": any(results["audits"].values()),
+        "runs with other seeds over the same contexts": bool(results.get("seeds")),
         "single changes": any(set(found) & set(NAMES) for found in results["compared"].values()),
         "growth with the number of contexts": bool(results["growth"]),
         "an adversary with pretrained weights": any("encoder" in found for found in results["audits"].values()),
