@@ -46,6 +46,11 @@ def remove(path: Path) -> None:
     """Delete the file or folder at `path`, if there is one, and have copies of it elsewhere deleted too."""
     path = Path(os.path.abspath(path))
     _remove(path)
+    removed(path)
+
+
+def removed(path: Path) -> None:
+    """Tell whoever watches that the file or folder at `path` was removed on purpose."""
     for watcher in REMOVAL_WATCHERS:
         watcher(path)
 

@@ -74,20 +74,27 @@ def _check_links(place: Path) -> None:
 
 def _lock(file: BinaryIO, path: Path, *, is_told: bool, waits: bool) -> None:
     """Lock it; waits until whoever holds it lets it go, or raises InputError."""
+    if seize(file, path):
+        return
+    if not waits:
+        raise InputError(f"{path}: another process is at work on this. Wait until it is done, or choose another --out.")
+    if is_told:
+        note(f"{path}: another process is at work on this. Waiting until it is done.")
+    fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def seize(file: BinaryIO, path: Path) -> bool:
+    """Lock the open `file` until it is closed, without waiting; False where another process holds it. Who cannot lock,
+    for want of locks in the file system, says so and goes on without."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        if not waits:
-            raise InputError(
-                f"{path}: another process is at work on this. Wait until it is done, or choose another --out."
-            ) from None
-        if is_told:
-            note(f"{path}: another process is at work on this. Waiting until it is done.")
-        fcntl.flock(file, fcntl.LOCK_EX)
+        return False
     except OSError as error:
         if error.errno not in (ENOSYS, ENOLCK, EOPNOTSUPP):
             raise
         note(f"Warning: {path}: this file system has no locks. Let no two runs do the same work here at once.")
+    return True
 
 
 def _is_there(file: BinaryIO, place: Path) -> bool:

@@ -14,7 +14,8 @@ from swag_af.data.terminal import visible
 from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]
-"""`advance(n, note="...")`: `n` more items are done; `note` replaces the text at the end of the bar."""
+"""`advance(n, note="...", kept=False)`: `n` more items are done; `note` replaces the text at the end of the bar; what
+an earlier run has `kept` says nothing of the rate."""
 
 _SECONDS_BETWEEN_LINES = 20.0
 _LITTLE = 0.01
@@ -62,12 +63,15 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         task = shown.add_task(label, total=total, completed=done, note="", rate="")
         since, counted, now = time.perf_counter(), done, done
 
-        def advance(n: int = 1, note: str | None = None) -> None:
+        def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
             nonlocal since, counted, now
             moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
             now += n
             if is_start:
                 since, counted = moment, now
+            if kept:
+                counted += n
+                shown.reset(task, completed=now)  # or its time left would count them
             rate = (now - counted) / max(moment - since, 1e-9)
             fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
             shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
@@ -95,13 +99,15 @@ def _columns(unit: str) -> tuple[Any, ...]:
 def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
     last, now, at_last, shown_note = time.perf_counter(), done, done, ""
 
-    def advance(n: int = 1, note: str | None = None) -> None:
+    def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
         nonlocal now, last, at_last, shown_note
         moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
         now += n
         shown_note = shown_note if note is None else note
         if is_start:
             last, at_last = moment, now
+        if kept:
+            at_last += n
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
         rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one

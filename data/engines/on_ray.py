@@ -1,6 +1,8 @@
 """Actors of a Ray cluster: each opens the job once and does blocks; a lost one costs its block and nothing else."""
 
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -77,7 +79,8 @@ class _Actors:
         try:
             return self.ray.get(sent)
         except known.RayTaskError as error:
-            raise (error.cause if isinstance(error.cause, SwagAfError) else error) from None
+            told = (SwagAfError, OSError, MemoryError)  # to be told as if they had been raised here
+            raise (error.cause if isinstance(error.cause, told) else error) from None
         except (known.RayActorError, known.WorkerCrashedError, known.OutOfMemoryError, known.ObjectLostError) as error:
             if getattr(error, "actor_init_failed", False):  # so would another one
                 raise InputError(
@@ -114,6 +117,7 @@ def _connect(ray: Any, address: str) -> None:
     address = address or os.environ.get("RAY_ADDRESS", "")
     threads = {"env_vars": {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}}
     local = {} if address else {"include_dashboard": False}
+    before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -121,6 +125,8 @@ def _connect(ray: Any, address: str) -> None:
             f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
             "with `ray start --head`."
         ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
 
 
 def _largest_node(ray: Any) -> int:

@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any
 
-from swag_af.data.engines.contract import ENDED, BlockT, Job, ResultT, cores_of
+from swag_af.data.engines.contract import BlockT, Job, ResultT, cores_of
 from swag_af.data.engines.options import SLURM_FOLDER, EngineOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
+from swag_af.data.files import remove
 
 CHUNKS = 4
 """Tasks for each worker."""
 TRIES = 3
 """Times that a task is submitted whose node or process is lost, before the run stops."""
+MINUTES = 240
+"""That a task may take, where --slurm time= does not say."""
 DEFAULT_WORKERS = 16
 """Tasks of the array that run at a time, where --workers does not say."""
 
@@ -39,7 +42,7 @@ class _Chunk:
         try:
             do = self.job.open()
             return [do(block) for block in self.blocks]
-        except SwagAfError as error:
+        except (SwagAfError, OSError, MemoryError) as error:
             return error
         except UncompletedJobError:  # Slurm takes the task off its node
             raise
@@ -56,13 +59,28 @@ def on_slurm(
     size = max(1, -(-len(blocks) // (CHUNKS * workers)))
     chunks = [_Chunk(job, blocks[at : at + size]) for at in range(0, len(blocks), size)]
     executor = _executor(engine, workers, cores_of(job))
-    tasks = [executor.submit(chunk) for chunk in chunks] if engine.place else executor.map_array(_called, chunks)
+    with _submitting(engine):
+        tasks = [executor.submit(chunk) for chunk in chunks] if engine.place else executor.map_array(_called, chunks)
     try:
-        yield _results(executor, tasks, chunks)
+        yield _results(executor, tasks, chunks, engine)
     finally:
         for task in tasks:
             if not task.done():
                 task.cancel()
+
+
+@contextmanager
+def _submitting(engine: EngineOptions) -> Iterator[None]:
+    """What Slurm does not take, a partition that is not there or a time over its limit, as an InputError."""
+    from submitit.core.utils import FailedJobError
+
+    try:
+        yield
+    except FailedJobError as error:
+        raise InputError(
+            f"--engine {engine.engine}: Slurm does not take the job ({in_one_line(error, 200)}). Look at --slurm "
+            f"{' '.join(engine.slurm) or 'NAME=VALUE'} and --workers."
+        ) from None
 
 
 def _called(chunk: _Chunk) -> list[Any] | Exception:
@@ -83,7 +101,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     named = dict(setting.split("=", 1) for setting in engine.slurm)
     plain = {"time": "timeout_min", "mem_gb": "mem_gb", "cpus_per_task": "cpus_per_task"}
     settings = {plain.get(k, f"slurm_{k}"): int(v) if v.isdecimal() else v for k, v in named.items()}
-    asked = {"cpus_per_task": cores, "name": "swag-af", "timeout_min": 240, "slurm_array_parallelism": workers}
+    asked = {"cpus_per_task": cores, "name": "swag-af", "timeout_min": MINUTES, "slurm_array_parallelism": workers}
     if engine.gpus_per_task:
         asked["gpus_per_node"] = max(1, round(engine.gpus_per_task))
     try:
@@ -96,7 +114,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
     return executor
 
 
-def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk]) -> Iterator[Any]:
+def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk], engine: EngineOptions) -> Iterator[Any]:
     from submitit.core.utils import UncompletedJobError
 
     for number, chunk in enumerate(chunks):
@@ -106,8 +124,21 @@ def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk]) -> Itera
                 break
             except UncompletedJobError:  # the task left no answer: its node failed, or it was taken off it
                 if not n_left:
-                    raise InputError(ENDED) from None
-                tasks[number] = executor.submit(chunk)
+                    raise InputError(_lost(tasks[number], engine)) from None
+                with _submitting(engine):
+                    tasks[number] = executor.submit(chunk)
         if isinstance(made, Exception):
             raise made
         yield from made
+        for path in (tasks[number].paths.submitted_pickle, tasks[number].paths.result_pickle):
+            remove(path)  # logs stay
+
+
+def _lost(task: Any, engine: EngineOptions) -> str:
+    """What is said of a task that has left no answer in any of its tries."""
+    minutes = dict(setting.split("=", 1) for setting in engine.slurm).get("time", MINUTES)
+    return (
+        f"--engine {engine.engine}: a task ended {TRIES} times without an answer: lost, without memory, over its time "
+        f"of {minutes} minutes (--slurm time=), or without this package on its node. Its last words are in "
+        f"{task.paths.stderr}."
+    )

@@ -36,6 +36,7 @@ class EngineOptions(Options):
                 (bool(self.place) and self.kind not in ("ray", "slurm"), f"--engine {self.engine}: no brackets there"),
                 (self.gpus_per_task < 0, f"--gpus-per-task {self.gpus_per_task}: not below 0"),
                 (bool(self.slurm) and self.kind != "slurm", "--slurm is for --engine slurm"),
+                (self.gpus_per_task > 0 and not self.is_remote, "--gpus-per-task is for --engine ray and slurm"),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
             ]
         )

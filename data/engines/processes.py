@@ -6,16 +6,18 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from swag_af.data.engines.contract import BLOCKS_AHEAD, ENDED, BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.errors import InputError
+from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS, changed, removed
 
 
 @contextmanager
@@ -71,9 +73,17 @@ class _Processes:
             with _without_script():
                 sent.append(self._executor.submit(_do, block))
             if len(sent) > self._n_ahead:
-                yield sent.popleft().result()
+                yield _taken(sent.popleft())
         while sent:
-            yield sent.popleft().result()
+            yield _taken(sent.popleft())
+
+
+def _taken(sent: Future[Any]) -> Any:
+    """The result of a block. Who watches the files of this process is told what the other has done to some."""
+    result, changes = sent.result()
+    for tell, path in changes:
+        tell(path)
+    return result
 
 
 @contextmanager
@@ -94,8 +104,14 @@ _WORKERS: list[Worker[Any, Any]] = []
 """The one worker of a worker process; empty in all other processes."""
 
 
+_CHANGES: list[tuple[Callable[[Path], None], Path]] = []
+"""In a worker process: what it has written or removed since its last result, and how that is told."""
+
+
 def _start(job: Job[Any, Any], ends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the parent means it
+    WATCHERS.append(lambda path: _CHANGES.append((changed, path)))
+    REMOVAL_WATCHERS.append(lambda path: _CHANGES.append((removed, path)))
     threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
     _WORKERS[:] = [Worker(job)]
 
@@ -107,5 +123,6 @@ def _end_with_parent(ends: Connection) -> None:
     os._exit(1)
 
 
-def _do(block: Any) -> Any:
-    return _WORKERS[0].do(block)
+def _do(block: Any) -> tuple[Any, Sequence[tuple[Callable[[Path], None], Path]]]:
+    _CHANGES.clear()
+    return _WORKERS[0].do(block), _CHANGES

@@ -133,9 +133,14 @@ class TagOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        shares = self.workers is not None or self.where != EngineOptions()
         check_faults(
             [
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (self.in_context and self.tagger == "none", "--tagger none: name a tagger beside --in-context"),
+                (
+                    shares and not self.in_context,
+                    "--engine and --workers are for --in-context: word types take a second",
+                ),
             ]
         )

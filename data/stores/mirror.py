@@ -73,6 +73,13 @@ class Mirror:
         name = path.relative_to(self.folder).as_posix()
         return self._is_ours(name) and (not self.is_file or "/" not in name)
 
+    def holds(self, path: Path) -> bool:
+        """As `has`, whether it is kept the same or stays here: hidden files too."""
+        if not path.is_relative_to(self.folder):
+            return False
+        first = path.relative_to(self.folder).as_posix().partition("/")[0]
+        return not self.is_file or _stem(first.lstrip(".")) == _stem(self.path.name)
+
     def pull(self) -> None:
         """Fetch what is new or other there, and remove here what was removed there."""
         with self._locked() as seen:
@@ -118,9 +125,9 @@ class Mirror:
                 self._send([name for name in self._names(self.folder) if self._is_new(name, seen)], seen)
 
     def send_hidden(self, paths: Sequence[Path]) -> list[str]:
-        """Send those of `paths` that stay here otherwise, rows of unfinished shards; returns the names of all that are
-        in this mirror."""
-        names = {p.relative_to(self.folder).as_posix(): p for p in paths if p.is_relative_to(self.folder)}
+        """Send those of `paths`, which this mirror holds, that stay here otherwise, rows of unfinished shards; returns
+        the names of all."""
+        names = {path.relative_to(self.folder).as_posix(): path for path in paths}
         if hidden := {name: path for name, path in names.items() if not self._is_ours(name)}:
             self.store.put(hidden)
         return list(names)
@@ -138,18 +145,33 @@ class Mirror:
 
     def _names(self, path: Path) -> list[str]:
         """The files at or below `path` that are to be the same there, in the order in which they are sent."""
-        found = [path] if path.is_file() else [p for p in path.glob("*" if self.is_file else "**/*") if p.is_file()]
-        named = {p.relative_to(self.folder).as_posix(): p.stat().st_mtime_ns for p in found}
-        ours = [name for name in named if self._is_ours(name)]
-        return sorted(ours, key=lambda name: (_is_commit(name), named[name], name))
+        found = [path] if path.is_file() else list(self._below(path))
+        ours = [name for one in found if self._is_ours(name := one.relative_to(self.folder).as_posix())]
+        written = {name: about.st_mtime_ns for name in ours if (about := self._about(name))}
+        return sorted(written, key=lambda name: (_is_commit(name), written[name], name))
+
+    def _below(self, path: Path) -> Iterator[Path]:
+        """The files below a folder, but for those in folders that stay here, where other processes come and go."""
+        for folder, folders, files in os.walk(path):
+            folders[:] = [one for one in folders if not (self.is_file or one.startswith(".") or one in LOCAL)]
+            yield from (Path(folder) / one for one in files)
+
+    def _about(self, name: str) -> os.stat_result | None:
+        """What the system knows of a file here; None of one that another process has removed meanwhile."""
+        try:
+            return (self.folder / name).stat()
+        except FileNotFoundError:
+            return None
 
     def _is_here(self, name: str, entry: Entry, seen: Seen | None) -> bool:
         """Whether what is there was fetched or sent before, and a file of it is here, changed since or not."""
         return seen is not None and seen.tag == entry.tag and (self.folder / name).is_file()
 
     def _is_new(self, name: str, seen: dict[str, Seen]) -> bool:
-        about, known = (self.folder / name).stat(), seen.get(name)
-        return known is None or (known.size, known.mtime_ns) != (about.st_size, about.st_mtime_ns)
+        about, known = self._about(name), seen.get(name)
+        return about is not None and (
+            known is None or (known.size, known.mtime_ns) != (about.st_size, about.st_mtime_ns)
+        )
 
     def _fetch(self, there: dict[str, Entry], seen: dict[str, Seen]) -> None:
         n_bytes = sum(entry.size for entry in there.values())

@@ -4,7 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, fields, replace
 from pathlib import Path
@@ -64,8 +64,16 @@ def followed(folder: Path, link: str) -> Path:
 
 def mirror_of(path: Path) -> Mirror | None:
     """The mirror that `path` is in, the innermost one; None for a path of this machine."""
-    having = [mirror for mirror in _OPEN.values() if mirror.has(path)]
-    return max(having, key=lambda mirror: len(mirror.folder.parts), default=None)
+    return _innermost([mirror for mirror in _OPEN.values() if mirror.has(path)])
+
+
+def holder_of(path: Path) -> Mirror | None:
+    """As `mirror_of`, of hidden files as well."""
+    return _innermost([mirror for mirror in _OPEN.values() if mirror.holds(path)])
+
+
+def _innermost(mirrors: Sequence[Mirror]) -> Mirror | None:
+    return max(mirrors, key=lambda mirror: len(mirror.folder.parts), default=None)
 
 
 def opened(url: str) -> Mirror:

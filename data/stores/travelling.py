@@ -14,7 +14,7 @@ from typing import Any
 from swag_af.data.engines.contract import Job, ResultT, cores_of
 from swag_af.data.files import WATCHERS
 from swag_af.data.stores.mirror import Mirror
-from swag_af.data.stores.opened import all_open, local, opened
+from swag_af.data.stores.opened import all_open, holder_of, local, opened
 
 Written = dict[str, list[str]]
 """The names of the files that a block wrote, by the address of their mirror."""
@@ -36,8 +36,11 @@ class Travelling:
         def do_and_send(block: Any) -> tuple[Any, Written]:
             written.clear()
             result = do(block)
-            paths = list(dict.fromkeys(path for path in written if path.is_file()))
-            return result, {mirror.url: mirror.send_hidden(paths) for mirror in all_open()}
+            held: dict[str, list[Path]] = {}
+            for path in dict.fromkeys(path for path in written if path.is_file()):
+                if mirror := holder_of(path):
+                    held.setdefault(mirror.url, []).append(path)
+            return result, {url: opened(url).send_hidden(paths) for url, paths in held.items()}
 
         return do_and_send
 

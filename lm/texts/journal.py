@@ -8,7 +8,6 @@ answered. The last line of a killed run may be cut off: then it does not count. 
 where they stand.
 """
 
-import fcntl
 import json
 import re
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import BinaryIO
 
 from swag_af.data.errors import InputError, SwagAfError, told
 from swag_af.data.files import parse_json, remove
+from swag_af.data.locks import seize
 from swag_af.data.records import Count, Counts, parse_record
 from swag_af.data.scale import Part
 from swag_af.lm.contract import Generated
@@ -103,12 +103,10 @@ def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
     folder.mkdir(parents=True, exist_ok=True)
     i, n = part or (0, 1)
     with (folder / f"{i + 1:05d}-of-{n:05d}.jsonl").open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not seize(file, Path(file.name)):
             raise InputError(
                 f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard."
-            ) from None
+            )
         file.truncate(sum(len(line) for _, line in _whole_lines(Path(file.name))))
         yield Writer(file)
 

@@ -200,7 +200,8 @@ def audit_run(
                 keep(run.path, finding=finding)
             found.append(finding)
             if advance is not None:
-                advance(1, note=f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}")
+                note = f"{finding.filter} {finding.accuracy:.3f} after iteration {finding.iteration}"
+                advance(1, note=note, kept=one is not None)
     return found
 
 

@@ -10,7 +10,6 @@ that came to nothing. A last line that a kill cut short is taken away when the f
 time holds the file.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import Any, BinaryIO, TypedDict
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import parse_json
+from swag_af.data.locks import seize
 from swag_af.data.manifests import FORMAT
 from swag_af.data.records import parse_record
 from swag_af.endpoints.contract import Answer, Request
@@ -104,12 +104,10 @@ class Journal:
             raise InputError(f"{path}: this is a folder, and a journal of answers is a file. Choose another.")
         file = path.open("a+b")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not seize(file, path):
+                raise InputError(f"{path}: another process is writing it. Wait until it ends, or end it.")
             self._file = file
             self._read_on(path)
-        except BlockingIOError:
-            file.close()
-            raise InputError(f"{path}: another process is writing it. Wait until it ends, or end it.") from None
         except BaseException:
             self._file = None
             file.close()

@@ -21,6 +21,7 @@ from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
 from swag_af.data.errors import InputError
+from swag_af.data.files import remove, write_text
 from swag_af.data.scale import run_blocks
 
 
@@ -181,6 +182,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ({"engine": "cloud"}, "there are auto, local"),
         ({"engine": "local[here]"}, "no brackets"),
         ({"gpus_per_task": -1}, "gpus-per-task"),
+        ({"gpus_per_task": 1}, "--gpus-per-task is for --engine ray and slurm"),
         ({"slurm": ("time=3",)}, "for --engine slurm"),
         ({"engine": "slurm", "slurm": ("fast",)}, "NAME=VALUE"),
     ],
@@ -247,6 +249,88 @@ def test_a_setting_that_slurm_does_not_take_is_told(setting: str, monkeypatch: p
     with (
         pytest.raises(InputError, match=f"--slurm {setting}: .*{setting.partition('=')[0][:4]}"),
         run_blocks(Squares(), range(3), workers=1, engine=EngineOptions("slurm", slurm=(setting,))) as results,
+    ):
+        list(results)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A job that writes a file, and removes the one before."""
+
+    folder: Path
+
+    def open(self) -> Callable[[int], int]:
+        def do(block: int) -> int:
+            write_text(self.folder / f"{block}.txt", "made")
+            remove(self.folder / f"{block - 1}.txt")
+            return block
+
+        return do
+
+
+@pytest.mark.usefixtures("importable")
+def test_who_watches_files_is_told_of_those_of_other_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A store would not hear of them before the command ends."""
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr("swag_af.data.files.WATCHERS", [lambda path: told.append(("written", path.name))])
+    monkeypatch.setattr("swag_af.data.files.REMOVAL_WATCHERS", [lambda path: told.append(("removed", path.name))])
+    with run_blocks(Writing(tmp_path), range(1, 4), workers=2, engine=EngineOptions("processes")) as results:
+        for i in results:
+            assert told[-2:] == [("written", f"{i}.txt"), ("removed", f"{i - 1}.txt")], "before the result is used"
+    assert len(told) == 6
+
+
+@dataclass(frozen=True)
+class Full:
+    """A job on a machine whose disk is full."""
+
+    def open(self) -> Callable[[int], float]:
+        raise OSError(28, "No space left on device", "here.npy")
+
+
+@pytest.mark.usefixtures("importable")
+def test_what_the_system_of_a_task_refuses_is_no_bug(tmp_path: Path) -> None:
+    """The command line tells an OSError in one line."""
+    pytest.importorskip("submitit")
+    with (
+        pytest.raises(OSError, match=r"No space left on device: .here\.npy."),
+        run_blocks(Full(), [0], workers=1, engine=EngineOptions("slurm[local]")) as results,
+    ):
+        list(results)
+
+
+def test_what_the_system_of_an_actor_refuses_is_no_bug() -> None:
+    exceptions = pytest.importorskip("ray.exceptions")
+
+    def get(sent: Any) -> Any:
+        raise exceptions.RayTaskError("do", "a traceback", OSError(28, "No space left on device", "here.npy"))
+
+    actors = object.__new__(on_ray._Actors)
+    actors.ray = SimpleNamespace(exceptions=exceptions, get=get)
+    with pytest.raises(OSError, match=r"No space left on device: .here\.npy."):
+        actors.take(None)
+
+
+@pytest.mark.usefixtures("importable")
+def test_results_that_are_taken_leave_no_pickles_of_slurm() -> None:
+    pytest.importorskip("submitit")
+    with run_blocks(Squares(), range(3), workers=1, engine=EngineOptions("slurm[local]")) as results:
+        assert len(list(results)) == 3
+    assert not list(Path(".swag-af-slurm").rglob("*.pkl"))
+
+
+@pytest.mark.usefixtures("importable")
+def test_what_slurm_does_not_take_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    utils = pytest.importorskip("submitit.core.utils")
+
+    def refuse(*_: Any) -> Any:
+        raise utils.FailedJobError("sbatch: error: invalid partition specified: typo")
+
+    monkeypatch.setattr("submitit.AutoExecutor.submit", refuse)
+    engine = EngineOptions("slurm[local]", slurm=("partition=typo",))
+    with (
+        pytest.raises(InputError, match=r"Slurm does not take the job .*invalid partition.*Look at --slurm partition"),
+        run_blocks(Squares(), range(3), workers=1, engine=engine) as results,
     ):
         list(results)
 

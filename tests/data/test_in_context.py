@@ -73,6 +73,12 @@ def tables_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*tags.npy"))}
 
 
+@pytest.mark.parametrize("asked", [{"workers": 2}, {"where": EngineOptions("ray")}])
+def test_word_types_are_tagged_by_nobody_else(asked: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="--engine and --workers are for --in-context"):
+        TagOptions(Path("pool"), **asked)
+
+
 def test_tags_in_context_are_those_of_each_sentence_tagged_by_hand(folder: Path) -> None:
     made = tag(TagOptions(folder, "rules", in_context=True))
     tagger = load_tagger("rules")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from swag_af.data.errors import InputError
-from swag_af.data.locks import alone
+from swag_af.data.locks import alone, seize
 
 
 def test_threads_take_turns_and_nothing_is_left(tmp_path: Path) -> None:
@@ -108,3 +108,6 @@ def test_a_file_system_without_locks_is_told(
         return
     with alone(tmp_path / "model"):
         assert "this file system has no locks" in capsys.readouterr().err
+    with (tmp_path / "journal").open("ab") as file:
+        assert seize(file, tmp_path / "journal")
+        assert "journal: this file system has no locks" in capsys.readouterr().err

@@ -110,3 +110,26 @@ def test_a_bars_rate_begins_with_the_work(monkeypatch: pytest.MonkeyPatch) -> No
             go_on(seconds)
             advance(n)
     assert rates == [0.0, 100.0]
+
+
+def test_what_an_earlier_run_has_kept_says_nothing_of_the_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_on = timed(monkeypatch)
+    with progress("audit", 10, "audits") as advance:
+        for _ in range(6):
+            advance(1, kept=True)
+        go_on(100.0)
+        advance(1)
+    assert "7 of 10 audits, 0.01/s, 300 s left" in capsys.readouterr().err
+
+
+def test_a_bar_does_not_count_what_is_kept_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = timed(monkeypatch)
+    written, _ = terminal(monkeypatch)
+    with progress("audit", 10, "audits") as advance:
+        advance(6, kept=True)
+        go_on(100.0)
+        advance(1)
+    assert "7/10" in written.getvalue()
+    assert "0.01/s" in written.getvalue()

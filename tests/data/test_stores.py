@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pickle
 import shutil
 import socket
 import threading
@@ -161,6 +162,15 @@ def test_of_two_machines_the_first_to_begin_stays(patch: pytest.MonkeyPatch, tmp
     assert read_json(two.path / "manifest.json") == read_json(one.path / "manifest.json")
 
 
+def test_files_that_go_while_a_folder_is_looked_at_are_left_out(patch: pytest.MonkeyPatch) -> None:
+    """As those of other processes that share the mirror do."""
+    path = opened.local("memory://b/pool")
+    patch.setattr("swag_af.data.stores.mirror.os.walk", lambda folder: [(folder, [], ["gone.txt", "kept.txt"])])
+    write_text(path / "kept.txt", "kept")
+    opened.all_open()[0].finish()
+    assert content("memory://b/pool").keys() == {"kept.txt"}
+
+
 def test_the_store_wins_over_what_is_left_here(patch: pytest.MonkeyPatch) -> None:
     folder = opened.local("memory://b/x")
     for name in ("a", "b"):
@@ -287,7 +297,6 @@ def test_workers_without_the_disk_send_their_rows(
     server: None, patch: pytest.MonkeyPatch, contexts_path: Path, lms: Path, tmp_path: Path
 ) -> None:
     """The engine is a copy of this process with a cache of its own; what it is given has been pickled."""
-    import pickle
 
     @contextmanager
     def elsewhere(job: Any, blocks: Sequence[Any], workers: Any, engine: Any) -> Iterator[Iterator[Any]]:
@@ -309,6 +318,42 @@ def test_workers_without_the_disk_send_their_rows(
     assert opened.local(f"s3://{BUCKET}/far").exists()
     assert json.loads(content(f"s3://{BUCKET}/far")["manifest.json"])["shards"] == alone.manifest["shards"]
     assert not [name for name in content(f"s3://{BUCKET}/far") if ".rows" in name]
+
+
+@pytest.mark.parametrize("n_caches", [1, 2])
+def test_models_that_workers_train_are_in_the_store_when_they_are_told(
+    server: None, patch: pytest.MonkeyPatch, contexts_path: Path, tmp_path: Path, n_caches: int
+) -> None:
+    """Beside the contexts' file, whose mirror is of the folder above; by workers with one cache or with two."""
+
+    @contextmanager
+    def elsewhere(job: Any, blocks: Sequence[Any], workers: Any, engine: Any) -> Iterator[Iterator[Any]]:
+        packed = pickle.dumps(job)
+
+        def work(number: int) -> None:
+            move_to(tmp_path / f"worker-{number % n_caches}", patch)
+            (tmp_path / "made").write_bytes(pickle.dumps(pickle.loads(packed).open()(blocks[number])))
+
+        def results() -> Iterator[Any]:
+            for number in range(len(blocks)):
+                assert in_fork(partial(work, number)) == 0
+                yield pickle.loads((tmp_path / "made").read_bytes())
+                there = content(f"s3://{BUCKET}/t{n_caches}/lms")
+                assert {"manifest.json", "weights.safetensors"} <= {
+                    name.rpartition("/")[2] for name in there if name.startswith(f"fold-{number}/")
+                }
+
+        yield results()
+
+    for path in contexts_path.parent.glob("contexts.*"):
+        files().put_file(str(path), f"{BUCKET}/t{n_caches}/{path.name}")
+    patch.setattr(scale, "_elsewhere", elsewhere)
+    where = f"s3://{BUCKET}/t{n_caches}"
+    small = ["--hidden=24", "--epochs=1", "--batch-size=16", "--learning-rate=1e-2", "--min-count=1", "--engine=ray"]
+    main(["train-lm", f"{where}/contexts.jsonl", "--out", f"{where}/lms", *small])
+    there = content(f"{where}/lms")
+    assert {"fold-0/weights.safetensors", "fold-1/weights.safetensors"} <= there.keys()
+    assert not [name for name in there if "/." in name or "checkpoints" in name]
 
 
 @pytest.mark.usefixtures("plain_process")
