@@ -66,6 +66,11 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     ):
         for n_rows in done:
             advance(n_rows)
+    if n_lost := int(CandidatePool.open(options.pool).missing_features().sum()):
+        raise InputError(
+            f"{options.pool}: the features of {several(n_lost, 'context')} that workers wrote are not there: a disk "
+            "that machines share has lost them. Run the same command again, on one machine."
+        )
     for table in sorted(options.pool.glob(f"{SHARDS}/*/features.npy")):
         changed(table)
     return pool

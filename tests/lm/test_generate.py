@@ -285,6 +285,13 @@ def test_lazy_features_without_their_models_say_where_they_should_be(contexts_pa
         with_features(CandidatePool.open(tmp_path / "pool"), tmp_path / "elsewhere")
 
 
+def test_features_that_a_shared_disk_lost_are_told(contexts_path, lms, tmp_path, monkeypatch):
+    generate(options_for(contexts_path, lms, tmp_path / "pool", features="lazy"))
+    monkeypatch.setattr("swag_af.lm.lstm.lazy._FillJob.open", lambda job: lambda block: len(block[1]))
+    with pytest.raises(InputError, match="the features of 10 contexts that workers wrote are not there"):
+        features(FeaturesOptions(tmp_path / "pool"))
+
+
 def test_a_lazy_pool_made_complete_needs_its_models_no_more(contexts_path, lms, tmp_path):
     shutil.copytree(lms, tmp_path / "lms")
     generate(options_for(contexts_path, tmp_path / "lms", tmp_path / "pool", features="lazy"))
