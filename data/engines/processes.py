@@ -17,7 +17,6 @@ from typing import Any
 
 from swag_af.data.engines.contract import BLOCKS_AHEAD, ENDED, BlockT, Crew, Job, ResultT, Worker
 from swag_af.data.errors import InputError
-from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS, changed, removed
 
 
 @contextmanager
@@ -110,10 +109,16 @@ _CHANGES: list[tuple[Callable[[Path], None], Path]] = []
 
 def _start(job: Job[Any, Any], ends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the parent means it
+    threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
+    _watch()
+    _WORKERS[:] = [Worker(job)]
+
+
+def _watch() -> None:
+    from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS, changed, removed  # not above: it loads numpy
+
     WATCHERS.append(lambda path: _CHANGES.append((changed, path)))
     REMOVAL_WATCHERS.append(lambda path: _CHANGES.append((removed, path)))
-    threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
-    _WORKERS[:] = [Worker(job)]
 
 
 def _end_with_parent(ends: Connection) -> None:
