@@ -27,7 +27,7 @@ CROSS_VALIDATED = 2.0
 
 Where nothing is to be found, a hit is a guess given all labels but its own. So two hits have in common only what
 depends on both labels, and labels that agree by luck count in both: as far as pairs of questions go, the variance is at
-most doubled. Measured with labels drawn by lot: 0.9 to 1.6 times (docs/DECISIONS.md).
+most doubled. Measured with labels drawn by lot: 1.2 to 1.8 times (benchmarks/luck.py).
 """
 
 

@@ -147,8 +147,7 @@ def test_twice_the_variance_is_the_interval_of_half_as_many(share: float) -> Non
 
 
 def test_probes_of_labels_drawn_by_lot_are_seldom_found() -> None:
-    """Of these 30 sets 3 are found by the interval of hits drawn one by one; over 250 sets of the kind the variance of
-    the accuracy is 1.5 times that of such hits (1.25 to 1.78)."""
+    """Of these 30 sets 3 are found by the interval of hits drawn one by one."""
     words = np.array([f"w{i}" for i in range(60)])
     found = 0
     for seed in range(100, 130):

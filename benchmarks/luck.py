@@ -1,0 +1,100 @@
+"""What audits of data sets find where there is nothing to find: labels are drawn by lot.
+
+    python benchmarks/luck.py made-up --questions 400 --draws 100
+    python benchmarks/luck.py made-up --questions 400 --draws 60 --models tfidf fasttext --inputs options other-context
+    python benchmarks/luck.py openbookqa.jsonl --questions 400 --draws 40
+
+Of each probe it prints the mean accuracy with its standard error, chance, and the variance over draws beside that of
+hits drawn one by one; then how many sets have a probe whose interval leaves out chance, by the interval of such hits
+and by that of the audit. Of a file, the options are kept and labels drawn anew, and probes are made by three kinds of
+folds: those of the audit, those of names and near copies alone, and those that also join questions of which one has
+right what the other has wrong.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+
+from swag_af.auditing.probes.probe import probe
+from swag_af.data.instances.grouping import Groups, by_name_or_text, group
+from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.instances.recycling import MOST_RECYCLED, recycled
+from swag_af.data.interval import CROSS_VALIDATED, interval
+from swag_af.data.splits import join_by_text
+
+N_TYPES = 1500
+
+
+def made_up(rng: np.random.Generator, n: int, n_options: int) -> Iterator[tuple[str, list[str]]]:
+    """Questions of words by Zipf's law, with options of five to ten."""
+    share = 1 / np.arange(3, N_TYPES + 3)
+    words = np.array([f"w{i}" for i in range(N_TYPES)])
+
+    def text(low: int, high: int) -> str:
+        return " ".join(rng.choice(words, int(rng.integers(low, high)), p=share / share.sum()))
+
+    for _ in range(n):
+        yield text(8, 14), [text(5, 11) for _ in range(n_options)]
+
+
+def drawn(data: str, n: int, n_options: int, seed: int) -> Instances:
+    """`n` questions, made up or of a file, with labels drawn by lot."""
+    rng = np.random.default_rng(seed)
+    if data == "made-up":
+        found = list(made_up(rng, n, n_options))
+    else:
+        given = read_instances([data]).instances
+        chosen = [given[row] for row in rng.permutation(len(given))[:n].tolist()]
+        found = [(" ".join(map(str, rng.integers(10**9, size=4))), list(one.options)) for one in chosen]
+    numbered = enumerate(found)
+    made = [Instance(str(i), context, tuple(o), int(rng.integers(len(o)))) for i, (context, o) in numbered]
+    return Instances(tuple(made), "choices")
+
+
+def foldings(data: str, instances: Instances) -> dict[str, Groups]:
+    """The groups that folds keep whole, by name."""
+    if data == "made-up":
+        return {"audit": group(instances)}
+    plain, shared = by_name_or_text(instances), recycled(instances)
+    joined = join_by_text(plain.numbers, shared.rows, shared.keys, most=MOST_RECYCLED).groups
+    numbers = np.unique(joined, return_inverse=True)[1]
+    return {"audit": group(instances), "names and copies": plain, "right here, wrong there": Groups(numbers, "")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data")
+    parser.add_argument("--questions", type=int, default=400)
+    parser.add_argument("--options", type=int, default=4)
+    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--models", nargs="+", default=["tfidf"])
+    parser.add_argument("--inputs", nargs="+", default=["options"])
+    asked = parser.parse_args()
+
+    hits: dict[str, list[float]] = {}
+    found = {"one by one": np.zeros(asked.draws, bool), "audit": np.zeros(asked.draws, bool)}
+    for seed in range(asked.draws):
+        instances = drawn(asked.data, asked.questions, asked.options, seed)
+        chance = float(instances.chance.mean())
+        for folds, groups in foldings(asked.data, instances).items():
+            for name in (f"{one}, {model}" for one in asked.inputs for model in asked.models):
+                made = probe(instances, *name.split(", "), groups=groups)
+                hits.setdefault(f"{name}, folds by {folds}", []).append(float(made.hits.mean()))
+                for kind, times in (("one by one", 1.0), ("audit", CROSS_VALIDATED)):
+                    low, high = interval(made.hits, groups.numbers, times=times)
+                    found[kind][seed] |= folds == "audit" and not low <= chance <= high
+    for name, shares in hits.items():
+        a, alone = np.array(shares), chance * (1 - chance) / asked.questions
+        error = a.std(ddof=1) / len(a) ** 0.5
+        print(
+            f"{name}: {100 * a.mean():.1f} % +- {100 * error:.1f} (chance {100 * chance:.1f}), "
+            f"variance {a.var(ddof=1) / alone:.2f} times"
+        )
+    for kind, sets in found.items():
+        print(f"a probe found by the interval of {kind}: {int(sets.sum())} of {asked.draws} sets")
+
+
+if __name__ == "__main__":
+    main()
