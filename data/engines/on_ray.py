@@ -125,7 +125,7 @@ def _connect(ray: Any, address: str) -> None:
             f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
             "with `ray start --head`."
         ) from None
-    if threading.current_thread() is threading.main_thread():
+    if before is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
 
 
