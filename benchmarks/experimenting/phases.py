@@ -155,7 +155,7 @@ def _found_by_both(audits: Mapping[str, Any]) -> list[str]:
     found = audits["mlp and encoder"]
     return [
         "",
-        "At the random start the encoder, which sees words alone, and the MLP, which sees likelihoods alone, both find "
+        "At the random start the encoder, which sees words alone, and the MLP, which sees none, both find "
         f"gold in {told_percent(found['both'])} % of the contexts: {told_change(found['beyond'])} points more than "
         "readers who know nothing of each other would.",
     ]
