@@ -95,3 +95,6 @@ class SimulatedFleet:
             self.n_lost += 1
             raise LostError
         self.useful += sent.seconds
+
+    def let_go(self, worker: int) -> None:
+        """Its node is lost, and nothing left of it."""

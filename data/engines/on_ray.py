@@ -89,6 +89,10 @@ class _Actors:
                 ) from None
             raise LostError from None
 
+    def let_go(self, worker: Any) -> None:
+        self.hired.remove(worker)
+        self.ray.kill(worker)
+
 
 class _Actor:
     """A worker, with methods that Ray can call."""

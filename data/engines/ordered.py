@@ -34,6 +34,9 @@ class Fleet(Protocol):
     def take(self, sent: Any) -> Any:
         """The result of one that is done; LostError where its worker is gone."""
 
+    def let_go(self, worker: Any) -> None:
+        """End what may be left of a worker who is lost: one who only cannot be reached keeps its cores."""
+
 
 def in_order(fleet: Fleet, blocks: Sequence[Any], n_workers: int, *, ahead: int) -> Iterator[Any]:
     """The result of every block, in order, by `n_workers`; one that is lost costs its block, which another one does.
@@ -81,6 +84,7 @@ class FleetCrew:
         try:
             result = self._fleet.take(finished)
         except LostError:
+            self._fleet.let_go(worker)
             self._replace(was_ready=block is not None)
             return None if block == _STALE else block
         except Exception:

@@ -33,6 +33,7 @@ class FakeFleet:
         self.n_hired = self.n_sent = 0
         self.busy: set[int] = set()
         self.times = Counter[int]()
+        self.let_go_of: list[int] = []
 
     def hire(self) -> tuple[int, tuple[int, None]]:
         self.n_hired += 1
@@ -53,6 +54,10 @@ class FakeFleet:
             self.times[block] += 1
             raise LostError
         return None if block is None else block * block
+
+    def let_go(self, worker: int) -> None:
+        assert worker not in self.let_go_of
+        self.let_go_of.append(worker)
 
 
 @given(st.integers(0, 40), st.integers(1, 6), st.integers(0, 999), st.sampled_from([0.0, 0.3, 1.0]))
@@ -75,6 +80,7 @@ def test_a_crew_does_one_list_after_another(lists: list[tuple[int, int]], n: int
         blocks = range(100 * number, 100 * number + n_blocks)
         assert list(islice(crew.map(blocks), n_taken)) == [i * i for i in blocks][:n_taken]
     assert fleet.n_hired == n + sum(fleet.times.values())
+    assert len(fleet.let_go_of) == sum(fleet.times.values())
 
 
 class NotedFleet(FakeFleet):
@@ -309,6 +315,22 @@ def test_what_the_system_of_an_actor_refuses_is_no_bug() -> None:
     actors.ray = SimpleNamespace(exceptions=exceptions, get=get)
     with pytest.raises(OSError, match=r"No space left on device: .here\.npy."):
         actors.take(None)
+
+
+def test_an_actor_that_cannot_be_reached_gives_its_cores_back() -> None:
+    exceptions = pytest.importorskip("ray.exceptions")
+
+    def get(sent: Any) -> Any:
+        raise exceptions.ActorUnavailableError("The actor is temporarily unavailable", b"\0" * 16)
+
+    killed: list[str] = []
+    actors = object.__new__(on_ray._Actors)
+    actors.ray = SimpleNamespace(exceptions=exceptions, get=get, kill=killed.append)
+    actors.hired = ["away", "here"]
+    with pytest.raises(LostError):
+        actors.take(None)
+    actors.let_go("away")
+    assert (killed, actors.hired) == (["away"], ["here"])
 
 
 @pytest.mark.usefixtures("importable")
