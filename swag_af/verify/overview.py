@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Column, Row, Select, func, select
 
 from swag_af.verify.checks import scores
 from swag_af.verify.consent import last_consents
@@ -93,7 +93,7 @@ class Overview:
     events: tuple[Row[Any], ...] = ()
     """The latest changes by the admin or by rule, the latest first."""
     per_day: tuple[tuple[str, int], ...] = ()
-    """Answers on each of the last days with any, by date (UTC), the latest first."""
+    """Answers that count on each of the last days with any, by date (UTC), the latest first."""
     n_needed: int = 0
     """Answers that open items still need, as far as is known by now."""
     days_left: float | None = None
@@ -138,9 +138,8 @@ def overview(store: Store, now: float, min_seconds: float = 0.0) -> Overview:
 
 def _pace(store: Store, now: float, n_needed: int) -> tuple[tuple[tuple[str, int], ...], int, float | None]:
     """`(per_day, n_needed, days_left)` of the overview."""
-    given = select(tasks.c.answered_at).where(tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None))
     with store.engine.connect() as connection:
-        times = connection.scalars(given).all()
+        times = [at for (at,) in connection.execute(_that_count(tasks.c.answered_at))]
     days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
     n_today = sum(now - SECONDS_A_DAY < at <= now for at in times)
     length = min(SECONDS_A_DAY, now - min(times, default=now))  # younger than a day: as long as it has been going on
@@ -149,12 +148,16 @@ def _pace(store: Store, now: float, n_needed: int) -> tuple[tuple[tuple[str, int
     return tuple(sorted(days.items(), reverse=True)[:N_DAYS]), n_needed, days_left
 
 
+def _that_count(*columns: Column[Any]) -> Select[Any]:
+    """Those columns of the answers to items, without those of dequalified annotators."""
+    counting = tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None), annotators.c.state != "dequalified"
+    return select(*columns).join(annotators, annotators.c.id == tasks.c.annotator).where(*counting)
+
+
 def _disputed(store: Store) -> tuple[Disputed, ...]:
     votes: defaultdict[tuple[str, int], Counter[int]] = defaultdict(Counter)
-    answers = select(tasks.c.item, tasks.c.row, tasks.c.best).join(annotators, annotators.c.id == tasks.c.annotator)
-    counting = tasks.c.answered_at.is_not(None), tasks.c.row.is_not(None), annotators.c.state != "dequalified"
     with store.engine.connect() as connection:
-        for item, row, best in connection.execute(answers.where(*counting)):
+        for item, row, best in connection.execute(_that_count(tasks.c.item, tasks.c.row, tasks.c.best)):
             votes[item, row][best] += 1
     found = [
         Disputed(item, row, of.total(), max(of.values()) / of.total())

@@ -225,6 +225,8 @@ def test_the_study_says_how_fast_it_goes_and_how_long_it_will_take(run: Run) -> 
     assert overview(desk.store, clock.now - 86400).days_left is None  # begun ten seconds before
     clock.now += 2 * 86400
     assert overview(desk.store, clock.now).days_left is None
+    desk.qualify("ann", False, "admin")
+    assert overview(desk.store, clock.now).per_day == ()  # none of these answers counts any more
 
 
 def test_items_are_listed_by_disagreement(run: Run) -> None:
