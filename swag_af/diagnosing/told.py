@@ -272,7 +272,7 @@ def _iterations(diagnosis: Diagnosis) -> str:
         return f"More iterations: {UNKNOWN.lower()}; taking the hardest candidates changes accuracy by {changed}."
     lowest = f"chance, {share(diagnosis.chance)},"
     if left.other_fit.high > diagnosis.chance:
-        lowest = percent(_not_below(left.other_fit, diagnosis.chance))
+        lowest = f"{percent(left.other_fit)}, chance {share(diagnosis.chance)},"
     said = f"More iterations: down to {lowest} at best with this pool, as present fits see what is hardest."
     return f"{said} But {_denial(left)}." if _is_denied(left, diagnosis.chance) else said
 
@@ -356,10 +356,6 @@ def _why_unsaid(trend: Trend) -> str:
 
 def _negative(figure: Figure) -> Figure:
     return Figure(-figure.value, -figure.high, -figure.low)
-
-
-def _not_below(figure: Figure, least: float) -> Figure:
-    return Figure(max(figure.value, least), max(figure.low, least), max(figure.high, least))
 
 
 def share(value: float) -> str:

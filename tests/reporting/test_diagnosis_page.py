@@ -166,7 +166,7 @@ def test_more_iterations_are_not_promised_where_fits_on_the_hardest_find_gold() 
     assert "more iterations can" not in said
     assert "not needed" not in said
     assert answers(found)[1].status == "unknown"
-    assert "down to 13.0 % (10.0 to 21.0) at best with this pool" in said
+    assert "down to 13.0 % (8.0 to 21.0), chance 10.0 %, at best with this pool" in said
     assert "fits on the hardest find gold above chance, in 21.0 % (19.0 to 23.0)" in said
 
 
