@@ -1,27 +1,32 @@
-"""What audits of data sets find where there is nothing to find: labels are drawn by lot.
+"""What audits find where there is nothing to find: labels are drawn by lot.
 
     python benchmarks/luck.py made-up --questions 400 --draws 100
     python benchmarks/luck.py made-up --questions 400 --draws 60 --models tfidf fasttext --inputs options other-context
     python benchmarks/luck.py openbookqa.jsonl --questions 400 --draws 40
+    python benchmarks/luck.py POOL --questions 400 --options 10 --draws 60 --models ngrams chars fasttext mlp
 
 Of each probe it prints the mean accuracy with its standard error, chance, and the variance over draws beside that of
 hits drawn one by one; then how many sets have a probe whose interval leaves out chance, by the interval of such hits
 and by that of the audit. Of a file, the options are kept and labels drawn anew, and probes are made by three kinds of
 folds: those of the audit, those of names and near copies alone, and those that also join questions of which one has
-right what the other has wrong.
+right what the other has wrong. Of a pool, a negative plays gold among others, and filters audit them as those of a run.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from swag_af.auditing.audit import audit_columns
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.grouping import Groups, by_name_or_text, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.instances.recycling import MOST_RECYCLED, recycled
 from swag_af.data.interval import CROSS_VALIDATED, interval
+from swag_af.data.manifests import MANIFEST
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import join_by_text
 
 N_TYPES = 1500
@@ -72,7 +77,14 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["tfidf"])
     parser.add_argument("--inputs", nargs="+", default=["options"])
     asked = parser.parse_args()
+    if (Path(asked.data) / MANIFEST).exists():
+        of_runs(asked)
+    else:
+        of_data_sets(asked)
 
+
+def of_data_sets(asked: argparse.Namespace) -> None:
+    """Probes of data sets."""
     hits: dict[str, list[float]] = {}
     found = {"one by one": np.zeros(asked.draws, bool), "audit": np.zeros(asked.draws, bool)}
     for seed in range(asked.draws):
@@ -86,14 +98,38 @@ def main() -> None:
                     low, high = interval(made.hits, groups.numbers, times=times)
                     found[kind][seed] |= folds == "audit" and not low <= chance <= high
     for name, shares in hits.items():
-        a, alone = np.array(shares), chance * (1 - chance) / asked.questions
-        error = a.std(ddof=1) / len(a) ** 0.5
-        print(
-            f"{name}: {100 * a.mean():.1f} % +- {100 * error:.1f} (chance {100 * chance:.1f}), "
-            f"variance {a.var(ddof=1) / alone:.2f} times"
-        )
+        print(told(name, shares, chance, asked.questions))
     for kind, sets in found.items():
         print(f"a probe found by the interval of {kind}: {int(sets.sum())} of {asked.draws} sets")
+
+
+def of_runs(asked: argparse.Namespace) -> None:
+    """Filters on random assignments of a pool in which a negative plays gold."""
+    pool, chance = CandidatePool.open(asked.data), 1 / asked.options
+    hits: dict[str, list[float]] = {name: [] for name in asked.models}
+    beyond = dict.fromkeys(asked.models, 0)
+    for seed in range(asked.draws):
+        rng = np.random.default_rng((seed, *b"luck"))
+        rows = np.sort(rng.permutation(len(pool))[: asked.questions])
+        groups = np.unique(pool.groups[rows], return_inverse=True)[1]
+        negatives = [rng.choice(n - 1, asked.options, replace=False) for n in pool.counts[rows].tolist()]
+        for found in audit_columns(pool, rows, 1 + np.stack(negatives), groups, asked.models, seed=seed):
+            hits[found.filter].append(found.accuracy)
+            beyond[found.filter] += not found.low <= chance <= found.high
+    for name, shares in hits.items():
+        print(
+            f"{told(name, shares, chance, asked.questions)}; {beyond[name]} of {asked.draws} intervals without chance"
+        )
+
+
+def told(name: str, shares: Sequence[float], chance: float, n: int) -> str:
+    """Mean accuracy over draws of `n` questions, and its variance beside that of hits drawn one by one."""
+    a, alone = np.array(shares), chance * (1 - chance) / n
+    error = a.std(ddof=1) / len(a) ** 0.5
+    return (
+        f"{name}: {100 * a.mean():.1f} % +- {100 * error:.1f} (chance {100 * chance:.1f}), "
+        f"variance {a.var(ddof=1) / alone:.2f} times"
+    )
 
 
 if __name__ == "__main__":

@@ -26,6 +26,26 @@ def is_unlabelled(value: Any) -> bool:
     return value is None or value != value or (not isinstance(value, bool | list) and value == -1)
 
 
+def lacks_label(value: Any, options: Sequence[str | None], base: int) -> bool:
+    """Whether a row has no label, where `base` is as in `index_of`: `-1` may be the text of one of its `options`."""
+    is_text = base == AS_TEXT and isinstance(value, str) and value.strip() in _stripped(options)
+    return is_unlabelled(value) and not is_text
+
+
+def number_of(value: Any, options: Sequence[str | None] = ()) -> int | None:
+    """The whole number in a cell; `1.0` in a text is one too, as tables write it, unless one of `options` is called
+    so."""
+    given = only(value)
+    if isinstance(given, str) and given.strip() in _stripped(options):
+        return integer(given)
+    return integer(plain(given) if isinstance(given, str) else given)
+
+
+def plain(text: str) -> str:
+    """`1.0` as `1`, as a table that has empty cells does not write it; any other text as it is, without its blanks."""
+    return re.sub(r"^([+-]?[0-9]{1,18})[.]0+$", r"\1", text.strip())
+
+
 def gold_of(record: Record, label: str, options: str, *, base: int = 0) -> tuple[int, list[str | None]]:
     """`(i, options)`: the options of a row, and which of them is right by the column `label`.
 
@@ -48,7 +68,7 @@ def index_of(
     `label` and `what` are the columns of label and options, for errors.
     """
     value = only(value)
-    if is_unlabelled(value):
+    if lacks_label(value, options, base):
         raise RowError(f"has no {label}, as in a test file whose answers are kept")
     if str(value).strip() in names:
         return names.index(str(value).strip())
@@ -56,7 +76,7 @@ def index_of(
         return _marked(as_list(value, label), label, len(options))
     if isinstance(value, bool) and len(options) == 2:
         return int(value)
-    number = None if base == AS_TEXT else integer(value)
+    number = None if base == AS_TEXT else number_of(value, options)
     if number is None and isinstance(value, str):
         i = _spelt(value.strip(), label, options, what)
         if i is not None:
@@ -66,7 +86,7 @@ def index_of(
             f"has {told(value)} under {label}, where a number is due, a letter (A for the first ending), or its text"
         )
     if not 0 <= number - base < len(options) and str(value).strip() in _stripped(options):
-        return _stripped(options).index(str(value).strip())
+        return next(i for i, one in enumerate(options) if one is not None and one.strip() == str(value).strip())
     if not 0 <= number - base < len(options):
         raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}")
     return number - base
@@ -84,10 +104,13 @@ def _marked(marks: Sequence[Any], label: str, n: int) -> int:
     return right[0]
 
 
+_LETTER = re.compile(r"\(([A-Za-z])\)|([A-Za-z])[.)]?")
+
+
 def _spelt(text: str, label: str, options: Sequence[str | None], what: str) -> int | None:
     """The option that a letter or a whole option stands for; None if neither, RowError if they are not the same."""
     meant = {i for i, option in enumerate(options) if option is not None and option.strip() == text}
-    found = re.fullmatch(r"\(([A-Za-z])\)|([A-Za-z])[.)]?", text)
+    found = _LETTER.fullmatch(text)
     letter = ord((found[1] or found[2]).upper()) - ord("A") if found else -1
     if 0 <= letter < len(options):
         meant.add(letter)
@@ -114,32 +137,46 @@ def base_of(cells: Cells) -> int:
     """From what numbers count: 0 if all rows allow it, else 1 if they do, else `AS_TEXT` if all are texts of options.
 
     So nothing that could be read from 0 is read from 1: that takes a label as large as its number of options, and no 0.
-    Looks no further than the first label that settles it; 0 where nothing fits.
+    Two things besides tell of numbers: where other labels are texts of options, numbers that all are such texts are
+    texts; and among letters (ARC's A to D, or 1 to 4) they count from 1 where they can. Looks no further than the first
+    number that settles it; 0 where nothing fits.
     """
     from_0, from_1, as_text = True, True, True
+    numbers = among_texts = among_letters = False
     for value, texts, names in cells:
-        if is_unlabelled(value):
+        is_text = isinstance(value, str) and value.strip() in _stripped(texts)
+        if is_unlabelled(value) or str(value).strip() in names:
+            numbers |= is_text  # an option that is called "-1" or "-"
             continue
-        number = None if str(value).strip() in names else integer(only(value))
+        number = number_of(value, texts)
+        numbers |= number is not None
         if number is None:
-            return 0
+            among_texts |= is_text
+            among_letters |= not is_text and isinstance(value, str) and bool(_LETTER.fullmatch(value.strip()))
+            continue
         from_0 &= 0 <= number < len(texts)
         from_1 &= 1 <= number <= len(texts)
-        as_text &= isinstance(value, str) and value.strip() in _stripped(texts)
+        as_text &= is_text
         if not from_1 and not as_text:
             return 0
+    if numbers and as_text and among_texts:
+        return AS_TEXT
+    if numbers and from_1 and among_letters:
+        return 1
     return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
 
 
 def fits_both(cells: Cells) -> bool:
-    """Whether all labels are numbers that may count from 0 as well as from 1: there is no 0, and none is the largest
-    that counting from 1 allows."""
+    """Whether the labels that are numbers may count from 0 as well as from 1: there is no 0, and none is the largest
+    that counting from 1 allows. False where there are none."""
     n = 0
     for value, texts, names in cells:
-        if is_unlabelled(value):
+        if is_unlabelled(value) or str(value).strip() in names:
             continue
-        number = None if str(value).strip() in names else integer(only(value))
-        if number is None or not 1 <= number < len(texts):
+        number = number_of(value, texts)
+        if number is None:
+            continue
+        if not 1 <= number < len(texts):
             return False
         n += 1
     return n > 0

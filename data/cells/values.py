@@ -3,9 +3,12 @@
 Which column holds what is decided elsewhere.
 """
 
+import ast
 import difflib
+import io
 import math
 import re
+import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from json import JSONDecodeError
@@ -77,14 +80,15 @@ def texts_of(record: Record, stem: str) -> list[str | None]:
 
 
 def as_list(value: Any, name: str) -> list[Any]:
-    """The list in a cell: a list as it is, a JSON list in a string, the texts of an object, or a single text."""
+    """The list in a cell: a list as it is, one in a string (JSON, or as Python writes texts), the texts of an object,
+    or a single text."""
     if isinstance(value, str):
         try:
             parsed = json_value(value) if value.lstrip().startswith("[") else value
         except JSONDecodeError as error:
-            if value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
+            parsed = _python_list(value)
+            if parsed is None and value.lstrip()[1:].lstrip()[:1] in ('"', "'"):
                 raise RowError(f"has {name} that are no JSON list ({error.msg}, column {error.colno})") from None
-            parsed = value  # a text that begins with a bracket
         except ValueError as error:
             raise RowError(f"has {name} that are JSON {error}") from None
         return parsed if isinstance(parsed, list) else [value]
@@ -95,6 +99,22 @@ def as_list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
         raise RowError(f"has {name} that are no list of texts")
     return list(value)
+
+
+def _python_list(text: str) -> list[str | None] | None:
+    """The texts of `['a', "b"]`, as a table has them whose lists were printed; None for anything else.
+
+    So it is for an array of numpy, whose texts stand side by side without commas: Python would take them as one.
+    """
+    try:
+        parsed = ast.literal_eval(text.strip())
+        tokens = list(tokenize.generate_tokens(io.StringIO(text.strip()).readline))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
+        return None
+    if not isinstance(parsed, list) or not all(isinstance(one, str | None) for one in parsed):
+        return None
+    n_texts = sum(isinstance(one, str) for one in parsed)
+    return parsed if n_texts == sum(token.type == tokenize.STRING for token in tokens) else None
 
 
 def _item(value: Any, i: int, name: str) -> str | None:

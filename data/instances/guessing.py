@@ -11,10 +11,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled
+from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled, number_of
 from swag_af.data.cells.values import (
     did_you_mean,
-    integer,
     listed,
     names_of_options,
     optional,
@@ -224,11 +223,14 @@ class _Look:
     def refuse_other_options(self) -> str:
         """Raise InputError where what is called options is a list of something else than texts; else empty."""
         for name in (found for key in OPTIONS for found in self.called(key)):
-            if isinstance(self.rows[0].get(name), list):
+            cell = self.rows[0].get(name)
+            if isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip().startswith("[")):
                 try:
                     texts_of(self.rows[0], name)
                 except RowError as fault:
-                    raise InputError(f"{self.source.path}: the first row {fault}. Make texts of them.") from None
+                    raise InputError(
+                        f"{self.source.path}: the first row {fault}. Make a list of texts of them."
+                    ) from None
         return ""
 
     def before_options(self, taken: set[str]) -> dict[str, str]:
@@ -348,7 +350,7 @@ class _Look:
             return "names"
         if isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("[")):
             return "marks"
-        if integer(value) is not None or isinstance(value, bool):
+        if number_of(value, texts) is not None or isinstance(value, bool):
             return "numbers"
         return "texts" if str(value).strip() in [str(text).strip() for text in texts] else "letters"
 

@@ -60,6 +60,9 @@ class Instance:
     """`found` or `generated`, where the dataset tells where gold is from."""
     objects: tuple[str, ...] = ()
     """The kinds of what its tags may stand for, where its texts have tags (VCR): `[chair2]` is the second chair."""
+    places: tuple[int, ...] = ()
+    """Of each option, which one of the row it is, from 0, where blank ones before it were left out: so do labels and
+    predictions count. Empty where that is its place among `options`."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,8 @@ class Instances:
         if not self.instances:
             raise InputError(f"{self.name}: no instances in it. Check the file.")
         if self.kind == "classes" and len(self.classes) < 2:
-            raise InputError(f"{self.name}: one class only, {', '.join(self.classes)}. An audit takes two or more.")
+            only = told(self.classes[0]) if self.classes else "none"
+            raise InputError(f"{self.name}: one class only, {only}: nothing is to be told apart. Two or more are due.")
         repeated = [id for id, n in Counter(one.id for one in self.instances).items() if n > 1]
         if repeated:
             first = told(repeated[0])

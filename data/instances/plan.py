@@ -35,6 +35,8 @@ class Plan:
     """What persons are called in them."""
     base: int = 0
     """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
+    base_doubt: str = ""
+    """What is to be said of that, where they might count otherwise."""
 
     def said(self) -> str:
         """`question = question, options = choices, label = label (numbers), group = none; not read: nr, clip`."""

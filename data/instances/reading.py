@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import base_of, fits_both
+from swag_af.data.cells.labels import Cells, base_of, fits_both
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.errors import MOST_TOLD, InputError, several, told
@@ -95,16 +95,22 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
     def column(plan: Plan) -> tuple[str, str]:
         return plan.layout.name, plan.columns.label_column
 
-    bases = {
-        which: base_of(
-            chain.from_iterable(
-                labels_in(source, plan) for source, plan in zip(sources, plans, strict=True) if column(plan) == which
-            )
-        )
-        for which in {column(plan) for plan in plans}
-        if wanted == "auto"
-    }
-    return [replace(plan, base=bases.get(column(plan), 0) if wanted == "auto" else int(wanted)) for plan in plans]
+    def cells(which: tuple[str, str]) -> Cells:
+        pairs = zip(sources, plans, strict=True)
+        return chain.from_iterable(labels_in(source, plan) for source, plan in pairs if column(plan) == which)
+
+    if wanted != "auto":
+        return [replace(plan, base=int(wanted)) for plan in plans]
+    bases = {which: base_of(cells(which)) for which in {column(plan) for plan in plans}}
+    doubts = {which: _DOUBTS[base] for which, base in bases.items() if base in _DOUBTS and fits_both(cells(which))}
+    return [replace(plan, base=bases[column(plan)], base_doubt=doubts.get(column(plan), "")) for plan in plans]
+
+
+_DOUBTS = {
+    0: "its labels could count from 1 as well, with --label-base 1: there is no 0",
+    1: "its labels that are numbers stand among letters and are taken to count from 1; with --label-base 0 they do not",
+}
+"""By the number from which labels are taken to count, where another is possible."""
 
 
 def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:
@@ -129,8 +135,8 @@ def _part_of_file(source: Source, plan: Plan, name: str, split: str, advance: Ad
         advance(1)
     files = {_file_name(source, name, file): digest for file, digest in source.hashes().items()}
     notes = [f"{name}: {note}" for note in _notes(source, plan, len(found), n_rows, tally)]
-    if plan.base == 0 and plan.labels_are == "numbers" and fits_both(labels_in(source, plan)):
-        notes.append(f"{name}: its labels could count from 1 as well, with --label-base 1: there is no 0")
+    if plan.base_doubt:
+        notes.append(f"{name}: {plan.base_doubt}")
     ids_guessed = "id_column" in plan.guessed and not (plan.layout.unique or plan.layout.numbered)
     has_order = not plan.columns.gold_column
     return _Part(source.path, plan.kind, found, files, notes, has_order, ids_guessed, plan.layout.name, n_rows)
@@ -221,6 +227,11 @@ def _joined(parts: Sequence[_Part], name: str) -> Instances:
     found = [one for part in parts for one in part.found]
     notes = [note for part in parts for note in part.notes]
     classes = _classes(found, name) if kind == "classes" else ()
+    if len(classes) == 1 and any(UNLABELLED in note for note in notes):
+        raise InputError(
+            f"{name}: one class only, {told(classes[0])}; rows whose label is empty, - or -1 have none, and were left "
+            "out. If one of these is a class, call it otherwise."
+        )
     notes += [f"classes: {', '.join(map(_cut, classes))}"] if classes else []
     notes += notes_of(found)
     ids, more = _ids(found, any(not part.ids_guessed for part in parts))
@@ -264,8 +275,8 @@ def _by_size(label: str) -> tuple[Any, ...]:
 def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
     """The ids of all rows, and what is to be said of them: file and line where they have none, or not each its own."""
     given = [one.id for one in found]
-    n_repeated = len(given) - len(set(given))
-    if named or not n_repeated:
+    own = [id for id in given if id]
+    if named or len(set(own)) == len(own):
         return [id or place_of(one.where) for id, one in zip(given, found, strict=True)], []
     said = ["the ids of the rows repeat, so file and line stand for them"] if any(given) else []
     return [place_of(one.where) for one in found], said

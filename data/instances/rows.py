@@ -7,7 +7,7 @@ from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells
+from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells, lacks_label, plain
 from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_nested, word_of
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
@@ -36,6 +36,7 @@ class Found(NamedTuple):
     stage: str = ""
     gold_source: str = ""
     objects: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 UNLABELLED = "rows have no label and were left out"
@@ -126,11 +127,19 @@ def _undamaged(row: Record, plan: Plan, where: str) -> Sequence[Record]:
 
 def _found(row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> list[Found]:
     """What a plain row holds; nothing if it has no label."""
-    if plan.columns.label_column and is_unlabelled(optional(row, plan.columns.label_column)):
+    if plan.columns.label_column and _lacks_label(row, plan):
         tally[UNLABELLED] += 1
         return []
     found = _question(row, plan, tally) if plan.kind == "choices" else _classified(row, plan)
     return [_about(found, row, plan, where, shared, tally)]
+
+
+def _lacks_label(row: Record, plan: Plan) -> bool:
+    columns = plan.columns
+    label = optional(row, columns.label_column)
+    if not is_unlabelled(label) or not columns.endings_column:
+        return is_unlabelled(label)
+    return lacks_label(label, texts_of(row, columns.endings_column), plan.base)
 
 
 def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
@@ -138,7 +147,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     columns = plan.columns
     context = _joined(row, columns.passage_column, columns.context_column)
     start = text_of(row, columns.start_column) if columns.start_column else ""
-    id = word_of(row, columns.id_column)
+    id, places = word_of(row, columns.id_column), tuple[int, ...]()
     if columns.gold_column:
         texts = texts_of(row, columns.negatives_column)
         given = [text for text in texts if text is not None]
@@ -147,10 +156,12 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         gold, texts = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
         gold -= sum(text is None for text in texts[:gold])
         options = tuple(text for text in texts if text is not None)
+        there = tuple(i for i, text in enumerate(texts) if text is not None)
+        places = there if there != tuple(range(len(there))) else ()
     tally[NO_TEXT] += sum(text is None for text in texts)
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
-    return Found(id, context, options, gold, start)
+    return Found(id, context, options, gold, start, places=places)
 
 
 def drawn_order(texts: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -176,7 +187,7 @@ def _classified(row: Record, plan: Plan) -> Found:
 def class_name(value: Any, names: Sequence[str] = ()) -> str:
     """The name of a class, whether it is a text, a truth value or a number, from 0 in `names` if there are any.
 
-    `1.0` is `1`.
+    `1.0` is `1`, in a text too.
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -184,7 +195,7 @@ def class_name(value: Any, names: Sequence[str] = ()) -> str:
         raise RowError(f"has a {type(value).__name__} as label, where a class is due")
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(names):
         return names[value]
-    return str(value).strip()
+    return plain(str(value))
 
 
 def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, str], tally: Counter[str]) -> Found:

@@ -142,7 +142,13 @@ class Scoring:
         options = self.options
         if options.people is None:
             return None
-        judgements = read_judgements(options.people, self.cells, options.data, self._clusters.numbers)
+        judgements = read_judgements(
+            options.people,
+            self.cells,
+            options.data,
+            self._clusters.numbers,
+            prediction_base=options.predicted.prediction_base,
+        )
         return people_of(judgements, min_items=options.min_items, expert=options.expert, seed=options.seed)
 
 

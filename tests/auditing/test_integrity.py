@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow.integrity import duplicates_by_all_pairs
+from slow.integrity import duplicates_by_all_pairs, tail_by_all_outcomes
 
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.damaged import is_unfinished
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
+from swag_af.auditing.integrity.labels import label_diagnostics, tail
 from swag_af.auditing.integrity.repeated import pairs_but_for_form, same_pairs
 from swag_af.auditing.integrity.sameness import sameness
 from swag_af.data.instances.grouping import NEAR, Groups, group
@@ -346,6 +347,31 @@ def test_gold_that_prefers_a_position_is_found_whatever_the_number_of_options() 
     assert (first["AF508", "positions"].status, first["AF508", "positions"].value) == ("found", 1)
     assert first["AF508", "positions"].chance == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3, abs=1e-5)
     assert (first["AF512", "positions"].status, first["AF512", "positions"].value) == ("found", 3)
+
+
+@given(st.lists(st.integers(2, 30), min_size=1, max_size=9), st.floats(-4, 4))
+def test_the_tail_of_positions_is_that_of_all_outcomes(n_options: list[int], beyond: float) -> None:
+    assert tail(np.array(n_options), beyond) == pytest.approx(tail_by_all_outcomes(n_options, beyond))
+
+
+def test_where_many_are_expected_the_tail_is_normal() -> None:
+    assert tail(np.full(530, 4), 22.0) == pytest.approx(tail(np.full(540, 4), 22.2), rel=0.1)
+
+
+@pytest.mark.parametrize(("n_options", "copies"), [((2, 4, 30, 3) * 15, 1), ((4,) * 50, 5)])
+def test_balanced_labels_are_seldom_called_unbalanced(n_options: tuple[int, ...], copies: int) -> None:
+    """Rare positions, and copies that count as one; a normal tail over rows called 29 and 55 in 100 unbalanced."""
+    rng, found = np.random.default_rng(0), 0
+    groups = np.repeat(np.arange(len(n_options)), copies)
+    for _ in range(200):
+        golds = np.repeat([int(rng.integers(n)) for n in n_options], copies).tolist()
+        sizes = np.repeat(n_options, copies).tolist()
+        rows = [
+            Instance(f"q{i}", "Which?", tuple(map(str, range(n))), gold)
+            for i, (n, gold) in enumerate(zip(sizes, golds, strict=True))
+        ]
+        found += label_diagnostics(choices(rows), groups)[0].status != "clear"
+    assert found <= 6  # of 200; 2 are expected
 
 
 def test_nothing_is_said_of_positions_that_were_drawn() -> None:

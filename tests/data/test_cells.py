@@ -14,14 +14,22 @@ Cells = list[tuple[Any, list[str | None], list[str]]]
 
 
 def slow_base_of(cells: Cells) -> int:
-    """By the definition: the first reading that every label allows."""
-    labels = [(value, texts) for value, texts, _ in cells if value not in (-1, "-1")]
+    """By the definition: the first reading that every number allows, in the order that its company asks for."""
+    labels = [(value, texts) for value, texts, _ in cells if value not in (-1, "-1", "-")]
+    numbers = [(value, texts) for value, texts in labels if str(value).lstrip("-").isdecimal()]
+    others = [(value, texts) for value, texts in labels if (value, texts) not in numbers]
     readings = {
         0: lambda value, texts: 0 <= int(value) < len(texts),
         1: lambda value, texts: 1 <= int(value) <= len(texts),
         AS_TEXT: lambda value, texts: value in texts,
     }
-    return next((base for base, fits in readings.items() if all(fits(*label) for label in labels)), 0)
+    hidden = any(value in texts for value, texts, _ in cells if value in ("-1", "-"))
+    order = [0, 1, AS_TEXT]
+    if any(value not in texts for value, texts in others):
+        order = [1, 0, AS_TEXT] if numbers else [0]
+    if any(value in texts for value, texts in others):
+        order = [AS_TEXT, *(base for base in order if base != AS_TEXT)] if numbers or hidden else [0]
+    return next((base for base in order if all(readings[base](*label) for label in numbers)), 0)
 
 
 def options_of(first: int, n: int) -> list[str | None]:
@@ -30,11 +38,40 @@ def options_of(first: int, n: int) -> list[str | None]:
 
 OPTIONS = st.builds(options_of, st.integers(0, 3), st.integers(2, 4))
 LABELS = st.one_of(st.integers(-2, 5), st.integers(-2, 5).map(str))
+MIXED = st.one_of(LABELS, st.sampled_from(["A", "b", "red", "-"]))
+MIXED_OPTIONS = st.one_of(OPTIONS, st.sampled_from([["red", "1", "2"], ["-1", "red", "3", "4"], ["+", "-", "red"]]))
 
 
 @given(st.lists(st.tuples(LABELS, OPTIONS, st.just([]))))
 def test_labels_are_read_in_the_first_way_that_all_rows_allow(cells: Cells) -> None:
     assert base_of(cells) == slow_base_of(cells)
+
+
+@given(st.lists(st.tuples(MIXED, MIXED_OPTIONS, st.just([]))))
+def test_numbers_are_read_as_what_stands_among_them_says(cells: Cells) -> None:
+    cells = [(value, texts, names) for value, texts, names in cells if value != "red" or value in texts]
+    assert base_of(cells) == slow_base_of(cells)
+
+
+def test_arc_has_numbers_among_letters() -> None:
+    four = ["a plant", "a rock", "a lake", "a cow"]
+    assert base_of([("A", four, []), ("3", four, []), ("1", four, [])]) == 1
+    assert base_of([("A", four, []), ("3", four, []), ("0", four, [])]) == 0
+
+
+def test_numerals_among_texts_are_texts() -> None:
+    cells: Cells = [("red", ["red", "1"], []), ("3", ["4", "1", "3", "2"], [])]
+    assert base_of(cells) == AS_TEXT
+    assert index_of("3", "label", cells[1][1], what="options", base=AS_TEXT) == 2
+
+
+def test_minus_one_may_be_the_text_of_an_option() -> None:
+    numbers = ["-1", "5", "7", "12"]
+    assert base_of([("-1", numbers, []), ("7", numbers, [])]) == AS_TEXT
+    assert index_of("-1", "label", numbers, what="options", base=AS_TEXT) == 0
+    assert base_of([("-", ["+", "-"], []), ("+", ["+", "-"], [])]) == AS_TEXT
+    with pytest.raises(RowError, match="has no label"):
+        index_of("-1", "label", numbers, what="options", base=0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.just(options_of(7, 4)), st.just([])), min_size=1))
@@ -59,6 +96,7 @@ MEANT = {
     "a number in a text": (" 1 ", 0, 1),
     "a number from 1": (1, 1, 0),
     "a float": (2.0, 0, 2),
+    "a float in a text": ("2.0", 0, 2),
     "a letter": ("B", 0, 1),
     "a small letter": ("c", 0, 2),
     "a letter in brackets": ("(B)", 0, 1),

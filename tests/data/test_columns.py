@@ -445,7 +445,7 @@ BAD_FILES = {
     "an open quote": ("rows.csv", 'sent1,start,gold,negative0\na,b,c,"d\n', "not readable as UTF-8 CSV"),
     "a broken list": (
         "rows.csv",
-        'sent1,start,gold,negatives\na,b,c,"[""d"", ]"\n',
+        'sent1,start,gold,negatives\na,b,c,"[""d"" ""e""]"\n',
         "line 2 has negatives that are no",
     ),
     "a JSON list of other things": ("rows.json", json.dumps([GOOD, 3]), "row 1 of its list is not a JSON object"),

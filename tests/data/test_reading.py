@@ -609,3 +609,57 @@ def test_a_number_that_is_the_text_of_an_option_is_that_option(tmp_path: Path) -
 def test_one_group_for_all_is_no_group() -> None:
     rows = [Instance(f"q{i}", f"context {i} of its own", ("a", "b"), 0, group="all") for i in range(5)]
     assert group(Instances(tuple(rows), "choices")).n == 5
+
+
+def test_lists_as_python_prints_them_are_lists(tmp_path: Path) -> None:
+    """So a table has them that was made of lists; they were taken for texts with classes."""
+    rows = [{"question": f"Which {i}?", "choices": str([f"one {i}", f"it's {i}"]), "label": i % 2} for i in range(30)]
+    found = read_instances([write_table(tmp_path / "rows.csv", rows)])
+    assert found.kind == "choices"
+    assert found.instances[3].options == ("one 3", "it's 3")
+    rows = [row | {"choices": "['side' 'by side']"} for row in rows]  # an array of numpy, whose texts have no commas
+    with pytest.raises(InputError, match=r"has choices that are no JSON list .* Make a list of texts"):
+        read_instances([write_table(tmp_path / "rows.csv", rows)])
+
+
+def test_labels_of_a_table_with_empty_cells_are_numbers(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Which {i}?", "a": f"x {i}", "b": f"y {i}", "label": "1.0" if i % 3 else ""} for i in range(9)
+    ]
+    found = read_instances([write_table(tmp_path / "rows.csv", rows)])
+    assert found.answers.tolist() == [1] * 6
+    assert "label = label (numbers" in found.notes[0]
+    said = [{"text": f"Text {i}.", "label": f"{i % 3}.0"} for i in range(30)]
+    assert read_instances([write_table(tmp_path / "said.csv", said)]).classes == ("0", "1", "2")
+
+
+def test_numbers_among_letters_count_from_1_and_it_is_said(tmp_path: Path) -> None:
+    options = [f"option {i}" for i in range(4)]
+    rows = [{"question": f"Which {i}?", "choices": options[i % 3 :] + options[: i % 3]} for i in range(10)]
+    given = [row | {"answerKey": "123"[i % 3] if i % 5 == 0 else "ABCD"[i % 4]} for i, row in enumerate(rows)]
+    found = read(tmp_path, given)
+    assert found.answers.tolist() == [i % 3 if i % 5 == 0 else i % 4 for i in range(10)]
+    assert "stand among letters and are taken to count from 1" in " ".join(found.notes)
+
+
+def test_an_option_may_be_called_as_a_missing_label(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Solve {i}.", "choices": ["5", "-1", "7", "12"], "answer": ["-1", "7"][i % 2]} for i in range(4)
+    ]
+    rows = [row | {"choices": row["choices"][i:] + row["choices"][:i]} for i, row in enumerate(rows)]
+    found = read(tmp_path, rows)
+    assert [one.options[one.answer] for one in found.instances] == ["-1", "7", "-1", "7"]
+
+
+def test_rows_without_an_id_take_no_id_from_others(tmp_path: Path) -> None:
+    rows = [{"id": f"q{i}", "question": f"Which {i}?", "choices": ["x", f"y {i}"], "label": 0} for i in range(6)]
+    rows = [row | ({"id": ""} if i in (2, 4) else {}) for i, row in enumerate(rows)]
+    found = read(tmp_path, rows)
+    assert [one.id for one in found.instances] == ["q0", "q1", "rows:3", "q3", "rows:5", "q5"]
+    assert "repeat" not in " ".join(found.notes)
+
+
+def test_a_class_that_is_called_as_a_missing_label_is_told(tmp_path: Path) -> None:
+    rows = [{"text": f"Text {i}.", "label": "+-"[i % 2]} for i in range(30)]
+    with pytest.raises(InputError, match=r"one class only, '[+]'; rows whose label is empty, - or -1 have none"):
+        read(tmp_path, rows)

@@ -1,6 +1,7 @@
 """Claims about answers of people: majorities, workers, agreement, and NLVR2's own figures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,16 @@ def test_the_headline_says_how_many_answers_count(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", (row | {"writer": "a"} for row in rows(data, "ab", [[0, 1]] * 20)))
     found = swag_af.score(swag_af.ScoreOptions(questions, (), people=path, min_items=1))
     assert headline(found).startswith("2 people gave 40 answers, of which 20 count; majority of 1")
+
+
+def test_answers_of_people_count_from_1_where_all_say_so(tmp_path: Path) -> None:
+    data = choices(20)
+    answers = [[1 + int(gold)] for gold in data.answers]
+    assert figures(measure(write(tmp_path / "p.jsonl", rows(data, "a", answers)), data))["majority of 1"] == 1.0
+    few = Instances(tuple(replace(one, answer=1) for one in choices(8).instances), "choices")
+    path = write(tmp_path / "few.jsonl", rows(few, "a", [[2]] * 8))
+    assert figures(measure(path, few))["majority of 1"] == 0.0
+    cells, groups = Cells(few), np.arange(8)
+    from_1 = people_of(read_judgements(path, cells, path, groups, prediction_base="1"), min_items=1)
+    assert figures(from_1)["majority of 1"] == 1.0
+    assert "see whether --prediction-base 1 is meant" in read_judgements(path, cells, path, groups).said

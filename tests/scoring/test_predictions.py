@@ -11,6 +11,7 @@ from made_scores import choices, classes, options_of, write
 
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.reading import read_instances
 from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.predictions import Predictions, read_predictions
@@ -340,3 +341,76 @@ def test_numbers_of_some_rows_are_refused_where_rows_were_left_out(tmp_path: Pat
         read(path, PredictionOptions(only_predicted=True), data)
     with pytest.raises(InputError, match="so that some may mean others"):
         read(path, PredictionOptions(allow_missing=True), data)
+
+
+def test_a_log_in_another_order_is_read_by_its_texts(tmp_path: Path) -> None:
+    """A perfect model was right in no question whose options the log had in reverse."""
+    rows = []
+    for i in range(N):
+        line = logged(i)
+        rows.append(line | {name: list(reversed(line[name])) for name in ("arguments", "resps", "filtered_resps")})  # type: ignore[call-overload]
+    found = read(write(tmp_path / "log.jsonl", rows))
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    letters = [
+        logged(i, arguments=[[f"Question {i}?", f" {letter}"] for letter in "ABCD"]) for i in range(N)
+    ]  # say no text, so they stand in order
+    assert read(write(tmp_path / "letters.jsonl", letters)).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+
+
+def test_scores_by_text_are_of_these_texts_though_they_are_numbers(tmp_path: Path) -> None:
+    data = Instances((replace(DATA.instances[0], options=("4", "1", "3", "0"), answer=0),), "choices")
+    given = [{"id": "q0", "scores": {"0": 0.1, "1": 0.2, "3": 0.3, "4": 0.9}}]
+    assert read(write(tmp_path / "p.jsonl", given), data=data).hits.tolist() == [1.0]
+
+
+NO_ORDER = {
+    "number": ({"prediction": 0}, "the text of none of its answers: the dataset has no order of answers"),
+    "letter": ({"prediction": "A"}, "the text of none of its answers"),
+    "list": ({"scores": [1, 0, 0, 0]}, "has a list under scores: the dataset has no order"),
+}
+
+
+@pytest.mark.parametrize(("given", "said"), NO_ORDER.values(), ids=NO_ORDER.keys())
+def test_an_order_that_was_drawn_is_nobodys(given: dict[str, object], said: str, tmp_path: Path) -> None:
+    """Where gold has a column of its own, a number means a place that no user can know."""
+    data = replace(DATA, has_order=False)
+    with pytest.raises(InputError, match=said):
+        read(write(tmp_path / "p.jsonl", [{"id": id, **given} for id in IDS]), data=data)
+    texts = [{"id": IDS[i], "prediction": options_of(i)[CHOSEN[i]]} for i in range(N)]
+    assert (
+        read(write(tmp_path / "t.jsonl", texts), data=data).hits.tolist()
+        == read(write(tmp_path / "n.jsonl", [{"id": IDS[i], "prediction": CHOSEN[i]} for i in range(N)])).hits.tolist()
+    )
+    log = write(tmp_path / "log.jsonl", map(logged, range(N)))
+    assert read(log, data=data).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+
+
+@pytest.mark.parametrize("form", ["letters", "scores", "scores of all"])
+def test_predictions_count_as_labels_do_where_options_are_blank(form: str, tmp_path: Path) -> None:
+    """A perfect model was right in half of the questions, for predictions counted the options that are left."""
+    lines = [f"q{i},Which {i}?,{'' if i % 2 else f'w {i}'},x {i},y {i},z {i},{'BCD'[i % 3]}" for i in range(12)]
+    table = tmp_path / "data.csv"
+    table.write_text("\n".join(["id,question,a,b,c,d,answer", *lines]) + "\n", encoding="utf-8")
+    data = read_instances([table])
+    given = []
+    for i, one in enumerate(data.instances):
+        scores = [float(k == one.answer) for k in range(len(one.options))]
+        every = [0.5, *scores] if i % 2 else scores
+        values = {
+            "letters": {"prediction": "BCD"[i % 3]},
+            "scores": {"scores": scores},
+            "scores of all": {"scores": every},
+        }
+        given.append({"id": f"q{i}", **values[form]})
+    assert read(write(tmp_path / "p.jsonl", given), data=data).hits.all()
+    given[1] = {"id": "q1", "prediction": "A"}
+    if form == "letters":
+        with pytest.raises(InputError, match="which is a blank option of the row"):
+            read(write(tmp_path / "p.jsonl", given), data=data)
+
+
+def test_what_may_be_gold_is_not_taken_for_the_answer(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", [{"id": id, "answer": 0, "response": 1} for id in IDS])
+    with pytest.raises(InputError, match=r"answer, response could all be the answers\. Say --prediction-column NAME"):
+        read(path)
+    assert read(path, PredictionOptions(prediction_column="response")).shares.reshape(N, 4)[:, 1].all()

@@ -1,7 +1,10 @@
-"""The slow, obvious twin of the search for duplicates: every instance compared with every other."""
+"""The slow, obvious twins of the search for duplicates, every instance compared with every other, and of a tail."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 
 from slow.near_duplicates import shingles
 from swag_af.data.instances.instances import Instance, Instances
@@ -70,3 +73,14 @@ def is_near(
     mine, its = ({s for part in parts for s in part if n_having[s] <= most} for parts in (one, other))
     alike = one == other or (bool(mine | its) and jaccard(frozenset(mine), frozenset(its)) >= threshold)
     return alike and all(jaccard(a, b) >= threshold for a, b in zip(one, other, strict=True))
+
+
+def tail_by_all_outcomes(n_options: Sequence[int], beyond: float) -> float:
+    """Twice the probability that the number of golds at a position is so far from what is expected, on that side."""
+    expected = sum(1 / n for n in n_options)
+    total = 0.0
+    for outcome in product((0, 1), repeat=len(n_options)):
+        off = sum(outcome) - expected
+        if off >= beyond - 1e-9 if beyond > 0 else off <= beyond + 1e-9:
+            total += prod(1 / n if gold else 1 - 1 / n for gold, n in zip(outcome, n_options, strict=True))
+    return min(1.0, 2 * total)

@@ -9,7 +9,7 @@ from swag_af.auditing.diagnostics import Diagnostic, Status
 from swag_af.auditing.integrity.shares import examples_of
 from swag_af.data.errors import several
 from swag_af.data.instances.instances import Instances
-from swag_af.data.interval import interval
+from swag_af.data.interval import interval, variance_over_groups
 
 ALPHA = 0.01
 """The greatest probability, over all positions together, that balanced labels are called unbalanced."""
@@ -29,7 +29,7 @@ def label_diagnostics(instances: Instances, groups: np.ndarray) -> list[Diagnost
         said = "The order of options was drawn, since gold has a column of its own: nothing can be said of positions."
         balance = Diagnostic("AF508", "positions", "clear", 0.0, "share", said)
         return [balance, replace(balance, code="AF512", unit="count")]
-    positions = _positions(instances)
+    positions = _positions(instances, groups)
     return [_balance_of_positions(positions, instances, groups), _positions_unused(positions, instances)]
 
 
@@ -41,8 +41,10 @@ class _Position:
     n_gold: int
     expected: float
     """How often it would be gold if gold stood anywhere."""
-    deviation: float
-    """The standard deviation of that."""
+    z: float
+    """How far `n_gold` is from that in standard deviations, with whole groups drawn."""
+    p: float
+    """The probability of such a deviation, in either direction."""
     log_never: float
     """The logarithm of the probability that it would never be gold."""
 
@@ -55,27 +57,53 @@ class _Position:
         """How far the share is above the expected one."""
         return (self.n_gold - self.expected) / len(self.rows)
 
-    @property
-    def z(self) -> float:
-        """The deviation from what is expected in standard deviations."""
-        return (self.n_gold - self.expected) / self.deviation if self.deviation else 0.0
 
-    @property
-    def p(self) -> float:
-        """The probability of such a deviation, in either direction, by the normal tail."""
-        return math.erfc(abs(self.z) / math.sqrt(2))
-
-
-def _positions(instances: Instances) -> list[_Position]:
+def _positions(instances: Instances, groups: np.ndarray) -> list[_Position]:
     """Every position of an option, from the first."""
     found = []
     for number in range(int(instances.n_answers.max())):
         rows = np.flatnonzero(instances.n_answers > number)
         p = 1 / instances.n_answers[rows]
         never = float(np.log1p(-p[p < 1]).sum()) if (p < 1).all() else -math.inf
-        n_gold = int((instances.answers[rows] == number).sum())
-        found.append(_Position(number, rows, n_gold, float(p.sum()), float((p * (1 - p)).sum()) ** 0.5, never))
+        is_gold = (instances.answers[rows] == number).astype(float)
+        n_gold, expected, deviation = int(is_gold.sum()), float(p.sum()), float((p * (1 - p)).sum()) ** 0.5
+        beyond = (n_gold - expected) / _design_effect(is_gold - p, _from_0(groups[rows])) ** 0.5
+        z = beyond / deviation if deviation else 0.0
+        found.append(_Position(number, rows, n_gold, expected, z, tail(instances.n_answers[rows], beyond), never))
     return found
+
+
+def _design_effect(residuals: np.ndarray, groups: np.ndarray) -> float:
+    """How many times larger the variance of the sum of `residuals` (n,) is with whole `groups` (n,) drawn than with
+    single rows, at least 1; where all are alike, a group counts as one."""
+    n, n_groups = len(residuals), int(groups.max()) + 1
+    around = residuals - residuals.mean()
+    alone = float((around**2).sum())
+    if alone < 1e-9 or n_groups < 2:
+        return n / n_groups
+    return max(1.0, variance_over_groups(around, groups) * n * (n - 1) / alone)
+
+
+MANY = 100.0
+"""From this variance on, a sum of draws is taken to be normal."""
+
+
+def tail(n_options: np.ndarray, beyond: float) -> float:
+    """The probability that the number of questions, of so many options each, whose gold stands at a position by chance
+    is at least `beyond` from what is expected, on that side, twice."""
+    p = 1 / n_options
+    variance = float((p * (1 - p)).sum())
+    if variance >= MANY:
+        return math.erfc(abs(beyond) / math.sqrt(2 * variance))
+    from scipy.special import bdtr
+
+    of_sum = np.ones(1)
+    for n, count in zip(*np.unique(n_options, return_counts=True), strict=True):
+        below = bdtr(np.arange(count + 1), count, 1 / n)
+        of_sum = np.convolve(of_sum, np.diff(below, prepend=0.0))
+    at = float(p.sum()) + beyond
+    there = of_sum[math.ceil(at - 1e-9) :] if beyond > 0 else of_sum[: max(0, math.floor(at + 1e-9) + 1)]
+    return min(1.0, 2 * float(there.sum()))
 
 
 def _balance_of_positions(positions: list[_Position], instances: Instances, groups: np.ndarray) -> Diagnostic:

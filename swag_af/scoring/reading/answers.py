@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.cells.labels import index_of, is_unlabelled
+from swag_af.data.cells.labels import base_of, fits_both, index_of, lacks_label, number_of, plain
 from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
@@ -40,6 +40,9 @@ def shares_of_scores(scores: np.ndarray, instances: Instances) -> np.ndarray:
     return is_top / np.maximum(n_top, 1)
 
 
+_NO_ORDER = "the dataset has no order of answers, for gold has a column of its own"
+
+
 class Cells:
     """Reads the cells of predictions on a set of instances."""
 
@@ -63,6 +66,31 @@ class Cells:
         """The answers of an instance: its options, or the classes."""
         return self.instances.classes or self.instances.instances[row].options
 
+    def given(self, row: int) -> Sequence[str | None]:
+        """The same as they are counted: None for blank options of the row, which are no answers."""
+        texts, places = self.texts(row), self.instances.instances[row].places
+        if not places:
+            return texts
+        of_place = dict(zip(places, texts, strict=True))
+        return [of_place.get(i) for i in range(1 + places[-1])]
+
+    def base(self, values: Sequence[Any], rows: Sequence[int], asked: str) -> tuple[int, str]:
+        """From what numbers of answers count in all these cells, and what is to be said of that; `asked` is the value
+        of --prediction-base."""
+        if asked != "auto":
+            return int(asked), ""
+        given = [(value, self.given(row), self.instances.classes) for value, row in zip(values, rows, strict=True)]
+        base = base_of(given)
+        if base == 1:
+            doubt = ", as beside letters; see whether --prediction-base 0 is meant" if fits_both(given) else ""
+            return base, f", whose numbers count from 1{doubt}"
+        if base == 0 and self.instances.has_order and fits_both(given):
+            return (
+                base,
+                ", whose numbers are taken to count from 0: no 0 is there, so see whether --prediction-base 1 is meant",
+            )
+        return base, ""
+
     @cached_property
     def _classes(self) -> dict[str, int]:
         """The number of each class by its name, in lower case where that is unique; the names True and False too."""
@@ -72,33 +100,64 @@ class Cells:
 
     def answer(self, value: Any, row: int, column: str, base: int) -> int:
         """The number of the answer that a cell names: by number from `base`, letter, text, or name of a class."""
-        if is_unlabelled(value):
+        texts, given = self.texts(row), self.given(row)
+        named = self._named(value) if self.instances.kind == "classes" else None
+        if named is not None:
+            return named
+        if lacks_label(value, given, base):
             what = "no" if value in (None, "") or value != value else f"{told(value)}, which is no answer, as"
             raise RowError(f"has {what} {column}")
-        texts = self.texts(row)
         if self.instances.kind == "classes":
-            named, number = self._named(value), integer(value)
-            if named is not None:
-                return named
+            number = number_of(value)
             if number is not None and not self.order:
                 raise RowError(f"has the number {number} under {column} for one of {_listed(texts)}: say --class-order")
             if number is None or not 0 <= number - base < len(texts):
                 raise RowError(f"has {value!r} under {column}, which is none of {_listed(texts)}")
             return self.order[number - base]
-        return index_of(value, column, texts, what="options", base=base)
+        if not self.instances.has_order:
+            return self._by_text(value, texts, column)
+        i = index_of(value, column, given, what="options", base=base)
+        if given[i] is None:
+            raise RowError(f"has {told(value)} under {column}, which is a blank option of the row")
+        return sum(one is not None for one in given[:i])
+
+    def _by_text(self, value: Any, texts: Sequence[str], column: str) -> int:
+        """The answer whose text is given, where the dataset has no order of answers."""
+        text = value.strip() if isinstance(value, str) else None
+        meant = [i for i, one in enumerate(texts) if one.strip() == text]
+        if len(meant) != 1:
+            what = f"has {told(value)} under {column}, which is the text of {'several' if meant else 'none'} of its"
+            raise RowError(f"{what} answers: {_NO_ORDER}, so give that text")
+        return meant[0]
 
     def _named(self, value: Any) -> int | None:
         """The class that a text or a truth value names."""
         text = str(value).strip() if isinstance(value, str | bool | int) else ""
-        return self._classes.get(text, self._classes.get(text.lower()))
+        for name in (text, text.lower(), plain(text)):
+            if name in self._classes:
+                return self._classes[name]
+        return None
+
+    def names_all(self, value: Mapping[Any, Any], row: int) -> bool:
+        """Whether an object has a score for each answer under its text."""
+        texts = [one.strip() for one in self.texts(row)]
+        return sorted(str(text).strip() for text in value) == sorted(texts) == sorted(set(texts))
 
     def scores(self, value: Any, row: int, column: str) -> list[float]:
         """A score of each answer: a list in their order, or an object by the names of classes, letters or texts."""
         n = len(self.texts(row))
         if isinstance(value, Mapping):
+            if self.names_all(value, row):
+                by_text = {str(text).strip(): score for text, score in value.items()}
+                return checked_scores([_number(by_text[one.strip()]) for one in self.texts(row)], column)
             given = {self.answer(name, row, column, 0): score for name, score in value.items()}
             return checked_scores([_number(given.get(i)) for i in range(n)], column)
+        if not self.instances.has_order:
+            raise RowError(f"has a list under {column}: {_NO_ORDER}, so give an object of the scores by these texts")
         numbers = [_number(one) for one in as_list(value, column)]
+        places = self.instances.instances[row].places
+        if len(numbers) > n and places and places[-1] < len(numbers):  # blank options have scores too
+            numbers = [numbers[place] for place in places]
         if len(numbers) != n:
             raise RowError(f"has {len(numbers)} scores under {column} for {n} answers")
         if self.instances.kind == "classes":

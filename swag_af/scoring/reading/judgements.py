@@ -69,7 +69,9 @@ class _One(NamedTuple):
     counts: bool = True
 
 
-def read_judgements(path: Path, cells: Cells, data: Path, groups: np.ndarray) -> Judgements:
+def read_judgements(
+    path: Path, cells: Cells, data: Path, groups: np.ndarray, *, prediction_base: str = "auto"
+) -> Judgements:
     """The answers in the file at `path` to instances read from `data`, which cluster in `groups` (N,).
 
     Raises InputError for whatever cannot be read, for unknown ids, and for a worker who answers an item twice.
@@ -79,11 +81,16 @@ def read_judgements(path: Path, cells: Cells, data: Path, groups: np.ndarray) ->
         return _of_verdicts(path, data)
     is_nlvr2 = set(NLVR2) <= set(source.columns)
     faults = Faults(str(path), "Mend those rows, or take them out.")
-    found = list(_of_nlvr2(source, cells, faults) if is_nlvr2 else _of_rows(source, cells, faults))
+    counted = ""
+    if is_nlvr2:
+        found = list(_of_nlvr2(source, cells, faults))
+    else:
+        found, counted = _of_rows(source, cells, prediction_base, faults)
     faults.check()
     if not is_nlvr2:
         _check_once(path, found)
-    said = "labels of NLVR2: those of validation made the gold label" if is_nlvr2 else "rows of id, worker and answer"
+    rows_said = f"rows of id, worker and answer{counted}"
+    said = "labels of NLVR2: those of validation made the gold label" if is_nlvr2 else rows_said
     items = sorted({one.item for one in found})
     rows = np.array([cells.rows[item] for item in items], np.int64)
     chance, gold = chance_of(cells.instances).at(rows), cells.instances.answers[rows]
@@ -109,19 +116,29 @@ def _judgements(
     )
 
 
-def _of_rows(source: Source, cells: Cells, faults: Faults) -> Iterator[_One]:
+def _of_rows(source: Source, cells: Cells, prediction_base: str, faults: Faults) -> tuple[list[_One], str]:
+    """The answers, and what is to be said of the number from which they count."""
     id = _column(source, IDS, "of ids")
     worker = _column(source, WORKERS, "of workers")
     answer = _column(source, (*PREDICTED, *ANSWERS), "of answers")
     writer = "writer" if "writer" in source.columns else ""
+    read: list[tuple[str, str, str, Any, bool]] = []
     for place, record in source.read([id, worker, answer, writer]):
         try:
             who = _worker(record, worker)
-            item = _known(word_of(record, id), cells)
-            number = cells.answer(record.get(answer), cells.rows[item], answer, 0)
-            yield _One(item, who, number, not writer or word_of(record, writer) != who)
+            counts = not writer or word_of(record, writer) != who
+            read.append((place, _known(word_of(record, id), cells), who, record.get(answer), counts))
         except RowError as fault:
             faults.add(place, fault)
+    rows = [cells.rows[item] for _, item, _, _, _ in read]
+    base, said = cells.base([value for _, _, _, value, _ in read], rows, prediction_base)
+    found = []
+    for (place, item, who, value, counts), row in zip(read, rows, strict=True):
+        try:
+            found.append(_One(item, who, cells.answer(value, row, answer, base), counts))
+        except RowError as fault:
+            faults.add(place, fault)
+    return found, said
 
 
 def _column(source: Source, names: tuple[str, ...], what: str) -> str:

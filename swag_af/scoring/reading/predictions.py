@@ -4,7 +4,7 @@ Missing, double and unknown ids are told together, the first three of each named
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swag_af.auditing.ranking import hits
-from swag_af.data.cells.labels import base_of, fits_both
 from swag_af.data.cells.values import word_of
 from swag_af.data.errors import Faults, InputError, RowError, several
 from swag_af.data.instances.instances import Instances
@@ -196,18 +195,7 @@ def _first(ids: Sequence[str]) -> str:
 
 def _base(read: Sequence[_Row], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> tuple[int, str]:
     """From what numbers of answers count, and what is to be said of that."""
-    if options.prediction_base != "auto":
-        return int(options.prediction_base), ""
-    given = [(one.value, cells.texts(row), cells.instances.classes) for one, row in zip(read, rows, strict=True)]
-    base = base_of(given)
-    if base == 1:
-        return base, ", whose numbers count from 1"
-    if base == 0 and fits_both(given):
-        return (
-            base,
-            ", whose numbers are taken to count from 0: no 0 is there, so see whether --prediction-base 1 is meant",
-        )
-    return base, ""
+    return cells.base([one.value for one in read], rows, options.prediction_base)
 
 
 def _answers(
@@ -223,17 +211,26 @@ def _answers(
     return chosen
 
 
+def _by_text(value: Mapping[str, Any], cells: Cells, row: int, options: PredictionOptions) -> bool:
+    """Whether the continuations of a log say by their texts which answers they are, not by their order.
+
+    Those that are letters, or texts that a task has changed, stand in the order of the options.
+    """
+    if cells.instances.kind == "classes":
+        return not options.class_order
+    return cells.names_all(value, row)
+
+
 def _scores(
     read: Sequence[_Row], rows: Sequence[int], table: Table, cells: Cells, options: PredictionOptions, faults: Faults
 ) -> np.ndarray:
     """(M,) the scores of all answers, NaN where there is no prediction."""
     scores = np.full(int(cells.instances.offsets[-1]), np.nan)
     starts = cells.instances.offsets.tolist()
-    by_text = cells.instances.kind == "classes" and not options.class_order  # a log names them; options are in order
     for one, row in zip(read, rows, strict=True):
         try:
             value = one.value
-            if table.is_log and isinstance(value, dict) and not by_text:
+            if table.is_log and isinstance(value, dict) and not _by_text(value, cells, row, options):
                 value = list(value.values())
             scores[starts[row] : starts[row + 1]] = cells.scores(value, row, table.scores[0])
         except RowError as fault:

@@ -84,6 +84,10 @@ def _what(source: Source, id: str, options: PredictionOptions) -> tuple[str, tup
     others = tuple(name for name in source.columns if name != id)
     for answers, scores, least in ((PREDICTED, SCORES, 1), (ANSWERS, NUMBERED, 2)):
         if named := [name for name in answers if name in others]:
+            if answers is ANSWERS and len(named) > 1:  # one of them may well be gold
+                raise InputError(
+                    f"{source.path}: {', '.join(named)} could all be the answers. Say --prediction-column NAME."
+                )
             return named[0], ()
         lists = (listed(name, others) for name in scores)
         if found := next((names for names in lists if len(names) >= least), ()):
