@@ -155,6 +155,11 @@ class Desk:
         with self.store.engine.connect() as connection:
             return connection.scalar(select(func.count()).where(items.c.round == 0)) or 0
 
+    def is_over(self) -> bool:
+        """Whether every item has the answers that it needs."""
+        with self.store.engine.connect() as connection:
+            return not connection.scalar(select(func.count()).where(items.c.is_open))
+
     def n_answered(self, annotator: str) -> int:
         """Items that `annotator` has answered, checks among them: to the annotator, and for the pay, they are items."""
         with self.store.engine.connect() as connection:

@@ -54,7 +54,7 @@ def rules_of(run: Run, options: ServeOptions) -> Rules:
 
 def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
     """Add the items that the store lacks, and settle all if the rules changed; returns how many items there are."""
-    order = np.random.default_rng(seed).permutation(len(rules.assignment))[:limit]
+    order = _drawn(len(rules.assignment), limit, seed)
     made = make_items(rules.assignment, seed=seed)
     now = {"annotators": rules.annotators, "most_annotators": rules.most_annotators}
     with writing(store.engine) as connection:
@@ -75,10 +75,16 @@ def lay_out(store: Store, rules: Rules, *, limit: int | None, seed: int) -> int:
         return connection.scalar(select(func.count()).select_from(items)) or 0
 
 
-def rows_left_out(store: Store, n_rows: int) -> list[int]:
-    """The rows of the pool that no item shows."""
+def _drawn(n_rows: int, limit: int | None, seed: int) -> np.ndarray:
+    """The rows that get items, in the order in which they are shown."""
+    return np.random.default_rng(seed).permutation(n_rows)[:limit]
+
+
+def rows_left_out(store: Store, n_rows: int, *, limit: int | None = 0, seed: int = 0) -> list[int]:
+    """The rows of the pool that no item shows, nor will when `lay_out` has added those of this `limit` and `seed`."""
     with store.engine.connect() as connection:
         shown = set(connection.scalars(select(items.c.row)))
+    shown |= set(_drawn(n_rows, limit, seed).tolist())
     return [row for row in range(n_rows) if row not in shown]
 
 

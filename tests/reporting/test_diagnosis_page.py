@@ -205,6 +205,13 @@ def test_the_same_figures_with_narrow_intervals_are_at_chance() -> None:
     assert "nothing more than that is to be gained" in advice(found)[0]
 
 
+def test_swaps_that_are_rather_wrong_are_no_noise_to_within_5_points() -> None:
+    found = replace(hard_left(around(0.3), 0.2), agreements=(agreement(swaps=Figure(0.448, 0.412, 0.485)),))
+    said = answers(found)[2]
+    assert (said.status, "contradict one another, by up to 8.8 points" in said.means) == ("unknown", True)
+    assert not [claim for claim in CLAIMS if claim in said.means]
+
+
 def test_fits_without_a_swap_leave_the_filter_unknown() -> None:
     found = replace(made(), agreements=(agreement(swaps=None, easy=None, easy_gain=None, easy_by_luck=None),))
     assert answers(found)[2].status == "unknown"

@@ -25,7 +25,7 @@ from swag_af.verify.overview import overview
 from swag_af.verify.qualification import QualificationQuestion
 from swag_af.verify.schema import checks, events, tasks
 from swag_af.verify.store import open_store
-from swag_af.verify.web.server import attention_of, rows_to_draw_of
+from swag_af.verify.web.server import attention_of, open_verification, rows_to_draw_of, serve, welcome
 from swag_af.verify.web.site import Payment
 
 N_ITEMS = 24
@@ -146,7 +146,7 @@ def test_questions_of_the_qualification_and_checks_are_drawn_of_different_contex
         halves.append(rows)
     assert halves[1][0] <= halves[0][0]  # no question becomes a check when the limit grows
     assert halves[1][1] <= halves[0][1]
-    one = ServeOptions(run.path, check_every=4)
+    one = ServeOptions(run.path, limit=N_ITEMS + 8, check_every=4)
     assert rows_to_draw_of(run, store, "s", one, of_checks=True) == rows_left_out(store, LARGE)
 
 
@@ -383,3 +383,20 @@ def test_a_check_in_hand_holds_no_item_up(run: Run) -> None:
     at_a_check(desk, "ann")
     n = len({verdict.item for verdict in desk.store.verdicts()})
     assert work(desk, "bob", 1000).count(False) == N_ITEMS - n
+
+
+def test_a_start_that_is_refused_lays_nothing_out(run: Run) -> None:
+    """Whoever then followed the advice was refused for ever, for all contexts were shown."""
+    assert run.path is not None
+    options = ServeOptions(run.path, port=0, qualification="drawn")
+    with pytest.raises(InputError, match="--limit"):
+        serve(options, say=lambda *lines: None)
+    assert rows_left_out(open_verification(run, options), LARGE) == list(range(LARGE))
+
+
+def test_what_a_start_does_not_do_is_told(run: Run) -> None:
+    assert run.path is not None
+    lines = "\n".join(welcome(ServeOptions(run.path, limit=4, deadline="2020-01-01"), 80, "token", 6))
+    assert "--limit 4 is fewer than were laid out before" in lines
+    assert "--deadline 2020-01-01 is over" in lines
+    assert "over" not in "\n".join(welcome(ServeOptions(run.path, limit=6, deadline="2999-01-01"), 80, "token", 6))

@@ -271,3 +271,18 @@ def test_the_files_of_a_study_are_read_as_paragraphs_or_refused(tmp_path: Path) 
             _paragraphs(path, "--consent")
     with pytest.raises(InputError, match="no such file"):
         _paragraphs(tmp_path / "none", "--consent")
+
+
+def test_who_comes_when_all_is_judged_is_not_told_to_come_again(run: Run) -> None:
+    desk = make_desk(run, limit=2)
+    judge_next(desk, "ann")
+    client = make_client(desk, run)
+    in_hand = desk.next_task("ann", "tab")
+    assert in_hand is not None
+    assert not desk.is_over()
+    judge_next(desk, "ann")
+    assert desk.is_over()
+    Browser(client, "bob").begin()
+    seen = " ".join(client.get("/done").text.split())
+    assert "Everything has been judged already" in seen
+    assert "Look in again" not in seen

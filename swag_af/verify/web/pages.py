@@ -233,7 +233,16 @@ def done(visit: VisitDep) -> Response:
     back = desk.before(who, session, None) if state == "active" else None
     outcome, url, code = visit.site.outcome(who, state, n)
     return page(
-        "done.html", state=state, n=n, back=back, outcome=outcome, url=url, code=code, who=who, token=visit.form_token
+        "done.html",
+        state=state,
+        n=n,
+        is_over=desk.is_over(),
+        back=back,
+        outcome=outcome,
+        url=url,
+        code=code,
+        who=who,
+        token=visit.form_token,
     )
 
 

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from ipaddress import ip_address
@@ -61,8 +62,8 @@ def serve(options: ServeOptions, *, say: Callable[..., None]) -> None:
         store = open_verification(run, options)
         keys = read_keys(options.run)
         token = options.admin_token or keys.admin_token
+        site = _site(run, store, questions, keys.secret, options)  # refuses before anything is laid out for good
         n_items = lay_out(store, rules_of(run, options), limit=options.limit, seed=options.seed)
-        site = _site(run, store, questions, keys.secret, options)
         say(*welcome(options, listener.getsockname()[1], token, n_items), *of_guards(run))
         config = config_of(make_app(site, token, options.requests_per_minute, options.hosts), options)
         with checkpoints(store), contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended what was under way
@@ -102,13 +103,12 @@ def _site(
         n_questions,
         secret,
     )
-    closes_at = None if options.deadline is None else datetime.fromisoformat(options.deadline).timestamp()
     desk = Desk(
         store,
         rules_of(run, options),
         screening,
         options.lease_minutes * 60,
-        closes_at=closes_at,
+        closes_at=None if options.deadline is None else closes_at(options),
         attention=attention_of(run, store, secret, options),
     )
     return Site(
@@ -133,9 +133,15 @@ def _site(
     )
 
 
+def closes_at(options: ServeOptions) -> float:
+    """When the deadline is, in seconds."""
+    assert options.deadline is not None
+    return datetime.fromisoformat(options.deadline).timestamp()
+
+
 def rows_to_draw_of(run: Run, store: Store, secret: str, options: ServeOptions, *, of_checks: bool) -> list[int]:
     """The rows that no item shows, for questions or for checks; drawn by the secret where both are made of them."""
-    left = rows_left_out(store, len(run.pool.contexts))
+    left = rows_left_out(store, len(run.pool.contexts), limit=options.limit, seed=options.seed)
     if options.qualification != DRAWN or not options.check_every or options.checks != DRAWN:
         return left
     is_for_checks = secret_rng(secret, "halves").random(len(run.pool.contexts)) < 0.5  # whatever --limit is later
@@ -261,6 +267,10 @@ def welcome(options: ServeOptions, port: int, token: str, n_items: int) -> list[
     if options.database is None:
         backup = command("verify", "backup", options.run, "--out", "FILE")
         lines.append(f"Backup      {backup} (a copy of answers.db may lack the latest)")
+    if options.limit is not None and options.limit < n_items:
+        lines.append(f"            --limit {options.limit} is fewer than were laid out before; all of these stay.")
+    if options.deadline is not None and closes_at(options) < time.time():
+        lines.append(f"            --deadline {options.deadline} is over: nobody is handed anything.")
     if not _is_loopback(options.host):
         lines += [
             "",
