@@ -135,14 +135,23 @@ class _Labels:
     by_id: Mapping[str, Any] = field(default_factory=dict)
 
     def joined(self, rows: Records, source: Path, label: str) -> Records:
-        """Every row with its label; raises InputError where there are more rows than labels, or fewer."""
-        n = 0
+        """Every row with its label; raises InputError where there are more rows than labels, or fewer, or a row's id is
+        not among those of the labels."""
+        n, without = 0, list[str]()
         for where, row in rows:
+            id = str(row.get(self.id))
+            if self.id and id not in self.by_id:
+                without.append(id)
             if n < len(self.labels):
-                yield where, {**row, label: self.by_id.get(str(row.get(self.id))) if self.id else self.labels[n]}
+                yield where, {**row, label: self.by_id.get(id) if self.id else self.labels[n]}
             n += 1
         if n != len(self.labels):
             raise InputError(
                 f"{self.path}: {len(self.labels):,} labels, and {source} has {n:,} rows. Each row needs one label, in "
                 "the same order or under the same id."
+            )
+        if without:
+            raise InputError(
+                f"{self.path}: no label of {several(len(without), 'row')} of {source} (first: {without[0]}). Each row "
+                "needs one under its own id; an empty one says that it has none."
             )

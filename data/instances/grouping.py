@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swag_af.data.errors import several
+from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
 from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
@@ -70,7 +70,8 @@ def by_name_or_text(instances: Instances) -> Groups:
     """
     given = instances.unmasked or instances.instances
     names = [one.group for one in given]
-    if len(set(names)) == 1:
+    only = names[0] if len(set(names)) == 1 else ""
+    if only:
         names = [""] * len(names)  # one name for all parts nothing
     named = _with_contrast_sets(named_groups(names), instances)
     if all(names):
@@ -80,7 +81,7 @@ def by_name_or_text(instances: Instances) -> Groups:
     by_context = _together(named, free, [_first_text(one) for one in rows], shingle_sets)
     telling = [i for i, one in enumerate(rows) if instances.kind == "choices" and _is_telling(one)]
     by_options = _together(by_context.groups, free[telling], [_all_options(rows[i]) for i in telling], word_sets)
-    return Groups(_numbered(by_options.groups), _said(by_context, by_options, len(names) - len(free)))
+    return Groups(_numbered(by_options.groups), _said(by_context, by_options, _named(len(names) - len(free), only)))
 
 
 def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
@@ -157,9 +158,9 @@ def _with_near(groups: np.ndarray, rows: np.ndarray, sets: "csr_array", largest:
     return groups, 1.0
 
 
-def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
+def _said(by_context: _Together, by_options: _Together, named: str) -> str:
     what = f"{several(by_options.n, 'group')} of instances whose context is the same or nearly so"
-    parts = [f"{what}; the dataset names {_named(n_named)}"]
+    parts = [f"{what}; the dataset names {named}"]
     if by_options.n < by_context.n:
         parts.append(f"{by_context.n:,} by context alone, but some share their options, or nearly")
     threshold = max(by_context.threshold, by_options.threshold)
@@ -174,7 +175,9 @@ def _said(by_context: _Together, by_options: _Together, n_named: int) -> str:
     return "; ".join(parts)
 
 
-def _named(n: int) -> str:
+def _named(n: int, only: str) -> str:
+    if only:
+        return f"one for all, {told(only)}, which parts nothing"
     return f"the groups of {several(n, 'instance')}" if n else "none"
 
 

@@ -91,7 +91,8 @@ class ReadingOptions(Options):
     persons: Literal["tags", "names"] = "tags"
     """Where texts are lists of words with numbers of objects (VCR): as [person1], or by neutral names."""
     mask: str = ""
-    """What is hidden in all texts, as [MASK]: persons (tags, names, pronouns of persons), or a regular expression."""
+    """What is hidden in all texts, as [MASK]: a regular expression, or persons: their tags, or the names in place of
+    these, where the set has any; pronouns and nouns for persons in sets that have none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -65,6 +65,10 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     iterations = sorted({0, run.n_finished}) if options.iteration is None else [options.iteration]
     run.assignment(iterations[-1])  # raises for an iteration that does not exist
     names = options.names(DEFAULT_AUDIT)
+    if "tfidf" in names:
+        raise InputError(
+            "--filters tfidf: this model reads datasets, not runs. For a run name ngrams, which is much the same."
+        )
     seed = verb_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     workers = Workers[Run](options.workers, options.where)

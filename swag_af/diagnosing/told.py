@@ -196,7 +196,9 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
             f"Not told from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
         )
     if swaps.low < 0.5 - MARGIN:
-        worse = "Below a coin: fits contradict one another" if swaps.high < 0.5 else "Not above a coin, and perhaps below"
+        worse = (
+            "Below a coin: fits contradict one another" if swaps.high < 0.5 else "Not above a coin, and perhaps below"
+        )
         most = 100 * (0.5 - swaps.low)
         return "unknown", found, f"{worse}, by up to {most:.1f} points; {UNKNOWN.lower()} why. No swap of one is sure."
     if _at_chance(diagnosis):

@@ -603,3 +603,9 @@ def test_a_run_is_shown_with_its_audits_and_its_report(straight: Run) -> None:
     assert "swag-af audit" not in text
     (straight.path / AUDITS).unlink()
     assert f"swag-af audit {straight.path}" in show(ShowOptions(straight.path))
+
+
+def test_a_model_of_datasets_is_no_filter_of_runs(straight: Run) -> None:
+    assert straight.path is not None
+    with pytest.raises(InputError, match="this model reads datasets, not runs"):
+        audit_of_run(AuditOptions((straight.path,), filters="tfidf"))

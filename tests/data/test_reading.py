@@ -285,6 +285,10 @@ def test_labels_may_stand_in_a_second_file(tmp_path: Path) -> None:
     made = read(tmp_path, [row | {"label": -1} for row in labelled(0, 0)], labels_file=tmp_path / "labels.lst")
     assert made.answers.tolist() == [2, 0]
     assert set(made.files) == {"rows.jsonl", "labels.lst"}
+    rows = [row | {"id": f"q{i}"} for i, row in enumerate(labelled(-1, -1))]
+    others = write(tmp_path / "labels.jsonl", [{"id": id, "label": 1} for id in ("q0", "elsewhere")])
+    with pytest.raises(InputError, match=r"labels\.jsonl: no label of 1 row of .*rows\.jsonl \(first: q1\)"):
+        read(tmp_path, rows, labels_file=others)
 
 
 # ------------------------------------------------------------------------------- classes
@@ -608,7 +612,9 @@ def test_a_number_that_is_the_text_of_an_option_is_that_option(tmp_path: Path) -
 
 def test_one_group_for_all_is_no_group() -> None:
     rows = [Instance(f"q{i}", f"context {i} of its own", ("a", "b"), 0, group="all") for i in range(5)]
-    assert group(Instances(tuple(rows), "choices")).n == 5
+    found = group(Instances(tuple(rows), "choices"))
+    assert found.n == 5
+    assert "the dataset names one for all, 'all', which parts nothing" in found.said
 
 
 def test_lists_as_python_prints_them_are_lists(tmp_path: Path) -> None:
