@@ -12,6 +12,8 @@ from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from swag_af.data.errors import InputError
+
 PROTOCOLS = {"s3": "s3", "gs": "gs"}
 """What an address may begin with, and the extra that brings its package."""
 
@@ -36,6 +38,27 @@ def urls_in(value: Any) -> list[str]:
     return (
         [url for field in fields(value) for url in urls_in(getattr(value, field.name))] if is_dataclass(value) else []
     )
+
+
+def check_addresses(value: Any) -> None:
+    """Raise InputError for a path that looks like an address of another kind, `hdfs://host/pool`: it would be taken for
+    a folder called `hdfs:`."""
+    if (
+        isinstance(value, Path)
+        and not is_url(value)
+        and (found := re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", str(value)))
+    ):
+        known = " and ".join(f"{one}://BUCKET/PATH" for one in PROTOCOLS)
+        given = f"{found[0]}/{str(value)[len(found[0]) :]}"
+        raise InputError(
+            f"{given}: no address that is known; there are {known}. A folder of that name needs its whole path."
+        )
+    if isinstance(value, tuple):
+        for one in value:
+            check_addresses(one)
+    if is_dataclass(value):
+        for field in fields(value):
+            check_addresses(getattr(value, field.name))
 
 
 def normal_url(text: str | Path) -> str:

@@ -1,7 +1,9 @@
 """Actors of a Ray cluster: each opens the job once and does blocks; a lost one costs its block and nothing else."""
 
 import os
+import re
 import signal
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -119,18 +121,38 @@ def _imported() -> Any:
 def _connect(ray: Any, address: str) -> None:
     """Find the cluster, or start one on this machine where no address is given and none is in RAY_ADDRESS."""
     address = address or os.environ.get("RAY_ADDRESS", "")
+    _check_reached(address)
     threads = {"env_vars": {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}}
     local = {} if address else {"include_dashboard": False}
     before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address or "local", runtime_env=threads, log_to_driver=False, logging_level="error", **local)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
-            "with `ray start --head`."
-        ) from None
+        raise _no_cluster(address, error) from None
     if before is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
+
+
+def _check_reached(address: str) -> None:
+    """Raise InputError where nobody listens at an address of host and port: Ray would try for a quarter of an hour."""
+    found = re.fullmatch(r"(?:ray://)?([^/:]+|\[[^\]]+\]):(\d{1,5})", address)
+    if found is None:
+        return
+    try:
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=REACHED_IN).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, error) from None
+
+
+REACHED_IN = 20.0
+"""Seconds in which a cluster has to answer."""
+
+
+def _no_cluster(address: str, error: Exception) -> InputError:
+    return InputError(
+        f"--engine ray[{address}]: no Ray cluster answers there ({in_one_line(error)}). Start one "
+        "with `ray start --head`."
+    )
 
 
 def _largest_node(ray: Any) -> int:

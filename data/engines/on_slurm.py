@@ -129,9 +129,9 @@ def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk], engine: 
                     tasks[number] = executor.submit(chunk)
         if isinstance(made, Exception):
             raise made
-        yield from made
         for path in (tasks[number].paths.submitted_pickle, tasks[number].paths.result_pickle):
-            remove(path)  # logs stay
+            remove(path)  # logs stay; now, for who has all results asks for no more
+        yield from made
 
 
 def _lost(task: Any, engine: EngineOptions) -> str:

@@ -29,10 +29,14 @@ class EngineOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        is_whole = re.fullmatch(r"\w+(\[[^\[\]]+\])?", self.engine) is not None
         wrong = [one for one in self.slurm if not re.fullmatch(r"[a-z]\w*=.+", one)]
         check_faults(
             [
-                (self.kind not in KINDS, f"--engine {self.engine}: there are {', '.join(KINDS)}, and ray[ADDRESS]"),
+                (
+                    self.kind not in KINDS or not is_whole,
+                    f"--engine {self.engine}: there are {', '.join(KINDS)}, and ray[ADDRESS]",
+                ),
                 (bool(self.place) and self.kind not in ("ray", "slurm"), f"--engine {self.engine}: no brackets there"),
                 (self.gpus_per_task < 0, f"--gpus-per-task {self.gpus_per_task}: not below 0"),
                 (bool(self.slurm) and self.kind != "slurm", "--slurm is for --engine slurm"),

@@ -24,7 +24,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.records import parse_record
 from swag_af.data.stores.remote import Entry, Store
 from swag_af.data.urls import place_of
@@ -123,6 +123,13 @@ class Mirror:
         if self._is_begun:
             with self._locked() as seen:
                 self._send([name for name in self._names(self.folder) if self._is_new(name, seen)], seen)
+
+    def send_left(self) -> None:
+        """Send what a command that was killed here had not sent: the next one may find nothing left to write."""
+        with self._locked() as seen:
+            if left := [name for name in self._names(self.folder) if self._is_new(name, seen)]:
+                note(f"{self.url}: sends what an earlier command had written here and not sent.")
+                self._send(left, seen)
 
     def send_hidden(self, paths: Sequence[Path]) -> list[str]:
         """Send those of `paths`, which this mirror holds, that stay here otherwise, rows of unfinished shards; returns

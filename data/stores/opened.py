@@ -21,13 +21,14 @@ _OPEN: dict[str, Mirror] = {}
 
 
 @contextmanager
-def mirrored(options: OptionsT) -> Iterator[OptionsT]:
+def mirrored(options: OptionsT, written: Sequence[str] = ("out",)) -> Iterator[OptionsT]:
     """`options`, a dataclass, with mirrors in place of the addresses among its paths.
 
-    What is there is fetched first. Files are sent as they are written in the block, and what is left at its end.
+    What is there is fetched first, and what a command that was killed here had written to one of the options `written`
+    is sent. Files are sent as they are written in the block, and what is left at its end.
     """
     try:
-        yield _with_mirrors(options)
+        yield _with_mirrors(options, written)
         for mirror in all_open():
             mirror.finish()
     finally:
@@ -119,13 +120,15 @@ def _root() -> Path:
     return ROOTS[0]
 
 
-def _with_mirrors(options: Any) -> Any:
+def _with_mirrors(options: Any, written: Sequence[str] = ()) -> Any:
     changes = {}
     for field in fields(options):
         value = getattr(options, field.name)
         changed = _with_mirror(value, field)
         if changed is not value:
             changes[field.name] = changed
+            for url in urls_in(value) if field.name in written else ():
+                opened(url).send_left()
     return replace(options, **changes) if changes else options
 
 

@@ -10,7 +10,7 @@ from swag_af.cli.options import ShowOptions
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError
 from swag_af.data.pool.options import PoolOptions, TagOptions
-from swag_af.data.urls import urls_in
+from swag_af.data.urls import check_addresses, urls_in
 from swag_af.guarding.options import GuardOptions
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -32,6 +32,15 @@ VERBS = {
 }
 """The verbs that take addresses, by their options."""
 
+IN_PLACE: dict[type, str] = {
+    FeaturesOptions: "pool",
+    TagOptions: "pool",
+    GuardOptions: "pool",
+    AuditOptions: "data",
+    ReportOptions: "run",
+}
+"""The option whose folder a verb writes into, where that is not `out`."""
+
 
 @contextmanager
 def in_stores(options: Any) -> Iterator[Any]:
@@ -39,6 +48,7 @@ def in_stores(options: Any) -> Iterator[Any]:
 
     Raises InputError for verbs that work on local folders alone.
     """
+    check_addresses(options)
     urls = urls_in(options)
     if not urls:
         yield options
@@ -47,5 +57,5 @@ def in_stores(options: Any) -> Iterator[Any]:
         raise InputError(f"{urls[0]}: only {', '.join(VERBS.values())} take addresses. Copy it to this machine first.")
     from swag_af.data.stores.opened import mirrored
 
-    with mirrored(options) as local:
+    with mirrored(options, ("out", IN_PLACE.get(type(options), "out"))) as local:
         yield local

@@ -1,17 +1,19 @@
 """Stores: a folder there is as it was here at some moment, and machines that share nothing else agree."""
 
+import contextlib
 import itertools
 import json
+import os
 import pickle
 import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import fsspec
@@ -45,6 +47,7 @@ def patch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.Mo
     """A machine whose cache is empty; nothing of it is left."""
     monkeypatch.setitem(urls.PROTOCOLS, "memory", "none")
     move_to(tmp_path / "cache", monkeypatch)
+    fsspec.filesystem("memory").makedirs("b", exist_ok=True)
     yield monkeypatch
     opened.close()
     urls.ROOTS.clear()
@@ -139,6 +142,55 @@ def test_a_killed_send_leaves_nothing_that_is_taken_for_whole(
     again = opened.local("memory://b/pool")
     changed(again / "vocabulary.tsv")
     assert content("memory://b/pool").keys() >= {"manifest.json", "vocabulary.tsv"}
+
+
+CAPTIONS = {
+    f"v_{i}": {
+        "duration": 20.0,
+        "timestamps": [[0.0, 9.0], [9.5, 19.0]],
+        "sentences": [f"A man {verb} the {thing}.", f"He then {other} a {thing} to the woman."],
+    }
+    for i, (verb, thing, other) in enumerate(
+        [("opens", "box", "gives"), ("washes", "car", "shows"), ("paints", "wall", "sells"), ("lifts", "dog", "hands")]
+    )
+}
+
+
+@pytest.mark.parametrize("n_calls", range(6))
+def test_what_a_killed_command_had_not_sent_is_sent_by_the_same_command(
+    n_calls: int, server: None, patch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The next one found everything done in the mirror, wrote nothing, and left the bucket as it was."""
+    (tmp_path / "videos.json").write_text(json.dumps(CAPTIONS), encoding="utf-8")
+    where = f"s3://{BUCKET}/killed-{n_calls}"
+    command = f"contexts {tmp_path}/videos.json --splitter rules --min-token-count 1 --out {where}/c.jsonl".split()
+
+    def killed_by_the_system() -> None:
+        calls = itertools.count()
+        for name in ("put", "put_new", "delete"):
+            patch.setattr(Store, name, dying(calls, n_calls, getattr(Store, name)))
+        main(command)
+
+    was_killed = in_fork(killed_by_the_system) == -SIGKILL
+    assert was_killed or n_calls == 5
+    assert (content(where).keys() >= {"c.jsonl", "c.manifest.json"}) != was_killed
+    in_fork(lambda: main(command))
+    if n_calls == 4:  # all was there but for the last put
+        assert "sends what an earlier command had written here" in capfd.readouterr().err
+    here = {path.name: path for path in (tmp_path / "cache" / f"mirrors/s3/{BUCKET}/killed-{n_calls}").iterdir()}
+    assert content(where) == {name: path.read_bytes() for name, path in here.items() if name[0] != "."}
+    assert here.keys() >= {"c.jsonl", "c.manifest.json"}
+
+
+def dying(calls: Iterator[int], n: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, at which the process is killed once `calls`, which several share, are more than `n`."""
+
+    def counted(*given: Any, **named: Any) -> Any:
+        if next(calls) >= n:
+            os.kill(os.getpid(), SIGKILL)
+        return function(*given, **named)
+
+    return counted
 
 
 def broken(calls: Iterator[int], n: int, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -298,7 +350,7 @@ def test_workers_without_the_disk_send_their_rows(
 ) -> None:
     """The engine is a copy of this process with a cache of its own; what it is given has been pickled."""
 
-    @contextmanager
+    @contextlib.contextmanager
     def elsewhere(job: Any, blocks: Sequence[Any], workers: Any, engine: Any) -> Iterator[Iterator[Any]]:
         def work() -> None:
             move_to(tmp_path / "worker", patch)
@@ -326,7 +378,7 @@ def test_models_that_workers_train_are_in_the_store_when_they_are_told(
 ) -> None:
     """Beside the contexts' file, whose mirror is of the folder above; by workers with one cache or with two."""
 
-    @contextmanager
+    @contextlib.contextmanager
     def elsewhere(job: Any, blocks: Sequence[Any], workers: Any, engine: Any) -> Iterator[Iterator[Any]]:
         packed = pickle.dumps(job)
 
@@ -460,6 +512,8 @@ def test_what_cannot_be_is_told_before_any_work(patch: pytest.MonkeyPatch, capsy
         ("demo --out s3://b/demo", "take addresses"),
         ("generate memory://b/c.jsonl --generator ngram --out memory://b/pool --shard 1/2", "lstm alone"),
         ("show memory://b/nothing", "memory://b/nothing"),
+        ("show hdfs://b/pool", "hdfs://b/pool: no address that is known; there are s3://BUCKET/PATH and gs://"),
+        ("filter pool --out file:///tmp/run", "file://tmp/run: no address that is known"),
     ):
         with pytest.raises(SystemExit, match="2"):
             main(command.split())
