@@ -648,6 +648,24 @@ def test_an_arm_of_another_seed_begins_elsewhere_and_changes_nothing_else() -> N
     assert "runs/fixed-1" not in starts
 
 
+def test_what_one_run_found_is_held_against_other_seeds_of_it(tiny: Setting) -> None:
+    """A fall by a single run that other seeds of it do not have is no fall."""
+    results, joint = read_results(tiny.out / RESULTS), TINY.joint
+    change, level = between(-0.07, -0.03), {"value": 0.2, "low": 0.1, "high": 0.3}
+    row = {"own change": change, "change by the MLP": change, "at the end": level}
+    seeds = {"own change": over_parts([-0.05, 0.01, 0.02]), "change by the MLP": over_parts([-0.05, -0.04, -0.045])}
+    of_run = {
+        **results["seeds"].get("double-2", {}),
+        **{"runs": ["a", "b", "c"], "contexts": 48, "filters": {joint: seeds}, "fresh jump": {}},
+        **{"jump": over_parts([0.1, 0.2, 0.3]), "slope": over_parts([0.1, 0.2, 0.3])},
+    }
+    told = document(results | {"audits": results["audits"] | {"double": {joint: row}}, "seeds": {"double-2": of_run}})
+    (own,) = [line for line in told.splitlines() if line.startswith("* In the arm `double`, the ensemble's own")]
+    assert "by -5.0 (-7.0 to -3.0) points, and over 3 seeds of it -0.7 (-10.1 to +8.7): no change can be told." in own
+    (first,) = [line for line in told.splitlines() if line.startswith("* In the arm `double`, the MLP's iterations")]
+    assert first.partition(": ")[2].startswith("a fall.")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

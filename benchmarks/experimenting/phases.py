@@ -79,36 +79,59 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
     labels = {"bigger": "In the run `bigger`", "big": "In the run `big`", "parts": whole}
     labels |= {name: f"In the arm `{name}`" for name in ("double", "weak")}
     for name, label in labels.items():
-        audits = results["audits"].get(name, {})
+        audits, seeds = results["audits"].get(name, {}), _other_seeds(results, name)
         if "fresh jump" in audits:
-            jump = audits["fresh jump"]
-            verdict = told_way(jump, "it finds more", "it finds less", "which finds more cannot be told")
+            jump, of_seeds = audits["fresh jump"], seeds.get("fresh jump", {}).get("after the MLP")
+            verdict = _way(jump, of_seeds, "it finds more", "it finds less", "which finds more cannot be told")
             told.append(
                 f"{label}, after the MLP's iterations a fresh ensemble finds {told_both(jump)} points more than a "
-                f"fresh MLP on the same assignment, paired by context: {verdict}.{_control(audits)}"
+                f"fresh MLP on the same assignment, paired by context{_told_seeds(of_seeds)}: {verdict}."
+                f"{_control(audits, seeds.get('fresh jump', {}).get('change by the MLP'))}"
             )
         row = audits.get(results["size"]["joint"], {})
+        row_of_seeds = seeds.get("filters", {}).get(results["size"]["joint"], {})
         for which, whose, paper in (
             ("change by the MLP", "the MLP's iterations", "not sufficient to lower it"),
             ("own change", "the ensemble's own iterations", "that it drops substantially"),
         ):
             if change := row.get(which):
+                of_seeds = row_of_seeds.get(which)
+                verdict = _way(change, of_seeds, "a rise", "a fall", "no change can be told")
                 told.append(
-                    f"{label}, {whose} change what a fresh ensemble finds by {told_both(change)} points: "
-                    f"{told_way(change, 'a rise', 'a fall', 'no change can be told')}. The paper: {paper}."
+                    f"{label}, {whose} change what a fresh ensemble finds by {told_both(change)} points"
+                    f"{_told_seeds(of_seeds)}: {verdict}. The paper: {paper}."
                 )
     return told
 
 
-def _control(audits: Mapping[str, Any]) -> str:
-    """How much of the difference was there before any iteration."""
+def _other_seeds(results: Mapping[str, Any], arm: str) -> Mapping[str, Any]:
+    """What runs found that differ in the seed alone from the only audited run of an arm."""
+    families: list[Mapping[str, Any]] = [
+        found for run, found in results.get("seeds", {}).items() if run.rpartition("-")[0] == arm
+    ]
+    is_of_parts = "over parts" in results["audits"].get(arm, {}).get("fresh jump", {})
+    return families[0] if len(families) == 1 and not is_of_parts else {}
+
+
+def _told_seeds(of_seeds: Mapping[str, Any] | None) -> str:
+    """The same over runs with other seeds, whose chance is in no interval over contexts."""
+    return f", and over {len(of_seeds['each'])} seeds of it {told_change(of_seeds)}" if of_seeds else ""
+
+
+def _way(change: Mapping[str, Any], of_seeds: Mapping[str, Any] | None, above: str, below: str, neither: str) -> str:
+    """What a difference says, where there are runs with other seeds by their interval as well."""
+    return told_way({**change, "over seeds": of_seeds} if of_seeds else change, above, below, neither)
+
+
+def _control(audits: Mapping[str, Any], of_seeds: Mapping[str, Any] | None) -> str:
+    """How much of the difference was there before any iteration; `of_seeds` is what was added over other seeds."""
     if "fresh jump, beyond random" not in audits:
         return ""
     more = audits["fresh jump, beyond random"]
-    told = told_way(more, "they widened it", "they narrowed it", "whether they widened it cannot be told")
+    told = _way(more, of_seeds, "they widened it", "they narrowed it", "whether they widened it cannot be told")
     return (
         f" At the random start that difference is {told_both(audits['fresh jump, at random'])} points; the MLP's "
-        f"iterations added {told_both(more)}: {told}."
+        f"iterations added {told_both(more)}{_told_seeds(of_seeds)}: {told}."
     )
 
 
@@ -270,10 +293,15 @@ def same_contexts(results: Mapping[str, Any]) -> list[str]:
             f"What a fresh ensemble finds beyond a fresh MLP, points: "
             f"{', '.join(f'{when} {jump}' for when, jump in jumps.items())}. The curve's jump: "
             f"{told_change(found['jump'])} ({each}); its slope in ten iterations of the ensemble: "
-            f"{told_change(found['slope'])}.",
+            f"{told_change(found['slope'])}{_later(found)}.",
             "",
         ]
     return lines[:-1]
+
+
+def _later(found: Mapping[str, Any]) -> str:
+    later = found.get("later slope")
+    return f", without the iterations of the jump {told_change(later)}" if later else ""
 
 
 def _deviation(each: Sequence[float]) -> str:

@@ -48,6 +48,9 @@ def _of_family(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
         "fresh jump": _row(runs, moments, partial(_gap, size.joint)),
         "jump": over_parts([jump_of(run.accuracy, size.n_mlp, size.window)["value"] for run in runs]),
         "slope": over_parts([slope_of(run.accuracy[size.n_mlp :])["value"] for run in runs]),
+        "later slope": over_parts([slope_of(run.accuracy[size.n_mlp + size.window :])["value"] for run in runs])
+        if size.n_ensemble > size.window
+        else {},
     }
 
 
