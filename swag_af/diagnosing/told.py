@@ -187,7 +187,9 @@ def _filter(diagnosis: Diagnosis) -> Answer:
 
 def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, str, str]:
     """Of fits that are not seen to agree on swaps."""
-    noise = f"swaps of one fit are noise to the next, {WITHIN}"
+    # what is assigned was chosen among many, so a swap by noise may well bring in what is easier
+    worse = f"or worse: it may find as few as {share(swaps.low)} right"
+    noise = f"swaps of one fit are noise to the next, {worse if swaps.low < 0.5 - MARGIN else WITHIN}"
     if swaps.high > 0.5 + MARGIN:
         most = 100 * (swaps.high - 0.5)
         return (
@@ -195,12 +197,6 @@ def _of_noise(swaps: Figure, diagnosis: Diagnosis, found: str) -> tuple[Status, 
             found,
             f"Not told from a coin; the interval allows up to {most:.1f} points: {UNKNOWN.lower()}.",
         )
-    if swaps.low < 0.5 - MARGIN:
-        worse = (
-            "Below a coin: fits contradict one another" if swaps.high < 0.5 else "Not above a coin, and perhaps below"
-        )
-        most = 100 * (0.5 - swaps.low)
-        return "unknown", found, f"{worse}, by up to {most:.1f} points; {UNKNOWN.lower()} why. No swap of one is sure."
     if _at_chance(diagnosis):
         return "fine", found, f"{noise.capitalize()}; the curve is at chance all the same."
     if not _above_chance(diagnosis):

@@ -670,7 +670,7 @@ def test_labels_may_stand_in_a_second_file(tmp_path: Path, name: str, content: s
 BAD_LABEL_FILES = {
     "too few": ("l.lst", "0\n1\n", "2 labels, and .*rows.jsonl has 3 rows"),
     "too many": ("l.lst", "0\n1\n2\n0\n", "4 labels, and .*rows.jsonl has 3 rows"),
-    "another id": ("l.csv", "id,label\nq0,0\nq1,1\nq3,1\n", "line 3 has no label"),
+    "another id": ("l.csv", "id,label\nq0,0\nq1,1\nq3,1\n", r"no label of 1 row of .*rows.jsonl \(first: q2\)"),
     "an id twice": ("l.csv", "id,label\nq0,0\nq1,1\nq1,1\n", "1 id in it twice"),
     "no such column": ("l.csv", "id,a,b\nq0,0,1\nq1,1,1\nq2,1,1\n", "no column label.*has id, a, b.*--label-column"),
 }
