@@ -42,7 +42,7 @@ def number_of(value: Any, options: Sequence[str | None] = ()) -> int | None:
 
 
 def plain(text: str) -> str:
-    """`1.0` as `1`, as a table that has empty cells does not write it; any other text as it is, without its blanks."""
+    """`1.0` as `1`, for tables with empty cells write whole numbers so; any other text without the blanks around it."""
     return re.sub(r"^([+-]?[0-9]{1,18})[.]0+$", r"\1", text.strip())
 
 
