@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def one_hot(i: int) -> list[float]:
     return [-9.0 + 2.5 * (k == i) for k in range(4)]
 
 
-def logged(i: int, **changed: object) -> dict[str, object]:
+def logged(i: int, **changed: object) -> dict[str, Any]:
     """A line of a log of samples."""
     arguments = [[f"Question {i}?", f" {text}"] for text in options_of(i)]
     resps = [[[str(score), "False"]] for score in one_hot(CHOSEN[i])]
@@ -348,7 +349,7 @@ def test_a_log_in_another_order_is_read_by_its_texts(tmp_path: Path) -> None:
     rows = []
     for i in range(N):
         line = logged(i)
-        rows.append(line | {name: list(reversed(line[name])) for name in ("arguments", "resps", "filtered_resps")})  # type: ignore[call-overload]
+        rows.append(line | {name: list(reversed(line[name])) for name in ("arguments", "resps", "filtered_resps")})
     found = read(write(tmp_path / "log.jsonl", rows))
     assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
     letters = [
