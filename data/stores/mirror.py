@@ -109,7 +109,7 @@ class Mirror:
             if path.is_dir():  # put in place of another one: what it has no more is gone, and what it has counts last
                 within = [name for name in seen if self._is_within(name, path)]
                 self._delete([name for name in within if not self._is_there(name) or _is_commit(name)], seen)
-            names = [name for name in self._names(path if self._is_begun else self.folder) if self._is_new(name, seen)]
+            names = self._unsent(path if self._is_begun else self.folder, seen)
             self._is_begun = True
             self._send(names, seen)
 
@@ -122,12 +122,12 @@ class Mirror:
         """Send whatever is left, where anything was written."""
         if self._is_begun:
             with self._locked() as seen:
-                self._send([name for name in self._names(self.folder) if self._is_new(name, seen)], seen)
+                self._send(self._unsent(self.folder, seen), seen)
 
     def send_left(self) -> None:
         """Send what a command that was killed here had not sent: the next one may find nothing left to write."""
         with self._locked() as seen:
-            if left := [name for name in self._names(self.folder) if self._is_new(name, seen)]:
+            if left := self._unsent(self.folder, seen):
                 note(f"{self.url}: sends what an earlier command had written here and not sent.")
                 self._send(left, seen)
 
@@ -156,6 +156,10 @@ class Mirror:
         ours = [name for one in found if self._is_ours(name := one.relative_to(self.folder).as_posix())]
         written = {name: about.st_mtime_ns for name in ours if (about := self._about(name))}
         return sorted(written, key=lambda name: (_is_commit(name), written[name], name))
+
+    def _unsent(self, path: Path, seen: dict[str, Seen]) -> list[str]:
+        """Those of them that are new or changed since they were fetched or sent."""
+        return [name for name in self._names(path) if self._is_new(name, seen)]
 
     def _below(self, path: Path) -> Iterator[Path]:
         """The files below a folder, but for those in folders that stay here, where other processes come and go."""

@@ -360,7 +360,7 @@ def test_where_many_are_expected_the_tail_is_normal() -> None:
 
 @pytest.mark.parametrize(("n_options", "copies"), [((2, 4, 30, 3) * 15, 1), ((4,) * 50, 5)])
 def test_balanced_labels_are_seldom_called_unbalanced(n_options: tuple[int, ...], copies: int) -> None:
-    """Rare positions, and copies that count as one; a normal tail over rows called 29 and 55 in 100 unbalanced."""
+    """Rare positions, and copies that count as one; a normal tail over rows called 29 and 53 in 100 unbalanced."""
     rng, found = np.random.default_rng(0), 0
     groups = np.repeat(np.arange(len(n_options)), copies)
     for _ in range(200):
