@@ -399,7 +399,8 @@ def read_arrays(path: Path, advice: str = "Make it again, or put the right file 
 
 
 def check_output(path: Path, *, force: bool = False, folder: bool = False) -> None:
-    """Stop before any work when `path` already exists and is not to be replaced, or can be no file, or no `folder`.
+    """Stop before any work when `path` already exists and is not to be replaced, or can be no file, or no `folder`,
+    or may not be written.
 
     What killed runs left of it is cleared away first (`remove_leftovers_of`).
     """
@@ -412,6 +413,9 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False) -> No
     above = next(parent for parent in path.absolute().parents if parent.exists())
     if not above.is_dir():
         raise InputError(f"{path}: {above} is a file, not a folder. Choose another --out.")
+    where = path if path.is_dir() else above
+    if not os.access(where, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: you may not write to {where}. Choose another --out.")
 
 
 def check_outputs(*paths: Path, force: bool = False) -> None:

@@ -201,6 +201,10 @@ def _cannot(asked: Comparison, figure: float | None, diagnostic: Diagnostic) -> 
     is_share = diagnostic.unit in ("accuracy", "share") and asked.figure not in ("n", "n_groups")
     if is_share and not asked.is_percentage and abs(asked.number) > 1:
         return f"its {asked.figure} is a share, at most 1, and {asked.number:g} is no bound. Write {asked.number:g}%."
+    if is_share and asked.figure != "effect" and abs(asked.number) > 1:
+        return (
+            f"its {asked.figure} is a share, at most 100 %: {100 * asked.number:g}% is no bound. Write a smaller one."
+        )
     if asked.is_percentage and asked.figure != "effect" and diagnostic.unit in ("count", "z"):
         kind = "standard score" if diagnostic.unit == "z" else "count"
         return f"its value is a {kind}, of which a percentage says nothing. Compare with a number."

@@ -243,3 +243,14 @@ def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:
     files.check_output(tmp_path, force=True, folder=True)
     with pytest.raises(InputError, match="--force"):
         files.check_output(tmp_path)
+
+
+def test_an_output_that_may_not_be_written_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != tmp_path)
+    for path in (tmp_path / "new.txt", tmp_path / "folder" / "new.txt", tmp_path):
+        with pytest.raises(InputError, match="you may not write to"):
+            files.check_output(path, force=True, folder=path == tmp_path)
+    (tmp_path / "mine").mkdir()
+    files.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
