@@ -63,7 +63,8 @@ def index_of(
     value: Any, label: str, options: Sequence[str | None], *, what: str, names: Sequence[str] = (), base: int = 0
 ) -> int:
     """Which of `options` is right: by what the row calls them (`names`), by number from `base` (unless it is
-    `AS_TEXT`), by letter, by its text, by a list of that alone, or by a list that marks it among zeros.
+    `AS_TEXT`), by letter, by its text, by a list of that alone, or by a list that marks it among zeros. A truth value
+    means `True` or `Yes`, `False` or `No` where the two options are so called, and otherwise counts as 0 or 1.
 
     `label` and `what` are the columns of label and options, for errors.
     """
@@ -75,7 +76,7 @@ def index_of(
     if isinstance(value, list) or (isinstance(value, str) and re.fullmatch(r"\s*\[[01.,\s]+\]\s*", value)):
         return _marked(as_list(value, label), label, len(options))
     if isinstance(value, bool) and len(options) == 2:
-        return int(value)
+        return _truth(value, options)
     number = None if base == AS_TEXT else number_of(value, options)
     if number is None and isinstance(value, str):
         i = _spelt(value.strip(), label, options, what)
@@ -85,11 +86,22 @@ def index_of(
         raise RowError(
             f"has {told(value)} under {label}, where a number is due, a letter (A for the first ending), or its text"
         )
+    if names and None not in map(integer, names):
+        raise RowError(f"has {label} {told(number)}, and {what} called {', '.join(names)}: give these names or letters")
     if not 0 <= number - base < len(options) and str(value).strip() in _stripped(options):
         return next(i for i, one in enumerate(options) if one is not None and one.strip() == str(value).strip())
     if not 0 <= number - base < len(options):
         raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}")
     return number - base
+
+
+_TRUTH = ({"false", "no"}, {"true", "yes"})
+
+
+def _truth(value: bool, options: Sequence[str | None]) -> int:
+    """Which of two options a truth value means: the one that says so, of others the first for False."""
+    said = [[(option or "").strip().lower() in words for option in options] for words in _TRUTH]
+    return said[value].index(True) if all(sum(one) == 1 for one in said) else int(value)
 
 
 def _marked(marks: Sequence[Any], label: str, n: int) -> int:

@@ -68,6 +68,9 @@ def notes_of(found: Sequence[Found]) -> Iterator[str]:
     n_alone = sum(size == 1 for size in sizes)
     if n_alone:
         yield f"contrast sets: {n_alone:,} {'has' if n_alone == 1 else 'have'} one instance only"
+    n_firsts = sum(sum(one.variant == ORIGINAL for one in members) > 1 for members in sets.values())
+    if n_firsts:
+        yield f"contrast sets: {n_firsts:,} with several originals; are different sets of two files called alike?"
     n_same = sum(len({_right(one) for one in members}) == 1 for members in sets.values() if len(members) > 1)
     if n_same:
         yield f"contrast sets: in {n_same:,} with two instances or more, the right answer never differs"

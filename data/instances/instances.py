@@ -63,6 +63,9 @@ class Instance:
     places: tuple[int, ...] = ()
     """Of each option, which one of the row it is, from 0, where blank ones before it were left out: so do labels and
     predictions count. Empty where that is its place among `options`."""
+    names: tuple[str, ...] = ()
+    """What the row calls its options, blank ones too, where these are no numbers, nor A, B and so on in this order:
+    predictions may say them."""
 
 
 @dataclass(frozen=True)

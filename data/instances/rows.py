@@ -5,10 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells, lacks_label, plain
-from swag_af.data.cells.values import listed, optional, text_of, texts_of, with_nested, word_of
+from swag_af.data.cells.values import (
+    integer,
+    listed,
+    names_of_options,
+    optional,
+    text_of,
+    texts_of,
+    with_nested,
+    word_of,
+)
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
 from swag_af.data.instances.plan import Plan, plain_rows
@@ -37,6 +47,7 @@ class Found(NamedTuple):
     gold_source: str = ""
     objects: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 UNLABELLED = "rows have no label and were left out"
@@ -147,7 +158,7 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     columns = plan.columns
     context = _joined(row, columns.passage_column, columns.context_column)
     start = text_of(row, columns.start_column) if columns.start_column else ""
-    id, places = word_of(row, columns.id_column), tuple[int, ...]()
+    id, places, names = word_of(row, columns.id_column), tuple[int, ...](), tuple[str, ...]()
     if columns.gold_column:
         texts = texts_of(row, columns.negatives_column)
         given = [text for text in texts if text is not None]
@@ -158,10 +169,18 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
         options = tuple(text for text in texts if text is not None)
         there = tuple(i for i, text in enumerate(texts) if text is not None)
         places = there if there != tuple(range(len(there))) else ()
+        names = _own_names(row, columns.endings_column, len(texts))
     tally[NO_TEXT] += sum(text is None for text in texts)
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
-    return Found(id, context, options, gold, start, places=places)
+    return Found(id, context, options, gold, start, places=places, names=names)
+
+
+def _own_names(row: Record, options: str, n: int) -> tuple[str, ...]:
+    """What a row calls its `n` options where that says more than their order: no numbers, and not A, B and so on."""
+    names = tuple(name.strip() for name in names_of_options(row, options, n))
+    is_order = [name.upper() for name in names] == list(ascii_uppercase[:n])
+    return () if is_order or any(integer(name) is not None for name in names) else names
 
 
 def drawn_order(texts: Sequence[str]) -> tuple[tuple[str, ...], int]:

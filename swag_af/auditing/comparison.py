@@ -6,8 +6,8 @@ is cut at random to the size of the newer one, several times, and audited in the
 prediction interval of those draws, the repair did; where several checks could be told of, of an interval that all of
 one more draw would fall into 19 times in 20.
 
-GoldenSwag is why there is a control: it removed rows of HellaSwag whose gold was the longest option, and made "the
-shortest option" an artifact. A table of what the repair aimed at would not show it.
+GoldenSwag is why there is a control: of HellaSwag's questions it kept those with short right options (docs/AUDIT.md),
+and made "the shortest option" an artifact. A table of what the repair aimed at would not show it.
 
 Where no row was removed, random removal says nothing: then the same instances are paired, before and after (probes,
 which keep their hits), or the intervals decide where they do not overlap; of a hundred values that a repair left alone,

@@ -47,8 +47,11 @@ def _sizes(buckets: Mapping[str, str]) -> str:
 
 
 def caution_lines(cautions: Mapping[str, Sequence[str]]) -> list[str]:
-    """What the matching leaves open, none where nothing; what is said of both stages stands once."""
-    said = dict.fromkeys(one for of_stage in cautions.values() for one in of_stage)
+    """What the matching leaves open, none where nothing; what is said of both stages stands once, and what is said of
+    the second alone, rationales, says so."""
+    stages = list(cautions.items())
+    said = list(stages[0][1]) if stages else []
+    said += [f"{name.capitalize()}: {one}" for name, rest in stages[1:] for one in rest if one not in said]
     return ["", "Look at this:", *(f"  {one}" for one in said)] if said else []
 
 

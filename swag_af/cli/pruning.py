@@ -29,6 +29,8 @@ def summary_lines(pruned: Pruned) -> list[str]:
         f"{about.n_kept:,} kept; {several(about.n_groups, 'group')}",
         _above(pruned),
     ]
+    if about.parted:
+        lines += ["", about.parted]
     if pruned.comparison is not None:
         rows = comparison_rows(pruned.comparison)
         lines += ["", CONTROL, *about.told, *about.made, *_other(pruned)]

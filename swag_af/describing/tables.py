@@ -105,8 +105,12 @@ def _lengths(description: Description) -> Table:
     return Table("lengths", caption, columns, rows)
 
 
+_RIGHT = "golds (right options, each with its start; of classes, the texts)"
+
+
 def _sentences(description: Description) -> Table:
-    caption = "Different sentences, each option with its start, and their mean length in tokens, as in the picture."
+    of = {"options": "options, each with its start", "contexts": "contexts"}.get(description.of, _RIGHT)
+    caption = f"Different sentences of the {of}, and their mean length in tokens, as in the picture."
     rows = tuple((one.name, one.n, one.mean) for one in description.curves)
     return Table("lengths-sentences", caption, (Column("corpus"), Column("n", "count"), Column("mean", "number")), rows)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from swag_af.auditing.comparison import Change, Comparison, change_sentence
 from swag_af.auditing.options import FEWEST_DRAWS
 from swag_af.auditing.verdict import figure, span
+from swag_af.data.instances.instances import Instances
 from swag_af.pruning.options import PruneOptions
 
 BY_CONSTRUCTION = (
@@ -23,6 +24,10 @@ SAME_WORDS = (
 )
 BELOW = "Below chance, where it was not: made by the pruning. Who does the opposite does better than by guessing."
 
+PARTED = (
+    "Of {of} contrast sets {n} lost some of their instances and not all, and {whole} are whole. What is left of a set "
+    "is easier to have right as a whole: figures of sets (AF109, consistency) are not those of before."
+)
 
 TOO_FEW = (
     "No verdict: {n} random removals do not say how far luck goes. With --draws {least} or more it is told what is "
@@ -49,6 +54,18 @@ def note_on(subject: str, took: Sequence[str]) -> str:
     if subject in took:
         return f" {BY_CONSTRUCTION}"
     return f" {SAME_WORDS}" if words_chose and model in _BAGS else ""
+
+
+def parted_by(instances: Instances, kept: Sequence[int]) -> str:
+    """How many contrast sets lost some of their instances and not all, in a sentence; empty where there are none."""
+    stay = set(kept)
+    sets: dict[str, list[bool]] = {}
+    for row, one in enumerate(instances.instances):
+        if one.contrast_set:
+            sets.setdefault(one.contrast_set, []).append(row in stay)
+    n_parted = sum(any(members) and not all(members) for members in sets.values())
+    n_whole = sum(all(members) for members in sets.values())
+    return PARTED.format(n=f"{n_parted:,}", of=f"{len(sets):,}", whole=f"{n_whole:,}") if n_parted else ""
 
 
 def made(comparison: Comparison) -> list[Change]:

@@ -85,6 +85,8 @@ class About:
     """What became of each probe, in sentences."""
     made: tuple[str, ...]
     """What fell below chance, in sentences."""
+    parted: str
+    """How many contrast sets are left in part, in a sentence; empty where none is."""
     agreement: ByDifficulty | None
     """Of annotators, where it is known."""
     versions: dict[str, str]

@@ -32,7 +32,7 @@ from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
 from swag_af.pruning.agreement import ByDifficulty, agreement_in_column, agreement_in_verdicts, by_difficulty
-from swag_af.pruning.artifacts import made_lines, told_by, took_part, without_hasty
+from swag_af.pruning.artifacts import made_lines, parted_by, told_by, took_part, without_hasty
 from swag_af.pruning.by_probes import ByProbes, main_inputs
 from swag_af.pruning.curve import Curve, Point, sets_at, taken
 from swag_af.pruning.features import REPRESENTATIONS, features_of
@@ -293,13 +293,14 @@ class _Work:
     def about(self, rounds: list[Round], comparison: Comparison | None, found: ByDifficulty | None) -> About:
         """The record."""
         limits, data = self.limits(), self.instances
+        kept = left_after(rounds, len(data), len(rounds))
         by_luck = above_by_luck(self.measure(), limits, folder=self.folder)
         return About(
             name=data.name,
             of=data.kind,
             n=len(data),
             chance=round(float(data.chance.mean()), 6),
-            n_kept=len(left_after(rounds, len(data), len(rounds))),
+            n_kept=len(kept),
             n_groups=self.groups.n,
             groups=self.groups.said,
             files=dict(data.files),
@@ -314,6 +315,7 @@ class _Work:
             took_part=self.took_part(),
             told=tuple(told_by(comparison, self.took_part())) if comparison else (),
             made=tuple(made_lines(comparison, self.took_part())) if comparison else (),
+            parted=parted_by(data, self.order.rows[kept].tolist()),
             agreement=found,
             versions={name: version(name) for name in ("swag-af", "numpy", "scikit-learn")},
         )

@@ -137,6 +137,25 @@ def test_a_truth_value_is_the_second_of_two(label: object) -> None:
     assert index_of(label, "label", ["no", "yes"], what="options") == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "true"),
+    [(("yes", "no"), 0), (("True", "False"), 0), (("No.", "Yes."), 1), (("red", "blue"), 1), (("yes", "yes!"), 1)],
+)
+def test_a_truth_value_is_the_option_that_says_so(options: tuple[str, str], true: int) -> None:
+    """All right answers of a set of yes-or-no questions were read as wrong ones, for yes came first."""
+    assert index_of(True, "label", options, what="options") == true
+    assert index_of(False, "label", options, what="options") == 1 - true
+
+
+def test_numbers_beside_names_that_are_numbers_are_refused() -> None:
+    """0 to 3 of options called 1 to 4: a label that is a name meant it, any other was counted, in one column."""
+    names = ["1", "2", "3", "4"]
+    assert index_of(2, "label", TEXTS, what="options", names=names) == 1
+    with pytest.raises(RowError, match="has label 0, and options called 1, 2, 3, 4"):
+        index_of(0, "label", TEXTS, what="options", names=names)
+    assert index_of(0, "label", TEXTS, what="options", names=["A", "B", "C", "D"]) == 0
+
+
 def test_names_beside_nested_options_come_before_numbers() -> None:
     row = {"choices": {"text": TEXTS, "label": ["3", "2", "1"]}, "choices.text": TEXTS, "key": "3"}
     assert gold_of(row, "key", "choices.text") == (0, TEXTS)

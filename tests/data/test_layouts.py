@@ -430,3 +430,19 @@ def test_vcr_cs_has_its_pairs_images_and_movies() -> None:
     assert not any(
         re.search(r" '|' [smt]\b|\[\d", text) for one in made.instances for text in (one.context, *one.options)
     )
+
+
+def test_a_set_with_two_originals_is_told(tmp_path: Path) -> None:
+    """Two files that number their sets anew had theirs joined, and nothing was said."""
+    rows = [
+        {"contrast_set": f"s{i}", "variant": variant, "question": f"{variant} {i}?", "options": ["a", "b"]}
+        | {"label": int(variant == "contrast")}
+        for i in range(2)
+        for variant in ("original", "contrast")
+    ]
+    paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
+    for path in paths:
+        path.write_text("".join(json.dumps({**row, "question": path.stem + row["question"]}) + "\n" for row in rows))
+    said = "contrast sets: 2 with several originals; are different sets of two files called alike?"
+    assert said in read_instances(paths).notes
+    assert said not in read_instances(paths[:1]).notes

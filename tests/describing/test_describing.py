@@ -245,6 +245,10 @@ def test_the_means_of_the_picture_of_lengths_are_in_a_table() -> None:
     made = described(questions())
     table = next(table for table in tables_of(made) if table.name == "lengths-sentences")
     assert table.rows == (("made up", made.curves[0].n, made.curves[0].mean),)
+    assert table.caption.startswith("Different sentences of the golds (right options")
+    for of, said in (("options", "options, each with its start"), ("contexts", "contexts, and")):
+        (other,) = (one for one in tables_of(replace(made, of=of)) if one.name == "lengths-sentences")
+        assert other.caption.startswith(f"Different sentences of the {said}")
 
 
 def test_a_text_counts_once_in_each_group() -> None:

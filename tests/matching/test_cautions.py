@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from swag_af.cli.matching import caution_lines
 from swag_af.data.errors import InputError
 from swag_af.matching.cautions import (
     cautions_of,
@@ -96,3 +97,9 @@ def test_wrong_answers_that_lost_a_tag_are_counted(tmp_path: Path) -> None:
 def test_more_distractors_than_rows_are_refused_for_that_reason() -> None:
     with pytest.raises(InputError, match=r"200 wrong answers .* need 201 rows or more .* has \d+\. Ask for fewer"):
         plan_of(made(), replace(OPTIONS, n_distractors=200))
+
+
+def test_what_is_open_of_rationales_alone_says_so() -> None:
+    cautions = {"answers": ["few rows", "both"], "rationales": ["both", "lost tags"]}
+    assert caution_lines(cautions)[2:] == ["  few rows", "  both", "  Rationales: lost tags"]
+    assert caution_lines({"answers": [], "rationales": []}) == []

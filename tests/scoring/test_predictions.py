@@ -415,3 +415,66 @@ def test_what_may_be_gold_is_not_taken_for_the_answer(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"answer, response could all be the answers\. Say --prediction-column NAME"):
         read(path)
     assert read(path, PredictionOptions(prediction_column="response")).shares.reshape(N, 4)[:, 1].all()
+
+
+STARS = ("1", "2", "3")
+
+
+def test_numbers_are_names_where_classes_are_numbers(tmp_path: Path) -> None:
+    """Of 0 to 2 for classes 1 to 3 some were taken as names and others as places, and a perfect model was right in a
+    third."""
+    data = replace(classes(30), classes=STARS)
+    named = write(tmp_path / "named.jsonl", ({"id": one.id, "pred": 1 + one.answer} for one in data.instances))
+    counted = write(tmp_path / "counted.jsonl", ({"id": one.id, "pred": one.answer} for one in data.instances))
+    scores = write(
+        tmp_path / "scores.jsonl",
+        (
+            {"id": one.id, "scores": {name: float(name == STARS[one.answer]) for name in STARS}}
+            for one in data.instances
+        ),
+    )
+    assert read(named, data=data).hits.all()
+    assert read(scores, data=data).hits.all()
+    with pytest.raises(InputError, match=r"has 0 under pred, which is none of 1, 2, 3: .* --prediction-base 0"):
+        read(counted, data=data)
+    assert read(counted, PredictionOptions(prediction_base="0"), data=data).hits.all()
+    assert read(named, PredictionOptions(prediction_base="1"), data=data).hits.all()
+
+
+@pytest.mark.parametrize("names", [["B", "A", "D", "C"], ["d", "c", "b", "a"], ["w", "x", "y", "z"]])
+def test_predictions_may_say_what_the_dataset_calls_its_options(names: list[str], tmp_path: Path) -> None:
+    """Letters were places for predictions, and names for gold: a perfect model was right in none."""
+    rows = [
+        {"id": f"q{i}", "question": f"Which {i}?", "options": {name: f"{name} {i}" for name in names}}
+        | {"answer": names[i % 4]}
+        for i in range(12)
+    ]
+    data = read_instances([write(tmp_path / "data.jsonl", rows)])
+    given = ({"id": row["id"], "prediction": row["answer"]} for row in rows)
+    assert read(write(tmp_path / "p.jsonl", given), data=data).hits.all()
+    numbers = ({"id": f"q{i}", "prediction": i % 4} for i in range(12))
+    assert read(write(tmp_path / "n.jsonl", numbers), data=data).hits.all()
+
+
+@pytest.mark.parametrize("header", ["", "Unnamed: 0"])
+def test_an_index_as_pandas_writes_it_is_not_passed_over(header: str, tmp_path: Path) -> None:
+    order = np.random.default_rng(3).permutation(N).tolist()
+    path = tmp_path / "p.csv"
+    path.write_text(f"{header},pred\n" + "".join(f"{k},{CHOSEN[k]}\n" for k in order), encoding="utf-8")
+    if header:
+        assert read(path, data=NAMELESS).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+        return
+    with pytest.raises(InputError, match="column without a name counts rows in another order"):
+        read(path, data=NAMELESS)
+    path.write_text(",pred\n" + "".join(f"{k},{CHOSEN[k]}\n" for k in range(N)), encoding="utf-8")
+    assert read(path, data=NAMELESS).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+
+
+def test_an_answer_with_a_comma_and_a_row_without_an_id_are_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("answer\nred\nred, or blue\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 3 has 2 cells, where one is due"):
+        read(path, data=NAMELESS)
+    rows = ({"id": id if i > 2 else None, "pred": 0} for i, id in enumerate(IDS))
+    with pytest.raises(InputError, match=r"3 ids of data are missing .*; 3 rows have no id"):
+        read(write(tmp_path / "p.jsonl", rows))

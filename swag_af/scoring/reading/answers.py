@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.cells.labels import base_of, fits_both, index_of, lacks_label, number_of, plain
+from swag_af.data.cells.labels import AS_TEXT, base_of, fits_both, index_of, lacks_label, number_of, plain
 from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
@@ -79,7 +79,9 @@ class Cells:
         of --prediction-base."""
         if asked != "auto":
             return int(asked), ""
-        given = [(value, self.given(row), self.instances.classes) for value, row in zip(values, rows, strict=True)]
+        if self.are_numbers:
+            return AS_TEXT, ""
+        given = [(value, self.given(row), self.names(row)) for value, row in zip(values, rows, strict=True)]
         base = base_of(given)
         if base == 1:
             doubt = ", as beside letters; see whether --prediction-base 0 is meant" if fits_both(given) else ""
@@ -91,6 +93,21 @@ class Cells:
             )
         return base, ""
 
+    def names(self, row: int) -> Sequence[str]:
+        """What stands for an answer beside numbers and letters: the classes, or what the row calls its options."""
+        return self.instances.classes or self.instances.instances[row].names[: len(self.given(row))]
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether all classes are called by numbers, so that a number is a name unless it is said from where it
+        counts."""
+        return bool(self.instances.classes) and None not in map(integer, self.instances.classes)
+
+    @cached_property
+    def by_name(self) -> int:
+        """The base of cells that name answers."""
+        return AS_TEXT if self.are_numbers else 0
+
     @cached_property
     def _classes(self) -> dict[str, int]:
         """The number of each class by its name, in lower case where that is unique; the names True and False too."""
@@ -99,10 +116,13 @@ class Cells:
         return (names if len(names) == len(exact) else {}) | exact
 
     def answer(self, value: Any, row: int, column: str, base: int) -> int:
-        """The number of the answer that a cell names: by number from `base`, letter, text, or name of a class."""
+        """The number of the answer that a cell names: by number from `base`, letter, text, or name of a class.
+
+        Where classes are numbers, a number is the name of one if `base` is `AS_TEXT`, and counts them otherwise.
+        """
         texts, given = self.texts(row), self.given(row)
         named = self._named(value) if self.instances.kind == "classes" else None
-        if named is not None:
+        if named is not None and (base == AS_TEXT or not self.are_numbers):
             return named
         if lacks_label(value, given, base):
             what = "no" if value in (None, "") or value != value else f"{told(value)}, which is no answer, as"
@@ -111,12 +131,17 @@ class Cells:
             number = number_of(value)
             if number is not None and not self.order:
                 raise RowError(f"has the number {number} under {column} for one of {_listed(texts)}: say --class-order")
+            if number is not None and base == AS_TEXT:
+                raise RowError(
+                    f"has {number} under {column}, which is none of {_listed(texts)}: give one of these, or say "
+                    "--prediction-base 0 if numbers count them"
+                )
             if number is None or not 0 <= number - base < len(texts):
                 raise RowError(f"has {value!r} under {column}, which is none of {_listed(texts)}")
             return self.order[number - base]
         if not self.instances.has_order:
             return self._by_text(value, texts, column)
-        i = index_of(value, column, given, what="options", base=base)
+        i = index_of(value, column, given, what="options", names=self.names(row), base=base)
         if given[i] is None:
             raise RowError(f"has {told(value)} under {column}, which is a blank option of the row")
         return sum(one is not None for one in given[:i])
@@ -150,7 +175,7 @@ class Cells:
             if self.names_all(value, row):
                 by_text = {str(text).strip(): score for text, score in value.items()}
                 return checked_scores([_number(by_text[one.strip()]) for one in self.texts(row)], column)
-            given = {self.answer(name, row, column, 0): score for name, score in value.items()}
+            given = {self.answer(name, row, column, self.by_name): score for name, score in value.items()}
             return checked_scores([_number(given.get(i)) for i in range(n)], column)
         if not self.instances.has_order:
             raise RowError(f"has a list under {column}: {_NO_ORDER}, so give an object of the scores by these texts")

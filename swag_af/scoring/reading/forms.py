@@ -8,7 +8,7 @@
 Only a dataset whose ids were made from file and line takes answers in its order. Columns are found in `tables`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
     """`("line 7", answer)` of every line but a header; nothing of a table of several columns, or of JSON objects."""
     if path.suffix.lower() in (".csv", ".tsv"):
         cells = read_csv(path, separator_of(path), strict=False)
-        lines = ((number, row[0] if len(row) == 1 else "{") for number, row in cells)
+        lines = _only_cells(path, cells)
     else:
         lines = ((number, text) for number, text in read_lines(path) if text.strip())
     for i, (number, given) in enumerate(lines):
@@ -125,6 +125,18 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
             return
         if i > 0 or text not in (*PREDICTED, *ANSWERS):
             yield f"line {number}", parse_json(text, path, number) if text.startswith("[") else text
+
+
+def _only_cells(path: Path, rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, str]]:
+    """The one cell of every row; nothing where the first has several, as in a table of several columns."""
+    for i, (number, row) in enumerate(rows):
+        if len(row) != 1 and i == 0:
+            return
+        if len(row) != 1:
+            raise InputError(
+                f"{path}: line {number} has {len(row)} cells, where one is due. Put an answer with commas in quotes."
+            )
+        yield number, row[0]
 
 
 def _json_values(path: Path) -> Iterator[tuple[str, Any]]:

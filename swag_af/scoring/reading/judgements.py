@@ -169,7 +169,7 @@ def _of_nlvr2(source: Source, cells: Cells, faults: Faults) -> Iterator[_One]:
             item = _known(word_of(record, "identifier"), cells)
             for column in ("validation", "extra_validations"):
                 for worker, label in _labels(record.get(column), column).items():
-                    number = cells.answer(label, cells.rows[item], column, 0)
+                    number = cells.answer(label, cells.rows[item], column, cells.by_name)
                     own = worker == word_of(record, "writer")
                     yield _One(item, worker, number, column != "validation" and not own)
         except RowError as fault:

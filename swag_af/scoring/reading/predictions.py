@@ -161,13 +161,15 @@ def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells
     faults = (
         ([] if may_miss else missing, "id of {data} is missing", "ids of {data} are missing"),
         (list(dict.fromkeys(double)), "id occurs twice", "ids occur twice"),
-        (list(dict.fromkeys(unknown)), "id is not in {data}", "ids are not in {data}"),
+        (list(dict.fromkeys(filter(None, unknown))), "id is not in {data}", "ids are not in {data}"),
     )
     told = [
         f"{len(wrong):,} {(one if len(wrong) == 1 else several).format(data=data)} (first: {_first(wrong)})"
         for wrong, one, several in faults
         if wrong
     ]
+    n_without = sum(not id for id, row in zip(ids, rows, strict=True) if row < 0)
+    told += [f"{several(n_without, 'row has', 'rows have')} no id"] if n_without else []
     if told:
         hint = (
             " --allow-missing counts those that are missing as wrong, --only-predicted leaves them out."
@@ -186,7 +188,10 @@ def _of_own_ids(ids: Sequence[str], cells: Cells) -> str:
             f" The rows of {cells.instances.name} have no ids, so that file and line stand for them; of a release of "
             "ours, jsonl/train.jsonl and jsonl/validation.jsonl have ids."
         )
-    return f" Numbers may count its rows: from 0 to {len(cells.instances) - 1:,}, with 0 among them."
+    return (
+        f" Numbers may count its rows: from 0 to {len(cells.instances) - 1:,}, with 0 among them. Where the dataset "
+        "has a column of ids, say --id-column NAME."
+    )
 
 
 def _first(ids: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from swag_af.scoring.options import Metric, PredictionOptions
 from swag_af.scoring.reading.answers import checked_scores
 from swag_af.scoring.reading.forms import ANSWERS, PREDICTED, Table, without_columns
 
-COUNTED = ("ind", "idx", "index", "row")
+COUNTED = ("ind", "idx", "index", "row", "Unnamed: 0")
 """Names of a column that may count the rows of the dataset."""
 IDS = ("id", "ids", "identifier", "question_id", "qid", "uid", "annot_id", "example_id", "item", "doc_id", *COUNTED)
 """Names of the column of ids, the likeliest first."""
@@ -46,6 +46,8 @@ def open_table(path: Path, known: Mapping[str, int], options: PredictionOptions,
         name = "filtered_resps" if "filtered_resps" in source.columns else "resps"
         return Table(source, "doc_id", scores=(name,), is_log=True, said=f"log of lm-evaluation-harness, {name}")
     id = _id_of(source, known, options, has_ids)
+    if not id:
+        _check_order(source)
     answer, scores = _what(source, id, options)
     what = f"answers in {answer}" if answer else f"scores in {', '.join(scores)}"
     return Table(source, id, answer, scores, said=f"ids in {id}, {what}" if id else what)
@@ -65,6 +67,19 @@ def _id_of(source: Source, known: Mapping[str, int], options: PredictionOptions,
             f"{source.path}: no column of ids (it has {', '.join(source.columns[:12])}). Say --prediction-id NAME."
         )
     return (fitting or named)[0]
+
+
+def _check_order(source: Source) -> None:
+    """Raise InputError where rows without ids have a column without a name, as pandas writes its index, that counts
+    them in another order."""
+    if "" not in source.columns:
+        return
+    counted = [str(record[""]).strip() for _, record in source.read([""])]
+    if all(one.isdecimal() for one in counted) and counted != sorted(counted, key=int):
+        raise InputError(
+            f"{source.path}: its column without a name counts rows in another order than they stand in. Name that "
+            "column id, or sort the rows by it."
+        )
 
 
 def _id_in(record: Record, name: str) -> str:
