@@ -350,7 +350,9 @@ class _Look:
             return "names"
         if isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("[")):
             return "marks"
-        if number_of(value, texts) is not None or isinstance(value, bool):
+        if isinstance(value, bool):
+            return "truth values"
+        if number_of(value, texts) is not None:
             return "numbers"
         return "texts" if str(value).strip() in [str(text).strip() for text in texts] else "letters"
 
