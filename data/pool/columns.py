@@ -6,7 +6,7 @@ HellaSwag are built in; users name the columns of any other. Reading files and m
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any
@@ -109,6 +109,8 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     else:
         tried = [own] if columns != Columns() else [own, *LAYOUTS.values()]
     missing = {layout.name: _missing_columns(layout.columns, source.columns) for layout in tried}
+    if "columns" in missing:
+        missing["columns"] += _misnamed(columns, source.columns, missing["columns"])
     for layout in tried:
         if not missing[layout.name]:
             return layout
@@ -129,9 +131,27 @@ def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:
     ways += [by_label] if columns.endings_column and columns.label_column else []
     if not ways:
         return ["--gold-column and --negatives-column, or --endings-column and --label-column"]
-    in_one_text = columns.context_column and not missing(columns.context_column, several=True)
-    texts = () if in_one_text else (columns.sent1_column, columns.start_column)
+    texts = (columns.sent1_column, columns.start_column)
+    if columns.context_column and (listed(columns.context_column, tuple(names)) or not _has_all(texts, names)):
+        return missing(columns.context_column, several=True) + min(ways, key=len)
     return [name for text in texts if text for name in missing(text)] + min(ways, key=len)
+
+
+def _has_all(texts: Sequence[str], names: Sequence[str]) -> bool:
+    return all(name in names for name in texts if name)
+
+
+def _misnamed(columns: Columns, names: Sequence[str], missing: Sequence[str]) -> list[str]:
+    """The columns that the user named and that are not there, beside those that are `missing` anyway: a column of
+    groups or ids that is misspelt would be none."""
+
+    def is_there(name: str) -> bool:
+        return name.partition(".")[0] in names or bool(listed(name, tuple(names)))
+
+    default = Columns()
+    named = [getattr(columns, one.name) for one in fields(columns)]
+    own = [name for name, usual in zip(named, astuple(default), strict=True) if name and name != usual]
+    return [name for name in own if name not in missing and not is_there(name)]
 
 
 def _no_layout(source: Source, layout: Layout, missing: list[str]) -> InputError:

@@ -9,19 +9,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, check_faults
 from swag_af.endpoints.client import Endpoint
-from swag_af.endpoints.contract import Answer, Api, Choice, chosen_api
-from swag_af.endpoints.forecast import forecast, forecast_lines
+from swag_af.endpoints.contract import Answer, Api, Choice, Request, chosen_api
+from swag_af.endpoints.forecast import forecast, forecast_lines, spread
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.endpoint.requests import Asking, longest_answer
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import Prompt, load_prompt
-from swag_af.lm.prompting.sieve import FILTERED, MID_WORD, UNFINISHED, Sieve, endings_in, is_within_word
+from swag_af.lm.prompting.sieve import FILTERED, MID_WORD, NOTHING, UNFINISHED, Sieve, endings_in, is_within_word
 
 _DEFAULT = GenerateOptions
 
@@ -29,7 +30,7 @@ BLOCK = 256
 """Contexts that are worked on together; their endings do not depend on it."""
 _FEWEST_REFUSED = 5
 """So many refusals before any answer are no accident."""
-_DRY_CONTEXTS = 8
+_DRY_CONTEXTS, _DRY_LENGTHS = 8, 10_000
 
 
 @dataclass
@@ -93,13 +94,14 @@ class EndpointGenerator:
         """What it would take, from a few contexts that are asked about: their answers are kept and count."""
         endpoint, asking = self._opened(), self._asking(n_negatives)
         n_texts = -(-n_negatives // asking.endings_a_text(n_negatives))
-        sample = [
-            request
-            for context in contexts[:: max(1, len(contexts) // _DRY_CONTEXTS)][:_DRY_CONTEXTS]
-            for request in list(asking.requests(context, n_negatives, n_texts, seed=0, draw=0))[:1]
-        ]
+
+        def first(context: Context) -> Request:
+            return next(iter(asking.requests(context, n_negatives, n_texts, seed=0, draw=0)))
+
+        sample = list(map(first, spread(contexts, _DRY_CONTEXTS)))
         n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=0, draw=0))) * len(contexts)
-        return forecast_lines(forecast(endpoint, sample, n_requests))
+        length = fmean(len(str(first(context).body)) for context in spread(contexts, _DRY_LENGTHS))
+        return forecast_lines(forecast(endpoint, sample, n_requests, length=length))
 
     def _wave(
         self, endpoint: Endpoint, asking: Asking, todo: Sequence["_Work"], refusals: "_Refusals", seed: int
@@ -195,6 +197,7 @@ class _Work:
         reason = _fault(choice, asking, self.sieve.context)
         endings = [] if reason else endings_in(choice.text, asking.prompt)
         self.n_drawn += max(len(endings), asking.endings_a_text(self.sieve.n))
+        reason = reason or ("" if endings else NOTHING)
         if reason and not self.sieve.is_full:
             self.sieve.rejected[reason] += 1
         for ending in endings:

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from swag_af.data.progress import duration
 from swag_af.endpoints.client import Endpoint
@@ -31,8 +32,20 @@ class Forecast:
     """What it says of the first of these."""
 
 
-def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> Forecast:
-    """Ask the sample, whose answers are kept, and scale what it took to `n_requests`.
+T = TypeVar("T")
+
+
+def spread(items: Sequence[T], n: int) -> list[T]:
+    """At most `n` of them, from the middle of as many equal shares: no end of an ordered list is left out."""
+    n = min(n, len(items))
+    return [items[(2 * i + 1) * len(items) // (2 * n)] for i in range(n)]
+
+
+def forecast(
+    endpoint: Endpoint, sample: Sequence[Request], n_requests: int, *, length: float | None = None
+) -> Forecast:
+    """Ask the sample, whose answers are kept, and scale what it took to `n_requests`, whose mean `length` in characters
+    scales the tokens of prompts where it is known.
 
     Time is scaled as if all went as the sample did: it should have as many requests as are asked at a time, or more.
     """
@@ -42,7 +55,8 @@ def forecast(endpoint: Endpoint, sample: Sequence[Request], n_requests: int) -> 
     refused = [": ".join(filter(None, (answer.error, answer.said))) for _, answer in answers if answer.error]
     seconds = time.monotonic() - begun if endpoint.usage().n_requests - n_before >= len(sample) else None
     scale = n_requests / max(len(sample), 1)
-    prompt, answer = used.prompt_tokens * scale, used.answer_tokens * scale
+    longer = length * len(sample) / sum(len(str(one.body)) for one in sample) if length and sample else 1.0
+    prompt, answer = used.prompt_tokens * scale * longer, used.answer_tokens * scale
     price = endpoint.price
     return Forecast(
         n_requests,

@@ -256,6 +256,21 @@ def test_columns_of_any_name_load(tmp_path: Path) -> None:
     assert texts_of(made) == [["sings.", "sleeps.", "runs."]]
 
 
+@pytest.mark.parametrize(
+    ("columns", "near"),
+    [
+        ({"video_column": "passge"}, "passage for passge"),
+        ({"id_column": "kee"}, "key for kee"),
+        ({"context_column": "questoin"}, "question for questoin"),
+        ({"label_column": "anwser", "endings_column": "gold"}, "no column anwser"),
+    ],
+)
+def test_a_column_that_is_named_and_not_there_is_told(tmp_path: Path, columns: dict[str, str], near: str) -> None:
+    """A misspelt group was none, without a word: each passage of a release stood in several splits."""
+    rows = [{**row, "passage": f"p{i // 4}", "key": i, "question": "Why?"} for i, row in enumerate(ROWS)]
+    assert near in refused(write_rows(tmp_path / "rows.jsonl", rows), columns=Columns(**columns))
+
+
 def test_endings_may_stand_without_a_start(tmp_path: Path) -> None:
     rows = [{name: value for name, value in row.items() if name != "start"} for row in ROWS]
     made = build_pool(write_rows(tmp_path / "rows.jsonl", rows), columns=Columns(start_column=""))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import make_contexts_of
 from mock_server import ABLE, Asked, MockServer, Said, answer
@@ -11,6 +12,7 @@ from mock_server import ABLE, Asked, MockServer, Said, answer
 from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.text.wording import comparable
+from swag_af.endpoints.forecast import spread
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.checking import check_generator
 from swag_af.lm.contract import DRAWN_OUT, Generated
@@ -99,6 +101,7 @@ REASONS = {
     "blank": chat_of('["..."]'),
     "too_short": chat_of('["rides."]'),
     "filtered": chat_of(None, finish_reason="content_filter"),
+    "nothing_found": chat_of("[]"),
 }
 
 
@@ -205,6 +208,32 @@ def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
         list(EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j").generate(contexts, 32, seed=0))
         sampled = {json.dumps(asked.body) for asked in server.asked[n - 8 : n]}
         assert not sampled & {json.dumps(asked.body) for asked in server.asked[n:]}
+
+
+def test_a_forecast_knows_of_long_contexts_that_come_last() -> None:
+    """Of 15 contexts the last 7 were never in the sample: a forecast was 15 times too low."""
+    contexts = [
+        Context(f"Video {i}. " + "and so on " * (1000 if i > 8 else 1), "he", "sings a song.") for i in range(15)
+    ]
+
+    def say(asked: Asked) -> Said:
+        choices = [{"message": {"content": "[]"}, "finish_reason": "stop"}]
+        used = {"prompt_tokens": len(str(asked.body)), "completion_tokens": 1}
+        return Said(body={"choices": choices, "usage": used})
+
+    with MockServer(say=say) as server:
+        lines = EndpointGenerator(server.url).forecast(contexts, 4)
+        rest = min(len(str(asked.body)) for asked in server.asked[-8:]) - len(contexts[0].sent1)
+    said = int(lines[1].split()[0].replace(",", ""))
+    assert said == pytest.approx(sum(rest + len(one.sent1) for one in contexts), rel=0.02)
+
+
+@pytest.mark.parametrize(("n", "of"), [(8, 15), (8, 205), (8, 8), (8, 3), (1, 9)])
+def test_a_sample_is_spread_over_all(n: int, of: int) -> None:
+    found = spread(range(of), n)
+    assert len(set(found)) == len(found) == min(n, of)
+    gaps = np.diff([-found[0] - 1, *found, 2 * of - found[-1] - 1])  # mirrored at both ends
+    assert gaps.max() <= gaps.min() + 2
 
 
 @pytest.mark.parametrize(

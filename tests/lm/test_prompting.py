@@ -137,3 +137,29 @@ def test_a_full_sieve_takes_and_counts_nothing() -> None:
     assert sieve.is_full
     assert sieve.endings == ["plays it."]
     assert not sieve.rejected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("E. coli\nH. pylori\nS. aureus", ["E. coli", "H. pylori", "S. aureus"]),
+        ("1. September 1939\n22. Juni 1941", ["1. September 1939", "22. Juni 1941"]),
+        ("vein\nE. coli\nartery", ["vein", "E. coli", "artery"]),
+        ("4. vein\n5. artery\n6. bone", ["vein", "artery", "bone"]),
+        ("1. vein\n1. artery", ["vein", "artery"]),
+        ("Here is one:\n1. vein", ["vein"]),
+        ("a) vein\nb) E. coli", ["vein", "E. coli"]),
+        ("- E. coli\n- H. pylori", ["E. coli", "H. pylori"]),
+        ('[{"explanation": "no", "answer": "vein"}, {"answer": "bone", "score": 1}]', ["vein", "bone"]),
+        ('{"reasoning": "hm", "wrong": ["vein", "bone"]}', ["vein", "bone"]),
+        ('{"1": {"text": "vein", "why": "no"}, "2": {"text": "bone", "why": "no"}}', ["vein", "bone"]),
+        ('[{"name": "vein", "why": "no"}, {"n": 3, "name": "bone"}, {"n": 4}]', ["vein", "bone", "4"]),
+        ("[206, 7.50, -3]", ["206", "7.50", "-3"]),
+        ('{"1": "aorta [ascending]", "2": "vein"}', ["aorta [ascending]", "vein"]),
+        ('Use {x}: ["vein", "bone"]', ["vein", "bone"]),
+        ("[]", []),
+    ],
+)
+def test_what_a_model_writes_beside_its_answers_is_none_of_them(text: str, found: list[str]) -> None:
+    """Gold kept its `E.`, and no wrong ending had one; explanations became endings; numbers were none."""
+    assert endings_in(text, LISTS) == found
