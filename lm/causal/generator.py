@@ -12,7 +12,7 @@ from swag_af.lm.causal.sampling import Sampling, draw, read_prompt
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt, load_prompt
-from swag_af.lm.prompting.sieve import MID_WORD, Sieve, endings_in, first_sentence, is_within_word
+from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, Sieve, endings_in, first_sentence, is_within_word
 from swag_af.lm.seeding import rng_of
 
 _DEFAULT = GenerateOptions
@@ -141,7 +141,10 @@ class Continuation:
         if prompt.way == "continue" and is_within_word(self._decoded([self.last]), text):
             sieve.rejected[MID_WORD] += 1
             return
-        for ending in endings_in(text, prompt):
+        endings = endings_in(text, prompt)
+        if not endings and not sieve.is_full:
+            sieve.rejected[NOTHING] += 1
+        for ending in endings:
             sieve.add(ending)
 
     def _decoded(self, ids: Sequence[int]) -> str:
