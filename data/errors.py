@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 MOST_TOLD = 60
 """How many characters of a cell a message repeats."""
@@ -62,8 +62,8 @@ class Options:
     """Base of frozen dataclasses of options.
 
     Scripts may write what the command line takes: texts where paths are meant, and a list, or one alone, where a tuple
-    is. Raises InputError naming every value that is of another type, and every number that is infinite, NaN or no size:
-    whole numbers are sizes up to 2,147,483,647; seeds may be larger.
+    is. Raises InputError naming every value that is of another type or none of the choices that there are, and every
+    number that is infinite, NaN or no size: whole numbers are sizes up to 2,147,483,647; seeds may be larger.
     """
 
     def __post_init__(self) -> None:
@@ -78,6 +78,11 @@ class Options:
             (True, f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
             for name, value in given.items()
             if not _is_of_kind(value, kinds[name])
+        )
+        check_faults(
+            (True, f"{flags[name]} {told(value)}: one of {', '.join(map(str, choices))} is due")
+            for name, value in given.items()
+            if (choices := _choices(kinds[name])) and value is not None and value not in choices
         )
         check_faults(
             (_is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
@@ -103,6 +108,14 @@ def _plain(kind: Any) -> Any:
     """`bool`, `int` or `float` where an option is one, or one or None; else None."""
     kinds = [one for one in get_args(kind) or (kind,) if one is not type(None)]
     return kinds[0] if len(kinds) == 1 and kinds[0] in _PLAIN else None
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """What an option may be, where it is one of several, or one or None."""
+    for one in (kind, *get_args(kind)):
+        if get_origin(one) is Literal:
+            return get_args(one)
+    return ()
 
 
 def _is_of_kind(value: Any, kind: Any) -> bool:

@@ -109,11 +109,11 @@ class Run:
         return 1 / self.start.shape[1]
 
     def assignment(self, iteration: int | None = None) -> np.ndarray:
-        """(N, A) candidate indices, gold first, after `iteration` (0: before any; None: the last)."""
+        """(N, A) candidate indices, gold first, after `iteration` (0: before any; None: the last); the caller's own."""
         iteration = self.n_finished if iteration is None else iteration
         if not 0 <= iteration <= self.n_finished:
             raise InputError(f"iteration {iteration}: this run has 0 to {self.n_finished}.")
-        assignment = self.start
+        assignment = self.start.copy()
         for changes in self.replacements[:iteration]:
             assignment = apply_changes(assignment, changes)
         return assignment
@@ -123,7 +123,9 @@ class Run:
         return self.pool.texts(self.assignment(iteration))
 
     def accuracy(self, iteration: int) -> float:
-        """Held-out accuracy of the deciding filter at `iteration` (1, 2, ...), 0 to 1."""
+        """Held-out accuracy of the deciding filter at `iteration` (1, 2, ...), 0 to 1; before any there is none."""
+        if not 1 <= iteration <= self.n_finished:
+            raise InputError(f"iteration {iteration}: this run has accuracies of 1 to {self.n_finished}.")
         record = self.log[iteration - 1]
         return record.accuracy[record.filter]
 

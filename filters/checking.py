@@ -13,6 +13,8 @@ from swag_af.data.pool.view import View
 from swag_af.filters.contract import Filter
 
 N_ROWS, N_COLUMNS = 48, 5
+N_ALONE = 8
+"""Candidates that are scored with no other."""
 
 
 def check_filter(filter_or_factory: Filter | Callable[[], Filter], *, rng: np.random.Generator | None = None) -> None:
@@ -73,6 +75,13 @@ def _check_scores(fitted: Filter, view: View, scores: np.ndarray, rng: np.random
     few = View(view.pool, view.rows[some], view.columns[some][:, :2])
     if not _close(fitted.score(few), scores[some][:, :2], 1e-4):
         raise _broken(3, fitted, "a candidate scored among fewer candidates scores otherwise")
+    rows, columns = rng.integers(n, size=N_ALONE), rng.integers(m, size=N_ALONE)
+    each = [
+        fitted.score(View(view.pool, view.rows[[i]], view.columns[[i], [j]][:, None]))
+        for i, j in zip(rows, columns, strict=True)
+    ]
+    if not _close(np.concatenate(each).ravel(), scores[rows, columns], 1e-4):
+        raise _broken(3, fitted, "a candidate scored alone scores otherwise")
 
 
 def _check_same_rng(make: Callable[[], Filter], train: View, view: View, scores: np.ndarray, seed: int) -> None:

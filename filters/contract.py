@@ -11,6 +11,7 @@ No filter lives here, and nothing of torch.
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -113,10 +114,15 @@ def settings_of(made: object) -> dict[str, Any]:
     source = source_of(made)
     own = {"source": source} if source else {}
     if hasattr(made, "settings"):
-        return {**made.settings(), **own}
-    if not is_dataclass(made):
-        return own
-    return {f.name: getattr(made, f.name) for f in fields(made) if f.init} | own
+        found = dict(made.settings())
+    else:
+        found = {f.name: getattr(made, f.name) for f in fields(made) if f.init} if is_dataclass(made) else {}
+    return {name: _finite(value) for name, value in found.items()} | own
+
+
+def _finite(value: Any) -> Any:
+    """Infinity and NaN as texts, for JSON has no words for them."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def record_of_fit(filter: Filter) -> dict[str, Any]:
@@ -130,6 +136,8 @@ SCORED_AT_ONCE = 200_000
 
 def check_is_filter(made: object, called: str) -> None:
     """Raise ContractError unless `made`, which the user calls so, has what every filter has."""
+    if isinstance(made, type):
+        raise ContractError(f"filter {made.__name__}: this is a class. Give an object of it, {made.__name__}(...).")
     missing = [f"no method {name}" for name in ("fit", "score") if not callable(getattr(made, name, None))]
     missing += [] if isinstance(getattr(made, "name", None), str) else ["no text `name`"]
     if missing:

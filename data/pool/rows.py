@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,10 @@ def is_list(given: object) -> bool:
 def _check_texts(context: Context, negatives: Sequence[str]) -> None:
     for what, text in (("sent1", context.sent1), ("start", context.start), ("gold", context.gold)):
         _check_text(what, text)
+    for what, text in (("id", context.id), ("video", context.video), ("source", context.source)):
+        _check_text(what, text)
+    if not isinstance(context.fold, Integral) or isinstance(context.fold, bool):
+        raise RowError(f"has {told(context.fold)} as fold, where a whole number is due")
     for i, text in enumerate(negatives):
         _check_text(f"negative {i}", text)
 

@@ -9,6 +9,7 @@ where it stopped.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,8 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
         listed = [(filter, options.iterations or 40)]
     made: dict[str, Filter] = {}
     phases = []
+    if not all(isinstance(one, Sequence) and not isinstance(one, str) and len(one) == 2 for one in listed):
+        raise InputError('a schedule is a list of pairs of a filter and a number of iterations: [("mlp", 100)].')
     for entry, n in listed:
         if not isinstance(entry, str):
             check_is_filter(entry, type(entry).__name__)
@@ -115,7 +118,7 @@ def _phases(filter: str | Filter | Phases, options: AFOptions) -> list[tuple[str
         name = entry if isinstance(entry, str) else one.name
         if made.setdefault(name, one) is not one:
             raise InputError(f"two filters of one schedule are called {name!r}. Give each a name of its own.")
-        phases.append((name, one, n))
+        phases.append((name, one, int(n) if isinstance(n, Integral) else n))
     if not phases or not all(isinstance(n, int) and n >= 1 for *_, n in phases):
         raise InputError("the schedule is empty, or a phase has no whole number of iterations.")
     return phases

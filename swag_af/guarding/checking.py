@@ -7,7 +7,7 @@ import numpy as np
 
 from swag_af.data.contracts import broken, constructor_fault, factory_of
 from swag_af.data.pool.view import View
-from swag_af.filters.checking import N_COLUMNS, N_ROWS, small_pool
+from swag_af.filters.checking import N_ALONE, N_COLUMNS, N_ROWS, small_pool
 from swag_af.guarding.contract import Guard
 
 
@@ -36,6 +36,10 @@ def check_guard(guard_or_factory: Guard | Callable[[], Guard], *, rng: np.random
     few = View(view.pool, view.rows[some], view.columns[some][:, 1:3])
     if not np.allclose(checked(guard, few), scores[some][:, 1:3], atol=1e-4):
         raise broken(_SENTENCES, 2, guard, "a candidate scored among fewer scores otherwise")
+    for i, j in zip(rng.integers(N_ROWS, size=N_ALONE), rng.integers(1, N_COLUMNS, size=N_ALONE), strict=True):
+        alone = View(view.pool, view.rows[[i]], view.columns[[i], [j]][:, None])
+        if not np.allclose(checked(guard, alone), scores[i, j], atol=1e-4):
+            raise broken(_SENTENCES, 2, guard, "a candidate scored alone scores otherwise")
 
 
 def checked(guard: Any, view: View) -> np.ndarray:

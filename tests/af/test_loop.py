@@ -1,6 +1,7 @@
 """The loop, where the run folder is not in question: accuracy, filters, options, and what filtering does."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
 from swag_af.af.options import AFOptions
 from swag_af.data.captions.options import ContextRules, ContextsOptions
-from swag_af.data.errors import InputError
+from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.run import open_run
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
 
@@ -81,3 +83,26 @@ def test_two_filters_of_one_name_are_refused(pool):
 def test_options_out_of_range_are_refused_when_made(make):
     with pytest.raises(InputError, match="--"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("filter", "said"),
+    [
+        (["bow"], "a schedule is a list of pairs"),
+        (("bow", 2), "a schedule is a list of pairs"),
+        (HashFilter, "this is a class. Give an object of it"),
+    ],
+)
+def test_what_is_no_schedule_is_told(pool, filter, said):
+    with pytest.raises(SwagAfError, match=said):
+        filter_pool(pool, filter, AFOptions(iterations=1, n_negatives=3))
+
+
+@dataclass
+class Clipped(HashFilter):
+    clip: float = float("inf")
+
+
+def test_a_setting_that_is_infinite_makes_a_run_that_opens(pool, tmp_path):
+    filter_pool(pool, Clipped(), AFOptions(iterations=1, n_negatives=3), out=tmp_path / "run")
+    assert open_run(tmp_path / "run").n_finished == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import swag_af
+from swag_af.af.options import AFOptions
 from swag_af.data.errors import InputError, Options
 
 
@@ -27,6 +28,19 @@ class Some(Options):
 def test_numbers_beyond_all_use_are_refused(given: dict) -> None:
     with pytest.raises(InputError, match=rf"^--{next(iter(given))}: infinite, no number, or too large\.$"):
         Some(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"split_by": "videos"}, "--split-by 'videos': one of video, context is due"),
+        ({"rule": "Paper"}, "--rule 'Paper': one of paper, released is due"),
+    ],
+)
+def test_none_of_the_choices_is_refused(given: dict, said: str) -> None:
+    """A script's misspelling ran the other method, for each place asked for one choice only."""
+    with pytest.raises(InputError, match=f"^{said}"):
+        AFOptions(**given)
 
 
 def test_a_large_seed_is_a_seed() -> None:

@@ -154,6 +154,8 @@ BAD_TEXTS = {
     "one text for all": (CONTEXTS, "burns it.", "negatives: a str, where a list is due"),
     "records": ([{"gold": "a"}, {}], [["a"], ["b"]], "row 0: a dict, where a swag_af.Context"),
     "one id twice": ([Context("A.", "He", "x", id="a")] * 2, [["a"], ["b"]], "1 id is of several rows .first: 'a'."),
+    "no word for a video": ([Context("A.", "He", "x", video=3)], [["a"]], "row 0 has no text under video"),
+    "no number of a fold": ([Context("A.", "He", "x", fold="train")], [["a"]], "row 0 has 'train' as fold"),
     "blank gold": ([Context("A.", "He", " ")], [["runs.", "sits."]], "gold"),
 }
 

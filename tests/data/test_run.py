@@ -176,6 +176,19 @@ def test_an_iteration_that_never_was_is_refused(straight: Run, iteration: int) -
         straight.assignment(iteration)
 
 
+@pytest.mark.parametrize("iteration", [-1, 0, 7])
+def test_an_accuracy_that_never_was_is_refused(straight: Run, iteration: int) -> None:
+    """Before any iteration there is none: that of the last one was given."""
+    with pytest.raises(InputError, match="accuracies of 1 to 6"):
+        straight.accuracy(iteration)
+
+
+def test_the_first_assignment_is_the_callers_own(straight: Run) -> None:
+    """Whoever sorted it for printing changed the finished run."""
+    straight.assignment(0)[:] = 0
+    assert straight.assignment(0)[:, 1:].all()
+
+
 def test_an_opened_run_equals_the_one_that_was_made(straight: Run) -> None:
     opened = open_run(straight.path)
     assert (opened.log, opened.timing) == (straight.log, straight.timing)

@@ -102,6 +102,13 @@ class NormalisesOverTheCall(MeanDifference):
         return scores - scores.mean()
 
 
+class MeasuresByTheLongest(MeanDifference):
+    """Rarely seen in a third of the rows, where the longest ending mostly is too."""
+
+    def score(self, view):
+        return view.lengths / view.lengths.max()
+
+
 class IgnoresTheGenerator(MeanDifference):
     def fit(self, view, *, rng):
         super().fit(view, rng=rng)
@@ -126,6 +133,7 @@ def test_check_filter_accepts_a_plain_class_and_an_object():
         (RemembersEarlierFits, 2),
         (LeaksThePosition, 3),
         (NormalisesOverTheCall, 3),
+        (MeasuresByTheLongest, 3),
         (SaysNothingFinite, 3),
         (IgnoresTheGenerator, 4),
     ],

@@ -99,6 +99,8 @@ class Broken:
             made[0, 0] = np.nan
         if self.fault == "company":
             made += view.columns.size
+        if self.fault == "alone" and made.size > 1:
+            made += 1
         if self.fault == "random":
             made += np.random.default_rng().random()
         if self.fault == "position":
@@ -112,6 +114,7 @@ class Broken:
         ("nan", "finite"),
         ("shape", "48 x 5"),
         ("company", "among fewer"),
+        ("alone", "scored alone"),
         ("random", "sentence 3"),
         ("position", "permuting"),
     ],
