@@ -291,12 +291,18 @@ def same_contexts(results: Mapping[str, Any]) -> list[str]:
             *markdown_table(rows),
             "",
             f"What a fresh ensemble finds beyond a fresh MLP, points: "
-            f"{', '.join(f'{when} {jump}' for when, jump in jumps.items())}. The curve's jump: "
+            f"{', '.join(f'{when} {jump}' for when, jump in jumps.items())}{_added(found['fresh jump'])}. "
+            f"The curve's jump: "
             f"{told_change(found['jump'])} ({each}); its slope in ten iterations of the ensemble: "
             f"{told_change(found['slope'])}{_later(found)}.",
             "",
         ]
     return lines[:-1]
+
+
+def _added(found: Mapping[str, Any]) -> str:
+    added = found.get("change by the MLP")
+    return f"; the MLP's iterations added {told_change(added)}" if added else ""
 
 
 def _later(found: Mapping[str, Any]) -> str:
