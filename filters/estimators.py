@@ -7,6 +7,7 @@ A fit flattens the assigned candidates, n rows x m columns, into `q` examples, g
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -233,6 +234,12 @@ def _spelled(setting: Any) -> str:
     """A setting as text that does not depend on where in memory it stands."""
     if isinstance(setting, str):
         return setting
+    if isinstance(setting, partial):
+        given = [
+            *map(_parameter, setting.args),
+            *(f"{name}={_parameter(one)}" for name, one in setting.keywords.items()),
+        ]
+        return f"partial({', '.join([_spelled(setting.func), *given])})"
     if hasattr(setting, "__qualname__"):
         return f"{setting.__module__}:{setting.__qualname__}"
     return f"{type(setting).__name__}({_parameters(setting)})"
@@ -244,6 +251,8 @@ def _parameters(estimator: Any) -> str:
 
 
 def _parameter(value: Any) -> str:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()  # as the numbers that they are
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_parameter, value))}]"
     plain = value is None or isinstance(value, str | int | float | bool | dict)

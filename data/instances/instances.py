@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -122,6 +123,12 @@ class Instances:
         if self.kind == "classes" and len(self.classes) < 2:
             only = told(self.classes[0]) if self.classes else "none"
             raise InputError(f"{self.name}: one class only, {only}: nothing is to be told apart. Two or more are due.")
+        wrong = next((one for one in self.instances if not self._has_answer(one)), None)
+        if wrong is not None:
+            of = "its options" if self.kind == "choices" else "the classes"
+            raise InputError(
+                f"{self.name}: {told(wrong.id)} has the answer {told(wrong.answer)}, no number of {of} from 0."
+            )
         repeated = [id for id, n in Counter(one.id for one in self.instances).items() if n > 1]
         if repeated:
             first = told(repeated[0])
@@ -130,6 +137,10 @@ class Instances:
                 f"{self.name}: {one if len(repeated) == 1 else f'{len(repeated):,} ids occur twice (first: {first})'}. "
                 "Make ids unique."
             )
+
+    def _has_answer(self, one: Instance) -> bool:
+        n = len(one.options) if self.kind == "choices" else len(self.classes)
+        return isinstance(one.answer, Integral) and not isinstance(one.answer, bool) and 0 <= one.answer < n
 
     def __len__(self) -> int:
         return len(self.instances)

@@ -55,6 +55,12 @@ def test_texts_do_not_depend_on_labels() -> None:
             "the id 'a' occurs twice",
         ),
         ({"instances": (Instance("a", "", ("t",), 0),), "kind": "classes", "classes": ("x",)}, "one class only"),
+        (
+            {"instances": (Instance("a", "", ("t", "u"), 2),), "kind": "choices"},
+            "'a' has the answer 2, no number of its",
+        ),
+        ({"instances": (Instance("a", "", ("t", "u"), -1),), "kind": "choices"}, "'a' has the answer -1"),
+        ({"instances": (Instance("a", "", ("t", "u"), "t"),), "kind": "choices"}, "'a' has the answer 't'"),
     ],
 )
 def test_sets_that_cannot_be_used(instances: dict, said: str) -> None:

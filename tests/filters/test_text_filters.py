@@ -5,6 +5,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -218,6 +219,17 @@ def test_the_estimator_that_is_passed_stays_as_it_was(tell_tale):
     assert repr(estimator) == before
     assert not hasattr(estimator[0], "vocabulary_")
     assert not hasattr(estimator[1], "coef_")
+
+
+def test_settings_that_are_numbers_of_numpy_or_partial_functions_tell_filters_apart():
+    """As `C=float32()` a sweep's second run went on with the first one's folder."""
+
+    def told(of="ending", **given):
+        return SklearnFilter(MultinomialNB(**given), of=of).settings()
+
+    assert told(alpha=np.float32(0.5)) == told(alpha=0.5) != told(alpha=np.float64(0.25))
+    assert told(class_prior=np.array([0.5, 0.5])) != told(class_prior=np.array([0.9, 0.1]))
+    assert told(partial(character_counts, 1)) != told(partial(character_counts, 2))
 
 
 def test_every_random_state_comes_from_the_rng(tell_tale):
