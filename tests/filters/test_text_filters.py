@@ -1,5 +1,6 @@
 """Filters that read text: what they find, what they leave alone, and how each says what it lacks."""
 
+import importlib
 import json
 import shutil
 import sys
@@ -230,6 +231,26 @@ def test_settings_that_are_numbers_of_numpy_or_partial_functions_tell_filters_ap
     assert told(alpha=np.float32(0.5)) == told(alpha=0.5) != told(alpha=np.float64(0.25))
     assert told(class_prior=np.array([0.5, 0.5])) != told(class_prior=np.array([0.9, 0.1]))
     assert told(partial(character_counts, 1)) != told(partial(character_counts, 2))
+
+
+def test_functions_and_classes_of_ones_own_are_told_by_their_sources(tmp_path, monkeypatch):
+    """Edited ones went on with the runs of those before."""
+    module = tmp_path / "words_of_mine.py"
+    module.write_text("def words(text):\n    return text.split()\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = importlib.import_module("words_of_mine").words
+
+    def told(of="ending"):
+        estimator = make_pipeline(CountVectorizer(tokenizer=words, token_pattern=None), MultinomialNB())
+        return SklearnFilter(estimator, of=of).settings()
+
+    before = told()
+    assert len(before["sources"]) == 1
+    assert told(partial(character_counts, 1))["sources"] == before["sources"]  # ours are not among them
+    module.write_text("def words(text):\n    return text.split()[:2]\n", encoding="utf-8")
+    assert told() != before
+    assert told(lambda view: view.texts[0]) != told(lambda view: view.texts[1])
+    assert "sources" not in SklearnFilter(make_pipeline(CountVectorizer(), MultinomialNB())).settings()
 
 
 def test_every_random_state_comes_from_the_rng(tell_tale):

@@ -1,0 +1,81 @@
+"""Sources of the classes and functions of others: what tells an edited one from the one before."""
+
+import os
+import subprocess
+import sys
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swag_af.data.contracts import source_of
+
+ROOT = Path(__file__).parents[2]
+
+TEXT = """
+class Mine:
+    name = "mine"
+    common = ("the", "a")
+
+    def score(self, view, least=2):
+        return [len(word) > least for word in view if word not in {"x", "y", "z"}]
+
+    @staticmethod
+    def twice(x):
+        return (lambda y: 2 * y)(x)
+
+    @property
+    def half(self):
+        return 0.5
+"""
+
+
+def made(text: str, name: str = "Mine") -> Any:
+    """What a text defines, as a notebook does: Python knows no file of it."""
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(text, names)
+    return names[name]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("least=2", "least=3"),
+        ("> least", ">= least"),
+        ('"z"}', '"w"}'),
+        ("2 * y", "3 * y"),
+        ("return 0.5", "return 0.25"),
+        ('"the", "a"', '"the", "an"'),
+        ("if word", "if view"),
+    ],
+)
+def test_a_class_without_a_file_is_told_by_what_it_does(old: str, new: str) -> None:
+    assert source_of(made(TEXT)) == source_of(made("\n\n# moved down\n" + TEXT))
+    assert old in TEXT
+    assert source_of(made(TEXT.replace(old, new))) != source_of(made(TEXT))
+
+
+def test_it_is_the_same_in_another_process() -> None:
+    code = "import sys; from tests.data.test_contracts import TEXT, made, source_of; print(source_of(made(TEXT)))"
+    run = partial(subprocess.run, [sys.executable, "-c", code], text=True, check=True, stdout=subprocess.PIPE)
+    found = {run(cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}
+    assert found == {f"{source_of(made(TEXT))}\n"}
+
+
+def test_a_function_behind_a_wrapper_is_told_by_itself() -> None:
+    text = "def Mine(x):\n    return x"
+
+    def wrapped(function: Any) -> Any:
+        @wraps(function)
+        def outer(x: Any) -> Any:
+            return function(x)
+
+        return outer
+
+    assert source_of(wrapped(made(text))) == source_of(made(text)) != source_of(made(text + " + 1"))
+
+
+def test_what_is_ours_or_not_written_in_python_has_none() -> None:
+    assert source_of(source_of) is None
+    assert source_of(len) is None
