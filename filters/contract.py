@@ -9,7 +9,8 @@
 No filter lives here, and nothing of torch.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any, Protocol, runtime_checkable
@@ -17,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.errors import ContractError, told
+from swag_af.data.files import plain
 from swag_af.data.pool.view import View
 
 
@@ -114,9 +116,19 @@ def settings_of(made: object) -> dict[str, Any]:
     source = source_of(made)
     own = {"source": source} if source else {}
     if hasattr(made, "settings"):
-        found = dict(made.settings())
+        found = made.settings()
+        if not isinstance(found, Mapping):
+            raise ContractError(f"{type(made).__name__}: settings() returned {type(found).__name__}, not a dict.")
     else:
         found = {f.name: getattr(made, f.name) for f in fields(made) if f.init} if is_dataclass(made) else {}
+    for name, value in found.items():
+        try:
+            json.dumps({name: value}, default=plain)
+        except TypeError as error:
+            raise ContractError(
+                f"{type(made).__name__}: its setting {name!r} cannot be kept with a run: {error}. Let it be a number, "
+                "a text or a list of these, or let `settings()` say it so."
+            ) from error
     return {name: _finite(value) for name, value in found.items()} | own
 
 

@@ -3,13 +3,17 @@
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from swag_af.data.contracts import source_of
+from swag_af.data.errors import ContractError
+from swag_af.filters.contract import settings_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,6 +78,24 @@ def test_a_function_behind_a_wrapper_is_told_by_itself() -> None:
         return outer
 
     assert source_of(wrapped(made(text))) == source_of(made(text)) != source_of(made(text + " + 1"))
+
+
+@dataclass
+class Settings:
+    """A filter, as far as its settings go."""
+
+    words: Any
+
+    def settings(self) -> Any:
+        return None if self.words is None else {"words": self.words}
+
+
+def test_settings_that_a_run_cannot_keep_are_told() -> None:
+    assert settings_of(Settings(np.arange(2)))["words"].tolist() == [0, 1]
+    with pytest.raises(ContractError, match="its setting 'words' cannot be kept with a run: set has no place"):
+        settings_of(Settings({"a", "b"}))
+    with pytest.raises(ContractError, match=r"settings\(\) returned NoneType, not a dict"):
+        settings_of(Settings(None))
 
 
 def test_what_is_ours_or_not_written_in_python_has_none() -> None:
