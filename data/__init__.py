@@ -9,7 +9,8 @@ Reading order (each file or folder imports only those named before it):
     urls        addresses in object stores, the folders that stand for them, and commands to paste
     files       atomic writes, readers with good errors
     manifests   what folders of ours say of themselves: manifests, hashes
-    contracts   classes of others: what the checkers of contracts share, and the source they came from
+    own_code    classes and functions of others: what tells them, their edits and their arguments apart
+    contracts   classes of others: what the checkers of contracts share
     terminal    control characters of texts from data, made visible
     progress    bars on a terminal, lines in a log
     watching    something done again and again beside other work

@@ -1,87 +1,17 @@
-"""Classes of others: what the checkers of their contracts share, and the source they came from.
+"""Classes of others: what the checkers of their contracts share.
 
 `check_filter` and `check_generator` test anyone's class, each in sentences.
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from swag_af.data.errors import ContractError
-from swag_af.data.manifests import sha256_file, sha256_json
 
 ThingT = TypeVar("ThingT")
-
-OURS = "swag_af"
-
-
-def is_own(made: Any) -> bool:
-    """Whether a class, a function or what a class made is somebody else's."""
-    made = made if hasattr(made, "__name__") else type(made)
-    return (getattr(made, "__module__", None) or "").partition(".")[0] != OURS
-
-
-def source_of(made: Any) -> str | None:
-    """The SHA-256 of the file in which somebody else's class or function stands; None for ours.
-
-    Of the script that runs it is that of the class alone, so that the rest of it may change. Where Python knows no
-    source, as in a notebook, it is that of what it compiled; None for what was not written in Python.
-    """
-    thing = inspect.unwrap(made) if hasattr(made, "__name__") else type(made)
-    if not is_own(thing):
-        return None
-    try:
-        if thing.__module__ == "__main__":
-            return sha256_json(inspect.getsource(thing))
-        file = inspect.getsourcefile(thing)
-    except (TypeError, OSError):
-        return compiled_of(thing)
-    return sha256_file(Path(file)) if file and Path(file).is_file() else compiled_of(thing)
-
-
-def compiled_of(thing: Any) -> str | None:
-    """The SHA-256 of what Python made of a function, or of the methods and attributes of a class; None of others."""
-    if isinstance(thing, type):
-        own = {name: _unwrapped(one) for name, one in sorted(vars(thing).items()) if name != "__firstlineno__"}
-        methods = {name: _instructions(one) for name, one in own.items() if inspect.isfunction(one)}
-        return sha256_json(methods | {name: repr(one) for name, one in own.items() if _is_plain(one)})
-    function = getattr(thing, "__func__", thing)
-    return sha256_json(_instructions(function)) if inspect.isfunction(function) else None
-
-
-def _unwrapped(attribute: Any) -> Any:
-    """The function of a method of a class, a static one or a property."""
-    attribute = getattr(attribute, "__func__", getattr(attribute, "fget", attribute))
-    return inspect.unwrap(attribute) if callable(attribute) else attribute
-
-
-def _instructions(function: Any) -> list[Any]:
-    """Instructions, names, constants, defaults and what a function closes over, without its place in a file."""
-    around = inspect.getclosurevars(function).nonlocals
-    given = {"defaults": function.__defaults__ or (), **(function.__kwdefaults__ or {}), **around}
-    return [*_of_code(function.__code__), *(f"{name}={one!r}" for name, one in given.items() if _is_plain(one))]
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value's text is the same in every process."""
-    if isinstance(value, tuple | list):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | int | float | bytes)
-
-
-def _of_code(code: CodeType) -> list[Any]:
-    constants = [_of_code(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
-    return [code.co_code.hex(), *code.co_names, *code.co_varnames, *constants]
-
-
-def _constant(value: Any) -> str:
-    """A constant as text; the order of a set's members differs between processes."""
-    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
 def factory_of(thing_or_factory: ThingT | Callable[[], ThingT], method: str) -> Callable[[], ThingT]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from swag_af.data.errors import ContractError, told
 from swag_af.data.files import plain
+from swag_af.data.own_code import arguments_of, is_own, name_and_source, source_of
 from swag_af.data.pool.view import View
 
 
@@ -30,7 +31,8 @@ class Filter(Protocol):
 
     * `requires`, the names of the pool tables that it reads beyond those every pool has, such as `("features",)`;
     * `check()`, called before any work, which raises InputError for what would fail later;
-    * `settings() -> dict`, what a resumed run must have the same, where the filter is no dataclass;
+    * `settings() -> dict`, what a resumed run must have the same; without it that is the fields of a dataclass, or the
+      arguments that the constructor kept under their names;
     * `device`, set to `auto`, `cpu` or `cuda` before the first fit, as the command line says;
     * `argument`, a class attribute: the name of the setting that stands in brackets where the filter is named,
       `transformer[path/to/model]`;
@@ -107,29 +109,44 @@ class ClassFilter(Protocol):
 
 
 def settings_of(made: object) -> dict[str, Any]:
-    """The settings of a filter, or a guard: what its `settings()` returns, or the fields of a dataclass.
+    """The settings of a filter, or a guard: what its `settings()` returns, the fields of a dataclass, or the arguments
+    that its constructor kept.
 
     Of a class that is not of this package its source stands beside them: what an edited one did is not its work.
+    Raises ContractError for what JSON cannot hold.
     """
-    from swag_af.data.contracts import source_of
-
     source = source_of(made)
     own = {"source": source} if source else {}
     if hasattr(made, "settings"):
         found = made.settings()
         if not isinstance(found, Mapping):
             raise ContractError(f"{type(made).__name__}: settings() returned {type(found).__name__}, not a dict.")
-    else:
-        found = {f.name: getattr(made, f.name) for f in fields(made) if f.init} if is_dataclass(made) else {}
+    elif is_dataclass(made):
+        found = {f.name: getattr(made, f.name) for f in fields(made) if f.init}
+    else:  # what it kept of its arguments it may have kept as anything
+        arguments = arguments_of(made) if is_own(made) else {}
+        return {name: _told(one) if _fault(one) is None else _told(type(one)) for name, one in arguments.items()} | own
     for name, value in found.items():
-        try:
-            json.dumps({name: value}, default=plain)
-        except TypeError as error:
+        if fault := _fault(value):
             raise ContractError(
-                f"{type(made).__name__}: its setting {name!r} cannot be kept with a run: {error}. Let it be a number, "
+                f"{type(made).__name__}: its setting {name!r} cannot be kept with a run: {fault}. Let it be a number, "
                 "a text or a list of these, or let `settings()` say it so."
-            ) from error
-    return {name: _finite(value) for name, value in found.items()} | own
+            )
+    return {name: _told(value) for name, value in found.items()} | own
+
+
+def _fault(setting: Any) -> str | None:
+    """Why JSON cannot hold it; None where it can, and of classes and functions."""
+    try:
+        json.dumps(_told(setting), default=plain)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def _told(setting: Any) -> Any:
+    """A class or a function as its name and source, infinity and NaN as texts, anything else as it is."""
+    return name_and_source(setting) if hasattr(setting, "__qualname__") else _finite(setting)
 
 
 def _finite(value: Any) -> Any:

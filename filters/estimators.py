@@ -4,18 +4,16 @@ A fit flattens the assigned candidates, n rows x m columns, into `q` examples, g
 (label 0). Rows are not kept together: for a loss over the candidates of a row see `neural`.
 """
 
-import inspect
-import sysconfig
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from swag_af.data.errors import InputError
+from swag_af.data.own_code import is_installed, is_own, name_and_source
 from swag_af.data.pool.view import View
 from swag_af.filters.characters import character_counts
 from swag_af.filters.strings import READINGS, Reading, endings
@@ -55,7 +53,8 @@ class SklearnFilter:
 
     def settings(self) -> dict[str, Any]:
         """What identifies this filter in a run folder, for JSON; sources of your classes and functions too."""
-        sources = sorted({_source(one) for setting in (self.estimator, self.of) for one in _written(setting)} - {""})
+        written = (one for setting in (self.estimator, self.of) for one in _written(setting))
+        sources = sorted({name_and_source(one) for one in written if is_own(one)})
         return {"estimator": _spelled(self.estimator), "of": _spelled(self.of)} | (
             {"sources": sources} if sources else {}
         )
@@ -263,31 +262,10 @@ def _written(setting: Any) -> Iterator[Any]:
         is_estimator = hasattr(setting, "get_params") and not isinstance(setting, type)
         inner = setting.get_params(deep=False).values() if is_estimator else ()
         thing = setting if hasattr(setting, "__qualname__") else type(setting)
-        if not _is_installed(thing):
+        if not is_installed(thing):
             yield thing
     for one in inner:
         yield from _written(one)
-
-
-def _source(thing: Any) -> str:
-    """Name and source of a class or a function; of one without a name of its own, as a lambda, what it does as well."""
-    from swag_af.data.contracts import compiled_of, source_of
-
-    source = source_of(thing)
-    does = compiled_of(thing) if "<" in thing.__qualname__ else None
-    return " ".join(filter(None, (_spelled(thing), source, does))) if source else ""
-
-
-def _is_installed(thing: Any) -> bool:
-    """Whether a class or a function is Python's or stands in an installed package."""
-    if getattr(thing, "__module__", None) in (None, "builtins"):
-        return True
-    try:
-        file = Path(inspect.getfile(thing)).resolve()
-    except (TypeError, OSError):
-        return False
-    folders = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
-    return any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
 def _parameters(estimator: Any) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
-from swag_af.data.contracts import source_of
 from swag_af.data.errors import ContractError, InputError, several
 from swag_af.data.files import remove_leftovers
 from swag_af.data.manifests import check_same, read_manifest, sha256_file, shortened, write_manifest
+from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import NO_TAGGER
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise

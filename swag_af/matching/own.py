@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import is_own
 from swag_af.data.errors import InputError, SwagAfError, blamed, told
+from swag_af.data.own_code import is_own
 
 
 def check_methods(model: Any, *methods: str) -> None:

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.contracts import source_of
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
 from swag_af.data.manifests import FORMAT, MATCHED, check_manifest, check_same, sha256_json, shortened
+from swag_af.data.own_code import source_of
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
 from swag_af.matching.cautions import cautions_of, cautions_of_plan

@@ -1,5 +1,6 @@
 """Sources of the classes and functions of others: what tells an edited one from the one before."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swag_af.data.contracts import source_of
 from swag_af.data.errors import ContractError
+from swag_af.data.own_code import source_of
 from swag_af.filters.contract import settings_of
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +62,7 @@ def test_a_class_without_a_file_is_told_by_what_it_does(old: str, new: str) -> N
 
 
 def test_it_is_the_same_in_another_process() -> None:
-    code = "import sys; from tests.data.test_contracts import TEXT, made, source_of; print(source_of(made(TEXT)))"
+    code = "import sys; from tests.data.test_own_code import TEXT, made, source_of; print(source_of(made(TEXT)))"
     run = partial(subprocess.run, [sys.executable, "-c", code], text=True, check=True, stdout=subprocess.PIPE)
     found = {run(cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}
     assert found == {f"{source_of(made(TEXT))}\n"}
@@ -96,6 +97,34 @@ def test_settings_that_a_run_cannot_keep_are_told() -> None:
         settings_of(Settings({"a", "b"}))
     with pytest.raises(ContractError, match=r"settings\(\) returned NoneType, not a dict"):
         settings_of(Settings(None))
+
+
+def test_a_class_is_told_by_its_bases_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    base = tmp_path / "base_of_mine.py"
+    base.write_text("class Base:\n    pass\n", encoding="utf-8")
+    (tmp_path / "class_of_mine.py").write_text("from base_of_mine import Base\n\nclass Mine(Base):\n    pass\n")
+    mine = importlib.import_module("class_of_mine").Mine
+    before = source_of(mine)
+    base.write_text("class Base:\n    x = 1\n", encoding="utf-8")
+    assert source_of(mine) != before
+
+
+class Plain:
+    """A filter without settings that are told."""
+
+    def __init__(self, sign: Any, *rest: int, least: int = 2):
+        self.sign, self._least, self.fitted = sign, least, rest
+
+
+def test_arguments_tell_filters_apart_that_say_nothing_of_settings() -> None:
+    def told(*arguments: Any, **named: Any) -> dict[str, Any]:
+        return {name: value for name, value in settings_of(Plain(*arguments, **named)).items() if name != "source"}
+
+    assert told(1) == {"sign": 1, "least": 2}
+    assert told(1, least=3) == {"sign": 1, "least": 3}
+    assert told(lambda x: x) != told(lambda x: -x)
+    assert told(Settings(1)) == told(Settings(2)) == {"sign": told(Settings)["sign"], "least": 2}  # known by its class
 
 
 def test_what_is_ours_or_not_written_in_python_has_none() -> None:

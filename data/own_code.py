@@ -1,0 +1,122 @@
+"""Classes and functions that are not of this package: what tells one of them, its edits and its arguments apart.
+
+A run goes on with what it began; a tokenizer that was edited meanwhile is another one, as is a class with another base.
+"""
+
+import inspect
+import sysconfig
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from swag_af.data.manifests import sha256_file, sha256_json
+
+OURS = "swag_af"
+
+
+def is_own(made: Any) -> bool:
+    """Whether a class, a function or what a class made is somebody else's."""
+    return (getattr(_thing(made), "__module__", None) or "").partition(".")[0] != OURS
+
+
+def is_installed(made: Any) -> bool:
+    """Whether it is Python's own, or stands in an installed package."""
+    thing = _thing(made)
+    if getattr(thing, "__module__", None) in (None, "builtins"):
+        return True
+    try:
+        file = Path(inspect.getfile(thing)).resolve()
+    except (TypeError, OSError):
+        return False
+    folders = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    return any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+def source_of(made: Any) -> str | None:
+    """The SHA-256 of the file in which somebody else's class or function stands; None for ours.
+
+    Of the script that runs it is that of the class alone, so that the rest of it may change. Where Python knows no
+    source, as in a notebook, it is that of what it compiled; None for what was not written in Python. Of a class
+    with bases that were not installed either it is one of all their sources.
+    """
+    thing = inspect.unwrap(made) if hasattr(made, "__name__") else type(made)
+    if not is_own(thing):
+        return None
+    bases = [one for one in getattr(thing, "__mro__", ())[1:] if is_own(one) and not is_installed(one)]
+    sources = [source for source in map(_source_of_one, (thing, *bases)) if source]
+    return sources[0] if len(set(sources)) == 1 else sha256_json(sources) if sources else None
+
+
+def _source_of_one(thing: Any) -> str | None:
+    try:
+        if thing.__module__ == "__main__":
+            return sha256_json(inspect.getsource(thing))
+        file = inspect.getsourcefile(thing)
+    except (TypeError, OSError):
+        return compiled_of(thing)
+    return sha256_file(Path(file)) if file and Path(file).is_file() else compiled_of(thing)
+
+
+def name_and_source(thing: Any) -> str:
+    """A class or a function by its module, name and source; one without a name of its own, as a lambda, by what it
+    does as well."""
+    does = compiled_of(thing) if "<" in thing.__qualname__ else None
+    parts = (f"{thing.__module__}:{thing.__qualname__}", None if is_installed(thing) else source_of(thing), does)
+    return " ".join(filter(None, parts))
+
+
+def arguments_of(made: Any) -> dict[str, Any]:
+    """The arguments of a constructor that it kept under their names, or under these behind a `_`."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    try:
+        parameters = inspect.signature(type(made)).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    kept = getattr(made, "__dict__", {})
+    names = [(one.name, called) for one in parameters if one.kind in named for called in (f"_{one.name}", one.name)]
+    return {name: kept[called] for name, called in names if called in kept}
+
+
+def compiled_of(thing: Any) -> str | None:
+    """The SHA-256 of what Python made of a function, or of the methods and attributes of a class; None of others."""
+    if isinstance(thing, type):
+        own = {name: _unwrapped(one) for name, one in sorted(vars(thing).items()) if name != "__firstlineno__"}
+        methods = {name: _instructions(one) for name, one in own.items() if inspect.isfunction(one)}
+        return sha256_json(methods | {name: repr(one) for name, one in own.items() if _is_plain(one)})
+    function = getattr(thing, "__func__", thing)
+    return sha256_json(_instructions(function)) if inspect.isfunction(function) else None
+
+
+def _thing(made: Any) -> Any:
+    """A class or a function as it is, of anything else its class."""
+    return made if hasattr(made, "__name__") else type(made)
+
+
+def _unwrapped(attribute: Any) -> Any:
+    """The function of a method of a class, a static one or a property."""
+    attribute = getattr(attribute, "__func__", getattr(attribute, "fget", attribute))
+    return inspect.unwrap(attribute) if callable(attribute) else attribute
+
+
+def _instructions(function: Any) -> list[Any]:
+    """Instructions, names, constants, defaults and what a function closes over, without its place in a file."""
+    around = inspect.getclosurevars(function).nonlocals
+    given = {"defaults": function.__defaults__ or (), **(function.__kwdefaults__ or {}), **around}
+    return [*_of_code(function.__code__), *(f"{name}={one!r}" for name, one in given.items() if _is_plain(one))]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value's text is the same in every process."""
+    if isinstance(value, tuple | list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | bytes)
+
+
+def _of_code(code: CodeType) -> list[Any]:
+    constants = [_of_code(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
+    return [code.co_code.hex(), *code.co_names, *code.co_varnames, *constants]
+
+
+def _constant(value: Any) -> str:
+    """A constant as text; the order of a set's members differs between processes."""
+    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
