@@ -53,6 +53,8 @@ def folds_of_groups(groups: np.ndarray, n_folds: int, *, rng: np.random.Generato
     n_groups = int(groups.max(initial=-1)) + 1
     if n_folds < 2:
         raise InputError(f"{n_folds} folds: at least 2, since relevance in one fold is learned from the others.")
+    if len(groups) < 2:
+        raise InputError(f"{several(len(groups), 'row')} with an answer: wrong ones come from other rows. Give more.")
     if n_groups < 2:
         raise InputError(
             f"all {len(groups):,} rows are one group, so they cannot be dealt into folds: relevance in one fold is "

@@ -4,6 +4,7 @@ A query is a context's first sentence and start, its response the gold ending; a
 itself in `sent1`. Where the texts come from, `reading` says.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError
+from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.splits import join_by_text, named_groups
 from swag_af.data.text.wording import comparable, sentence_keys
 from swag_af.matching.tags import Scene, objects_of, template
@@ -63,8 +64,11 @@ class Items:
     def __post_init__(self) -> None:
         ids = [item.context.id for item in self.rows]
         if len(set(ids)) < len(ids):
-            first = next(id for id in ids if ids.count(id) > 1)
-            raise InputError(f"{self.name}: the id {first!r} occurs twice. Make ids unique.")
+            first, n = Counter(ids).most_common(1)[0]
+            one, two, *_ = (row for row, id in enumerate(ids, start=1) if id == first)
+            raise InputError(
+                f"{self.name}: the id {first!r} occurs {n:,} times (rows {one:,}, {two:,}). Make ids unique."
+            )
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda item: item.context.id)))
 
     def __len__(self) -> int:
@@ -104,11 +108,25 @@ class Items:
 
 
 def items_of(queries: Sequence[str], responses: Sequence[str], groups: Sequence[str] | None = None) -> Items:
-    """Rows of plain texts; ids count them. `groups` name what belongs together, each row by itself when not given."""
-    if len(queries) != len(responses) or (groups is not None and len(groups) != len(queries)):
-        raise InputError(f"{len(queries)} queries and {len(responses)} responses: as many of each, and of groups.")
+    """Rows of plain texts; ids count them. `groups` name what belongs together, each row by itself when not given.
+
+    Raises InputError where a text is missing, empty or no text.
+    """
+    named = [""] * len(queries) if groups is None else list(groups)
+    if not len(queries) == len(responses) == len(named):
+        n_groups = "" if groups is None else f" and {len(named)} groups"
+        raise InputError(f"{len(queries)} queries, {len(responses)} responses{n_groups}: give as many of each.")
+    if not len(queries):
+        raise InputError("no queries. Give some, each with its response.")
+    faults = Faults("texts", "Mend them, or leave those rows out.")
+    for i, row in enumerate(zip(queries, responses, named, strict=True)):
+        for what, text in zip(("query", "response", "group"), row, strict=True):
+            if not isinstance(text, str):
+                faults.add(f"row {i}", RowError(f"its {what} is {type(text).__name__}, no text"))
+            elif what != "group" and not text.strip():
+                faults.add(f"row {i}", RowError(f"its {what} is empty"))
+    faults.check()
     width = len(str(len(queries)))
-    named = groups or [""] * len(queries)
     return Items(
         tuple(
             Item(Context(query, "", response, id=f"{i:0{width}}", video=group))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 from swag_af.data.engines.options import EngineOptions
@@ -145,8 +146,8 @@ def faults_of(matching: MatchingOptions) -> Sequence[tuple[bool, str]]:
 def _faults_of_sweep(sweeping: SweepOptions) -> Sequence[tuple[bool, str]]:
     values = sweeping.sweep
     return [
-        (any(not value >= 0 for value in values), "--sweep: values of lambda are not below 0"),
-        (len(set(values)) < len(values), "--sweep: each value once"),
+        (any(not 0 <= value < inf for value in values), "--sweep: values of lambda are numbers, not below 0"),
+        (len({f"{value:g}" for value in values}) < len(values), "--sweep: each value once, to six digits"),
         (len(values) == 1, "--sweep: two values or more; for one, --weight"),
         (sweeping.sample is not None and sweeping.sample < 100, f"--sample {sweeping.sample}: at least 100"),
         (sweeping.shown < 1, f"--shown {sweeping.shown}: at least 1"),

@@ -5,7 +5,7 @@ be replaced. Of contrast sets the originals are taken, and what was edited is le
 one of its original (VCR-CS), or nearly the same question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.guessing import UnknownColumnsError
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.instances.options import ReadingOptions
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
 from swag_af.data.manifests import sha256_file
 from swag_af.data.sources import Record, Source, open_sources
@@ -46,15 +46,43 @@ def read_items(
     columns, options = pairs or PairColumns(), reading or ReadingOptions()
     called = name or sources[0].stem
     if options.layout == "auto" and all(_has_contexts(path, options) for path in sources):
+        _check_unused(f"{called}: contexts, whose form is fixed", _flags(columns, options))
         return _of_contexts(sources, called)
     if options.layout in ("auto", "columns") and all(_has_pairs(path, columns, options) for path in sources):
+        of_pairs = {"--id-column", "--media-column", *_flags(columns, ReadingOptions())}
+        what = "read as queries and responses (their groups: --group-column)"
+        _check_unused(f"{called}: {what}", _flags(columns, options) - of_pairs)
         return _of_pairs(sources, columns, options, called)
     try:
-        return items_of_instances(read_instances(sources, options, name=called))
+        instances = read_instances(sources, options, name=called)
+        _check_unused(
+            f"{called}: read as questions with options (their groups: --video-column)",
+            _flags(columns, ReadingOptions()) if instances.kind == "choices" else set(),
+        )
+        return items_of_instances(instances)
     except UnknownColumnsError as fault:
         raise InputError(
             f"{fault} Of questions with right answers alone, with --query-column and --response-column."
         ) from None
+
+
+def _flags(pairs: PairColumns, reading: ReadingOptions) -> set[str]:
+    """The flags of columns and of reading that were given, but for the format and the layout."""
+    given = asdict(pairs) | asdict(reading.columns) | {name: getattr(reading, name) for name in _READING}
+    usual = (
+        asdict(PairColumns()) | asdict(InstanceColumns()) | {name: getattr(ReadingOptions, name) for name in _READING}
+    )
+    return {f"--{name.replace('_', '-')}" for name, value in given.items() if value != usual[name]}
+
+
+_READING = ("kind", "label_base", "labels_file", "persons", "mask")
+
+
+def _check_unused(read: str, flags: set[str]) -> None:
+    """Raise InputError where flags were given that say nothing of what was read."""
+    if flags:
+        names = ", ".join(sorted(flags))
+        raise InputError(f"{read}, of which {names} {'says' if len(flags) == 1 else 'say'} nothing. Leave it out.")
 
 
 def items_of_instances(instances: Instances) -> Items:
@@ -122,7 +150,7 @@ def _has_pairs(path: Path, columns: PairColumns, options: ReadingOptions) -> boo
         found = _found(source, columns)
         if not found["query_column"] or not found["response_column"]:
             if named:
-                _complain(source, columns)
+                _complain(source, asdict(columns).values())
             return False
         if not named and (set(_WITH_OPTIONS) & set(source.columns) or not _has_answers(source, found)):
             return False
@@ -148,11 +176,11 @@ def _has_answers(source: Source, found: Mapping[str, str]) -> bool:
 
 
 def _are_texts(values: Sequence[object]) -> bool:
-    """Whether the values that there are, are answers, some of several words, and not labels such as 2 or B."""
+    """Whether the values that there are, are answers, some of several words, and mostly not labels such as 2 or B."""
     given = [value for value in values if value is not None and value != ""]
     texts = [value.strip() for value in given if isinstance(value, str)]
-    is_label = any(len(text) < 2 or text.isdigit() for text in texts if text)
-    return len(texts) == len(given) and not is_label and any(" " in text for text in texts)
+    n_labels = sum(len(text) < 2 or text.isdigit() for text in texts if text) + len(given) - len(texts)
+    return 2 * n_labels < len(given) and any(" " in text for text in texts)
 
 
 def _found(source: Source, columns: PairColumns) -> dict[str, str]:
@@ -165,8 +193,8 @@ def _found(source: Source, columns: PairColumns) -> dict[str, str]:
     return found
 
 
-def _complain(source: Source, columns: PairColumns) -> None:
-    wanted = [name for name in asdict(columns).values() if name not in (AUTO, "", *source.columns)]
+def _complain(source: Source, named: Iterable[str]) -> None:
+    wanted = sorted(name for name in named if name not in (AUTO, "", *source.columns))
     if not wanted:
         raise InputError(f"{source.path}: no response. Name both with --query-column and --response-column.")
     raise InputError(
@@ -182,8 +210,9 @@ def _of_pairs(sources: Sequence[Path], columns: PairColumns, options: ReadingOpt
     notes = []
     for source, called in zip(opened, names_of([source.path for source in opened]), strict=True):
         found = _found(source, columns)
-        if not {*asdict(columns).values()} <= {AUTO, "", *source.columns}:
-            _complain(source, columns)
+        named = {*asdict(columns).values(), options.columns.id_column, options.columns.media_column}
+        if not named <= {AUTO, "", *source.columns}:
+            _complain(source, named)
         of_source = _rows(source, found, called, options)
         rows += of_source
         files |= {
@@ -204,20 +233,26 @@ def _without_group(rows: Sequence[Item], found: Mapping[str, str]) -> str:
 
 def _rows(source: Source, found: Mapping[str, str], called: str, options: ReadingOptions) -> list[Item]:
     faults = Faults(str(source.path), "Mend those rows, or take them out.")
-    wanted = [column for column in {*found.values(), _id_column(source, options)} if column]
+    id_column, media = _id_column(source, options), _named(options.columns.media_column)
+    wanted = [column for column in {*found.values(), id_column, media} if column]
     rows = []
     for number, (where, record) in enumerate(source.read(wanted)):
         try:
-            rows.append(_item(record, found, word_of(record, _id_column(source, options)) or f"{called}:{number:08}"))
+            item = _item(record, found, word_of(record, id_column) or f"{called}:{number:08}")
+            rows.append(replace(item, media=word_of(record, media)))
         except RowError as fault:
             faults.add(where, fault)
     faults.check()
     return rows
 
 
+def _named(column: str) -> str:
+    """A column that was named; empty for auto."""
+    return "" if column == AUTO else column
+
+
 def _id_column(source: Source, options: ReadingOptions) -> str:
-    named = options.columns.id_column
-    return named if named not in (AUTO, "") else "id" if "id" in source.columns else ""
+    return _named(options.columns.id_column) or ("id" if "id" in source.columns else "")
 
 
 def _item(record: Record, found: Mapping[str, str], id: str) -> Item:

@@ -20,7 +20,7 @@ import numpy as np
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl
-from swag_af.data.manifests import FORMAT, MATCHED, check_manifest, check_same, sha256_json, shortened
+from swag_af.data.manifests import FORMAT, MANIFEST, MATCHED, check_manifest, check_same, sha256_json, shortened
 from swag_af.data.own_code import source_of
 from swag_af.data.progress import progress
 from swag_af.matching.buckets import sizes_said
@@ -64,6 +64,7 @@ def match(options: MatchOptions) -> Matched:
     identity = identity_of(options, items)
     if (options.out / ABOUT).exists():
         check_same_matching(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT)
+        _check_whole(options.out, items)
         return open_matched(options.out)
     parts = parts_of(items, options.matching)
     plans = plans_of(parts, options.matching)
@@ -107,6 +108,18 @@ def check_folder(out: Path, about: str = ABOUT) -> None:
     ours = any((out / name).exists() for name in (about, WORK))
     if out.exists() and any(out.iterdir()) and not ours:
         raise InputError(f"{out}: this is there, and was not made by match. Choose another --out.")
+
+
+def _check_whole(out: Path, items: Items) -> None:
+    """Raise InputError where something of a matching that was done is gone."""
+    folders = [out, *([out / RATIONALES] if any(item.rationale for item in items.rows) else [])]
+    files = [out / QUESTIONS, *(folder / name / MANIFEST for folder in folders for name in ("pool", "run"))]
+    gone = [str(file.relative_to(out)) for file in files if not (file.is_file() and file.stat().st_size)]
+    if gone:
+        raise InputError(
+            f"{out}: the matching is done, and {', '.join(gone)} gone or empty since. Put that back, or remove the "
+            "folder and match again: the bytes are the same."
+        )
 
 
 def check_models(matching: MatchingOptions) -> None:

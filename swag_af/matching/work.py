@@ -156,10 +156,12 @@ def _check_feasible(items: Items, buckets: Buckets, n_rounds: int) -> None:
             said = next(items.rows[row].response for row in rows.tolist() if items.texts[row] == text)
             faults.append(f"{name}: {k:,} of {len(rows):,} rows have the response {said[:60]!r}")
     if faults:
+        most = max(Counter(items.texts.tolist()).values())
+        or_none = ", or match with --buckets none" if most * (n_rounds + 1) <= len(items) else ""
         raise InputError(
             f"{items.name}: with {several(n_rounds, 'round')} no text of a bucket may be the response of more than one "
             f"row in {n_rounds + 1}; in {several(len(faults), 'bucket')} one is ({'; '.join(faults[:3])}). Take such "
-            "rows out, ask for fewer --n-distractors or --folds, or match with --buckets none."
+            f"rows out, ask for fewer --n-distractors or --folds{or_none}."
         )
 
 

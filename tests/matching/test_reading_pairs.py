@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
+from swag_af.matching.items import items_of
 from swag_af.matching.options import PairColumns
 from swag_af.matching.reading import read_items
 
@@ -67,3 +70,83 @@ def test_questions_without_a_question_are_refused(tmp_path: Path) -> None:
         read_items(written(tmp_path, made))
     with pytest.raises(InputError, match=r"it has ask, reply.*--query-column and --response-column"):
         read_items(written(tmp_path, [{"ask": f"Why {i}?", "reply": f"since {i}"} for i in range(12)]))
+
+
+def questions(n: int = 40) -> list[dict[str, Any]]:
+    return [
+        {"question": f"Why {i}?", "choices": [f"so {i}", "it is"], "label": 0, "clip": f"c{i % 4}"} for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("made", "pairs", "reading", "refused"),
+    [
+        (rows(), {}, ReadingOptions(columns=InstanceColumns(video_column="group")), "--video-column says nothing"),
+        (rows(), {}, ReadingOptions(mask="since", labels_file=Path("x")), "--labels-file, --mask say nothing"),
+        (rows(), {}, ReadingOptions(columns=InstanceColumns(media_column="imge")), "no column imge"),
+        (rows(), {}, ReadingOptions(columns=InstanceColumns(id_column="nosuch")), "no column nosuch"),
+        (questions(), {"group_column": "clip"}, ReadingOptions(), r"--video-column\), of which --group-column says"),
+        (questions(), {"objects_column": "nosuch"}, ReadingOptions(), "--objects-column says nothing"),
+    ],
+)
+def test_flags_of_another_kind_of_file_are_refused(
+    made: list[dict[str, Any]], pairs: dict[str, str], reading: ReadingOptions, refused: str, tmp_path: Path
+) -> None:
+    """They were taken and ignored: clips that `--video-column` named were parted by the folds."""
+    path = written(tmp_path, made)
+    assert len(read_items(path)) == 40
+    with pytest.raises(InputError, match=refused):
+        read_items(path, PairColumns(**pairs), reading)
+
+
+def test_flags_of_columns_are_refused_of_contexts(tmp_path: Path) -> None:
+    made = [{"id": f"{i}", "sent1": "A man sits.", "start": "He", "gold": f"eats {i}."} for i in range(40)]
+    path = written(tmp_path, made)
+    assert len(read_items(path)) == 40
+    with pytest.raises(InputError, match=r"contexts, whose form is fixed, of which --group-column says nothing"):
+        read_items(path, PairColumns(group_column="video"))
+
+
+def test_media_that_are_named_are_kept(tmp_path: Path) -> None:
+    path = written(tmp_path, [row | {"shot": f"{i}.jpg"} for i, row in enumerate(rows())])
+    items = read_items(path, reading=ReadingOptions(columns=InstanceColumns(media_column="shot")))
+    assert items.rows[3].media == "3.jpg"
+
+
+@pytest.mark.parametrize("odd", ["7", 7, "A"])
+def test_one_short_answer_makes_no_labels(odd: object, tmp_path: Path) -> None:
+    """By one among the first twenty the whole file was taken for texts with classes."""
+    made = [{"question": f"How many are {i}?", "answer": f"there are {i}."} for i in range(40)]
+    path = written(tmp_path, [*made[:6], made[6] | {"answer": odd}, *made[7:]])
+    if isinstance(odd, str):
+        assert read_items(path).rows[6].response == odd
+    else:
+        with pytest.raises(InputError, match="line 7 has no text under answer"):
+            read_items(path)
+
+
+def test_ids_that_occur_twice_are_told_with_their_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, [row | {"id": f"q{i % 39}"} for i, row in enumerate(rows())])
+    with pytest.raises(InputError, match=r"'q0' occurs 2 times \(rows 1, 40\)"):
+        read_items(path)
+
+
+@pytest.mark.parametrize(
+    ("queries", "responses", "groups", "told"),
+    [
+        (["a?", "b?"], ["c", " "], None, "row 1 its response is empty"),
+        (["a?", None], ["c", "d"], None, "row 1 its query is NoneType, no text"),
+        (["a?", "b?"], ["c", float("nan")], None, "row 1 its response is float, no text"),
+        (["a?", "b?"], ["c", "d"], ["g"], "2 queries, 2 responses and 1 groups"),
+        (["a?", "b?"], ["c"], None, "2 queries, 1 responses: give as many"),
+        ([], [], None, "no queries"),
+    ],
+)
+def test_texts_in_memory_are_checked(queries: list[Any], responses: list[Any], groups: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        items_of(queries, responses, groups)
+
+
+def test_groups_in_memory_may_be_an_array() -> None:
+    items = items_of(["a?", "b?"], ["c", "d"], np.array(["g", "h"]))
+    assert [item.context.video for item in items.rows] == ["g", "h"]

@@ -13,7 +13,7 @@ from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.options import AuditOptions
 from swag_af.cli.main import main
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_json, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.pool.pool import CandidatePool
@@ -290,6 +290,16 @@ def test_a_damaged_record_of_a_matching_is_refused(folder: Path, tmp_path: Path)
     write_json(tmp_path / "manifest.json", {**manifest, "matching": {"weight": "heavy"}})
     with pytest.raises(FormatError, match="matching"):
         open_run(tmp_path)
+
+
+@pytest.mark.parametrize("gone", ["pool/manifest.json", "run/manifest.json", "matched.jsonl"])
+def test_a_matching_of_which_something_is_gone_is_not_called_written(folder: Path, tmp_path: Path, gone: str) -> None:
+    options = replace(options_of(folder), out=tmp_path / "matched")
+    shutil.copytree(options_of(folder).out, options.out)
+    assert match(options).path == options.out
+    (options.out / gone).write_text("")
+    with pytest.raises(InputError, match=f"{gone} gone or empty since"):
+        match(options)
 
 
 def test_groups_that_are_given_are_kept_and_counted() -> None:

@@ -166,3 +166,13 @@ def test_a_sweep_and_rationales_are_shown(
 def test_options_of_a_sweep_alone_are_refused(sweeping: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"of a --sweep"):
         MatchOptions((Path("a"),), sweeping=SweepOptions(**sweeping))
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [((0.0, float("inf")), "numbers, not below 0"), ((0.1234567, 0.12345674), "each value once, to six digits")],
+)
+def test_values_of_a_sweep_are_refused_before_any_work(values: tuple[float, ...], told: str) -> None:
+    """Of lambdas that are one in six digits the second had the matching of the first."""
+    with pytest.raises(InputError, match=told):
+        MatchOptions((Path("a"),), sweeping=SweepOptions(sweep=values))
