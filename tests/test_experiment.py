@@ -18,7 +18,7 @@ import scipy.stats
 from experimenting import command, running
 from experimenting.curves import jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
-from experimenting.growth import growth_cells, nested_rows
+from experimenting.growth import growth_cells, nested_rows, wide_cells
 from experimenting.pools import make_variant
 from experimenting.predicted import PREDICTED, Prediction, came, is_as_hard
 from experimenting.reading import CAME, HEADER, LETTERS, OUT, of_both, one_a_group, read_sheet, write_questions
@@ -79,6 +79,7 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
         *("fresh jump", "fresh jump, at random", "fresh jump, beyond random"),
     }
     assert {one["contexts"] for one in results["growth"]} == set(TINY.growth)
+    assert {one["contexts"] for one in results["wide"]} == set(TINY.wide)
     assert set(results["joined"]) == {"ngrams", "mlp", "bow", "fresh jump"}
     assert set(results["joined"]["mlp"]) == {"random", "after the MLP", "at the end"}
     assert set(results["repeats"]) == {"big", "parts", "luck"}
@@ -463,6 +464,10 @@ def test_chosen_parts_and_arms_alone_are_worked_on() -> None:
     assert growth_cells(chosen) == []
     assert {n for n, _, _ in growth_cells(replace(chosen, parts=(0,)))} == {250, 500, 1000}
     assert {n for n, _, _ in growth_cells(chosen.whole())} == set(PAPER.growth)
+    assert wide_cells(chosen) == wide_cells(replace(chosen, parts=(3,))) == []
+    wide = wide_cells(replace(chosen, parts=(3, 4)))
+    assert [n for n, _, filter in wide if filter == "mlp"] == [10_000, 5000, 2500, 1250, *[5000, 2500, 1250] * 2]
+    assert next(one for one in commands(replace(chosen, parts=(3, 4)))["generate"] if "wide" in one.words)
     whole = commands(chosen.whole())
     assert next(one.run for one in whole["filter"]) == "big"
     assert all(one in whole["audit"] for one in made["audit"])
@@ -557,9 +562,9 @@ def test_weaker_models_write_a_pool_of_their_own(tiny: Setting, tmp_path: Path) 
 
 def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(tiny: Setting, tmp_path: Path) -> None:
     arms = (*TINY.arms, *(replace(arm, parts=2) for arm in ARMS if arm.pool == DOUBLE))
-    whole = Setting(replace(TINY, arms=arms, together=(BIG, BIGGER), growth=(24, 48, 96)), tmp_path / "out", tiny.data)
+    whole = Setting(replace(TINY, arms=arms, together=(BIG, BIGGER)), tmp_path / "out", tiny.data)
     shutil.copytree(tiny.out, whole.out)
-    steps = ("generate", "pool", "filter", "audit", "growth")
+    steps = ("generate", "pool", "filter", "audit")
     running.run_steps(replace(whole, arms=("double", "bigger")), steps, command.MEASUREMENTS, here)
     for number in range(2):
         double, part = (CandidatePool.open(whole.out / f"parts/{number}{more}") for more in ("-double", ""))
@@ -573,7 +578,6 @@ def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(ti
     results = collect(whole)
     assert [results["compared"][name]["against"] for name in ("double", "bigger")] == ["main", "double"]
     assert results["compared"]["bigger"]["mlp"]["difference"]["n"] == len(CandidatePool.open(whole.out / "pool-double"))
-    assert {one["contexts"] for one in results["growth"]} == {24, 48, 96}
     made = document(results)
     assert "### The arm `double`: what fresh filters find" in made
     assert "### The run `bigger`, all parts with twice the contexts in one run: what fresh filters find" in made

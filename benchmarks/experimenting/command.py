@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from experimenting.figures import draw
-from experimenting.growth import growth_seconds, measure_growth
+from experimenting.growth import growth_seconds, measure_growth, measure_wide, wide_seconds
 from experimenting.joined import joined_seconds, measure_joined
 from experimenting.pools import join_parts, make_variants
 from experimenting.reading import read_sheet, write_questions
@@ -39,18 +39,19 @@ MEASUREMENTS: dict[str, Work] = {
     "joined": measure_joined,
     "repeats": measure_repeats,
     "growth": measure_growth,
+    "wide": measure_wide,
     "fourway": measure_released,
     "reading": write_questions,
     "results": write_results,
 }
 """Steps that are no commands of swag-af."""
 
-FORECASTS = {"growth": growth_seconds, "joined": joined_seconds, "repeats": repeats_seconds}
+FORECASTS = {"growth": growth_seconds, "wide": wide_seconds, "joined": joined_seconds, "repeats": repeats_seconds}
 """CPU seconds of those that take long."""
 
 ORDER = (
     *("contexts", "train-lm", "generate", "variants", "pool", "filter", "release", "reading"),
-    *("audit", "joined", "repeats", "growth", "encoder", "fourway", "results"),
+    *("audit", "joined", "repeats", "growth", "wide", "encoder", "fourway", "results"),
 )
 """All steps, in their order."""
 

@@ -1,17 +1,20 @@
 """What each filter finds in random assignments by the number of contexts: several draws, kept cell by cell.
 
 Contexts are drawn from the first part as far as it reaches, so that this can be measured before the others are made,
-and more of them from all parts together.
+and more of them from all parts together. A random assignment needs no more candidates than a question has: the pool
+`wide` has these alone, and so many contexts that a filter can be seen to learn from ten thousand.
 """
 
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.sizes import Size
-from experimenting.steps import DOUBLE, Setting, pool_of_all, seconds_of_fit
+from experimenting.steps import WIDE, Setting, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
 from swag_af.data.pool.assignments import random_assignment
@@ -19,43 +22,59 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 
 N_NEGATIVES = 9
+GROWTH = "growth"
+Cell = tuple[int, int, str]
+"""Number of contexts, draw, filter."""
 
 
 def measure_growth(setting: Setting) -> None:
     """Fit and score every filter on every number of contexts of every draw; those that are kept are not made again."""
-    folder = setting.out / "growth"
-    cells = growth_cells(setting)
-    todo = [cell for cell in cells if not (folder / _name(*cell)).exists()]
-    with progress("growth", len(cells), "fits", done=len(cells) - len(todo)) as advance:
+    _measure(setting, GROWTH, growth_cells(setting))
+
+
+def measure_wide(setting: Setting) -> None:
+    """The same on the contexts of `wide`."""
+    _measure(setting, WIDE, wide_cells(setting))
+
+
+def _measure(setting: Setting, name: str, cells: Sequence[Cell]) -> None:
+    todo = [cell for cell in cells if not _path(setting, name, cell).exists()]
+    with progress(name, len(cells), "fits", done=len(cells) - len(todo)) as advance:
         for n, draw, filter in todo:
-            pool = CandidatePool.open(setting.out / _pool_of(setting.size, n))
+            pool = CandidatePool.open(setting.out / (WIDE if name == WIDE else _pool_of(setting.size, n)))
             rows = nested_rows(pool.groups, n, rng=np.random.default_rng((draw, *b"rows")))
             rng = np.random.default_rng((draw, *b"start"))
             columns = random_assignment(pool.counts, 1 + N_NEGATIVES, rng=rng)[rows]
             groups = np.unique(pool.groups[rows], return_inverse=True)[1]
             (one,) = audit_columns(pool, rows, columns, groups, [filter], seed=draw)
             kept = {"rows": rows.tolist(), "groups": pool.groups[rows].tolist(), "hits": list(one.hits)}
-            write_json(folder / _name(n, draw, filter), kept)
+            write_json(_path(setting, name, (n, draw, filter)), kept)
             advance(1, note=f"{filter}, {n} contexts: {one.accuracy:.3f}")
 
 
-def growth_cells(setting: Setting) -> list[tuple[int, int, str]]:
+def growth_cells(setting: Setting) -> list[Cell]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
     counts = [n for n in size.growth if setting.together() or (n <= size.part_rows and 0 in setting.numbers())]
     return [(n, d, f) for n in counts for d in range(_draws(size, n)) for f in size.finders]
 
 
+def wide_cells(setting: Setting) -> list[Cell]:
+    """The same of `wide`: a draw of all numbers before the next, and the most contexts first, which are what is new."""
+    size = setting.size
+    counts = size.wide[::-1] if set(size.wide_folds) <= set(setting.numbers()) else ()
+    draws = range(size.growth_draws)
+    return [(n, d, f) for d in draws for n in counts if d == 0 or n != counts[0] for f in size.finders]
+
+
 def _draws(size: Size, n: int) -> int:
     """One where all rows are taken, since others would have the same."""
-    return 1 if n in (size.part_rows, size.n_contexts, 2 * size.n_contexts) else size.growth_draws
+    return 1 if n in (size.part_rows, size.n_contexts) else size.growth_draws
 
 
 def _pool_of(size: Size, n: int) -> str:
     """The smallest pool that has so many contexts."""
-    if n <= size.part_rows:
-        return "parts/0"
-    return pool_of_all("" if n <= size.n_contexts else DOUBLE)
+    return "parts/0" if n <= size.part_rows else pool_of_all("")
 
 
 def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.ndarray:
@@ -71,10 +90,19 @@ def nested_rows(groups: np.ndarray, n: int, *, rng: np.random.Generator) -> np.n
 
 def growth_found(setting: Setting) -> list[dict[str, Any]]:
     """Accuracy by filter and number of contexts over all draws, groups drawn again whole; what was measured so far."""
+    return _found(setting, GROWTH, growth_cells(setting))
+
+
+def wide_found(setting: Setting) -> list[dict[str, Any]]:
+    """The same of `wide`."""
+    return _found(setting, WIDE, wide_cells(setting))
+
+
+def _found(setting: Setting, name: str, cells: Sequence[Cell]) -> list[dict[str, Any]]:
     found = []
     for filter in setting.size.finders:
-        for n in setting.size.growth:
-            paths = [setting.out / "growth" / _name(n, draw, filter) for draw in range(setting.size.growth_draws)]
+        for n in sorted({n for n, _, _ in cells}):
+            paths = [_path(setting, name, cell) for cell in cells if (cell[0], cell[2]) == (n, filter)]
             kept = [read_json(path) for path in paths if path.exists()]
             if kept:
                 groups = np.unique(np.concatenate([one["groups"] for one in kept]), return_inverse=True)[1]
@@ -86,10 +114,20 @@ def growth_found(setting: Setting) -> list[dict[str, Any]]:
 
 
 def growth_seconds(setting: Setting) -> float:
-    """CPU seconds, forecast: five fits a cell; all filters together take about twice the ensemble."""
-    asked = {(n, draw) for n, draw, _ in growth_cells(setting)}
+    """CPU seconds, forecast."""
+    return _seconds(growth_cells(setting))
+
+
+def wide_seconds(setting: Setting) -> float:
+    """CPU seconds, forecast."""
+    return _seconds(wide_cells(setting))
+
+
+def _seconds(cells: Sequence[Cell]) -> float:
+    """Five fits a cell; all filters together take about twice the ensemble."""
+    asked = {(n, draw) for n, draw, _ in cells}
     return math.ceil(2 * 5 * sum(seconds_of_fit("ensemble", n) for n, _ in asked))
 
 
-def _name(n: int, draw: int, filter: str) -> str:
-    return f"{n}-{draw}-{filter}.json"
+def _path(setting: Setting, name: str, cell: Cell) -> Path:
+    return setting.out / (GROWTH if name == GROWTH else f"{GROWTH}-{WIDE}") / "{}-{}-{}.json".format(*cell)

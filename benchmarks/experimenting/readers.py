@@ -1,6 +1,6 @@
 """What readers find: filters by number of contexts, models in the released questions and in real ones, one reader."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experimenting.wording import NAMES, Rows, told_change, told_level, told_way
@@ -15,19 +15,45 @@ def growth_by_size(results: Mapping[str, Any], picture: str) -> list[str]:
     if not results["growth"]:
         return []
     sizes = sorted({one["contexts"] for one in results["growth"]})
-    found = {(one["filter"], one["contexts"]): one for one in results["growth"]}
-    rows: Rows = [("contexts", *(f"{n:,}" for n in sizes))]
-    for filter in dict.fromkeys(one["filter"] for one in results["growth"]):
-        rows.append((NAMES[filter], *(told_level(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
     lines = ["### What each filter finds, by number of contexts", ""]
     lines += [f"![Growth]({picture}/growth.svg)", ""] if picture and len(sizes) >= FEWEST_DRAWN else []
-    most, fewest = (choose(len(one["draws"]) for one in results["growth"]) for choose in (max, min))
-    draws = f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
     of_a_part = results["size"]["n_contexts"] // results["size"]["n_folds"]
     whose = ""
     if sizes[-1] > of_a_part:
         whose = f" Up to {of_a_part:,} contexts are of the first part; more are of all, each with models of its own."
-    return [*lines, f"On random assignments, five folds of whole groups, {draws}, %.{whose}", "", *markdown_table(rows)]
+    draws = _draws_told(results["growth"])
+    lines += [
+        f"On random assignments, five folds of whole groups, {draws}, %.{whose}",
+        "",
+        *_by_size(results["growth"]),
+    ]
+    return [*lines, *_wide(results)]
+
+
+def _wide(results: Mapping[str, Any]) -> list[str]:
+    """The same in more contexts, with as few candidates as a question has."""
+    if not results.get("wide"):
+        return []
+    folds = " and ".join(map(str, results["size"]["wide_folds"]))
+    about = (
+        f"The same in contexts of the folds {folds}, with models of their own and no more candidates than the nine "
+        f"wrong endings of a question; {_draws_told(results['wide'])}, each of which has fewer contexts among more:"
+    )
+    return ["", about, "", *_by_size(results["wide"])]
+
+
+def _draws_told(figures: Sequence[Mapping[str, Any]]) -> str:
+    most, fewest = (choose(len(one["draws"]) for one in figures) for choose in (max, min))
+    return f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
+
+
+def _by_size(figures: Sequence[Mapping[str, Any]]) -> list[str]:
+    sizes = sorted({one["contexts"] for one in figures})
+    found = {(one["filter"], one["contexts"]): one for one in figures}
+    rows: Rows = [("contexts", *(f"{n:,}" for n in sizes))]
+    for filter in dict.fromkeys(one["filter"] for one in figures):
+        rows.append((NAMES[filter], *(told_level(found[filter, n]) if (filter, n) in found else "" for n in sizes)))
+    return markdown_table(rows)
 
 
 def released_beside_real(results: Mapping[str, Any]) -> list[str]:

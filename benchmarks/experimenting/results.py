@@ -10,7 +10,7 @@ import numpy as np
 
 from experimenting.curves import curve_of, design_effect, jump_of, slope_of, window_mean
 from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, overlap, parts_of
-from experimenting.growth import growth_cells, growth_found
+from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found
 from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
@@ -20,7 +20,7 @@ from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
-from experimenting.steps import DOUBLE, WEAK, Setting, commands
+from experimenting.steps import DOUBLE, WEAK, WIDE, Setting, commands
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
@@ -37,7 +37,7 @@ def collect(setting: Setting) -> dict[str, Any]:
     keep_runs(setting)
     runs = [run for name in setting.run_names() if (run := kept_run(setting, name)) is not None]
     reading = setting.out / "reading/found.json"
-    growth = figures_of(setting, "growth", growth_found(setting))
+    growth = {name: figures_of(setting, name, found(setting)) or [] for name, found in GROWTHS.items()}
     made = {
         "size": {name: value for name, value in asdict(setting.size).items() if name != "arms"},
         "arms": {
@@ -56,7 +56,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "seeds": seeds_found(setting),
         "audited": len(parts_of(setting, setting.size.arms[0])),
         "compared": {arm.name: _compared(setting, arm) for arm in _changed(setting)},
-        "growth": growth,
+        **growth,
         "fourway": largest(figures_of(setting, FOURWAY, released_found(setting)) or []),
         "reading": figures_of(setting, READING, read_json(reading) if reading.exists() else None),
         "done": _done(setting, growth),
@@ -223,19 +223,23 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
     return made
 
 
-def _done(setting: Setting, growth: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+GROWTHS = {GROWTH: growth_found, WIDE: wide_found}
+"""What is measured by number of contexts."""
+
+
+def _done(setting: Setting, growth: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[int]]:
     """How much is there of all that was planned: two numbers."""
     runs = setting.run_names()
     planned = {run: asked_of(setting, run) for run in runs}
     kept = {run: one for run in runs if (one := kept_run(setting, run)) is not None}
     made = {run: planned[run] & set(one.hits) for run, one in kept.items()}
-    n_fits = sum(len(one["draws"]) for one in growth)
+    n_fits = sum(len(one["draws"]) for figures in growth.values() for one in figures)
     begun = {run: one for run, one in kept.items() if not one.is_finished}
     return {
         **{f"iterations of `{run}`": [len(one.filters), one.n_planned] for run, one in begun.items()},
         "runs": [len(kept) - len(begun), len(runs)],
         "audits": [sum(map(len, made.values())), sum(map(len, planned.values()))],
-        "fits of growth": [n_fits, len(growth_cells(setting))],
+        "fits of growth": [n_fits, len(growth_cells(setting)) + len(wide_cells(setting))],
     }
 
 

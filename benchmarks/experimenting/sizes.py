@@ -87,6 +87,10 @@ class Size:
     """Numbers of contexts, ascending."""
     growth_draws: int
     """With all contexts there is one, since others would have the same rows."""
+    wide: tuple[int, ...] = ()
+    """Numbers of contexts, ascending, of a pool that has no more candidates than a question: growth beyond `pool`."""
+    wide_folds: tuple[int, ...] = ()
+    """The folds whose contexts these are."""
     n_repeats: int = 0
     """Further seeds of the audits, by filters that take part, of runs on all parts and of the parts' questions read
     together."""
@@ -133,8 +137,10 @@ PAPER = Size(
     n_ensemble=40,
     window=10,
     audit_seeds=2,
-    growth=(250, 500, 1000, 2000, 5000, 10_000),
+    growth=(250, 500, 1000, 2000, 5000),
     growth_draws=3,
+    wide=(1250, 2500, 5000, 10_000),
+    wide_folds=(3, 4),
     n_repeats=2,
     arms=(*(arm for arm in ARMS if not arm.seed), *AGAIN),
 )
@@ -178,6 +184,8 @@ TINY = Size(
     audit_seeds=1,
     growth=(24, 48),
     growth_draws=1,
+    wide=(24, 48),
+    wide_folds=(0, 1),
     n_repeats=1,
     n_read=5,
     n_mixed=2,

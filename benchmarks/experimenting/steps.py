@@ -87,7 +87,7 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
     return {
         "contexts": [_contexts(setting)],
         "train-lm": [_train_lm(setting, part, variant) for part, variant in generated(setting) if variant != DOUBLE],
-        "generate": [_generate(setting, part, variant) for part, variant in generated(setting)],
+        "generate": [*(_generate(setting, part, variant) for part, variant in generated(setting)), *_wide(setting)],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
         "encoder": list(_encoder_audits(setting)),
@@ -171,6 +171,20 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full", *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
     return Command(words, 3.0 * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
+
+
+WIDE = "wide"
+"""The folder of a pool of many contexts and as few candidates as a question has."""
+
+
+def _wide(setting: Setting) -> Iterator[Command]:
+    size = setting.size
+    if size.wide and set(size.wide_folds) <= set(setting.numbers()):
+        folds, n = tuple(map(str, size.wide_folds)), size.wide[-1]
+        which = ("--folds", *folds, "--limit", str(n), "--limit-by", "video", "--seed", "0")
+        what = ("--n-negatives", "9", "--features", "full")
+        words = ("generate", "contexts.jsonl", "--lms", models_of(""), "--out", WIDE, *which, *what)
+        yield Command(words, 0.1 * n * size.hidden / 256)
 
 
 def _filters(setting: Setting) -> Iterator[Command]:
