@@ -405,6 +405,8 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False) -> No
     What killed runs left of it is cleared away first (`remove_leftovers_of`).
     """
     remove_leftovers_of(Path(os.path.abspath(path)))
+    if path.is_symlink() and not path.exists():
+        raise InputError(f"{path}: a link to what is not there. Make what it names, or remove the link.")
     if path.exists() and not force:
         raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
     if path.exists() and path.is_dir() != folder:

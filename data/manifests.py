@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import MOST_TOLD, FormatError, InputError
-from swag_af.data.files import plain, read_json, remove_leftovers, write_json
+from swag_af.data.files import check_output, plain, read_json, remove_leftovers, write_json
 from swag_af.data.records import MANIFESTS, check_record
 
 FORMAT = 1
@@ -65,6 +65,18 @@ def check_manifest(manifest: Any, path: Path, kind: str | None = None) -> dict[s
     if manifest["kind"] in MANIFESTS:
         check_record(manifest, MANIFESTS[manifest["kind"]], path)
     return manifest
+
+
+def check_ours(folder: Path, *names: str) -> None:
+    """As `check_output`, for a folder that is begun, or gone on with: InputError where it was begun by nobody of ours
+    and has what would be written over, files or folders of these `names`."""
+    check_output(folder, force=True, folder=True)
+    theirs = [name for name in names if (folder / name).exists()]
+    if theirs and not (folder / MANIFEST).exists():
+        raise InputError(
+            f"{folder}: {', '.join(theirs)} would be written over, and nothing says that swag-af made "
+            f"{'it' if len(theirs) == 1 else 'them'}. Choose another --out."
+        )
 
 
 def sha256_file(path: Path) -> str:

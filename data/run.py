@@ -27,6 +27,9 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.records import FilteredRun, MatchedRun, Matching, check_record, parse_record
 from swag_af.data.urls import ROOTS, command, is_url, link
 
+WRITTEN = ("log.jsonl", "timing.jsonl", "replacements", "audits.jsonl", "curve.png", "curve.svg", "report.html")
+"""What stands in the folder of a run that has begun, and would replace what somebody else has there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
@@ -183,7 +186,7 @@ def begin_run(
         _check_not_done(path, n_planned)
         threads = manifest.get("threads")
     if pool.path is None:
-        pool = CandidatePool.open(path / "pool") if begun else pool.save(path / "pool", force=True)
+        pool = CandidatePool.open(path / "pool") if begun else _saved(pool, path / "pool")
     assert pool.path is not None
     if not begun:
         write_array(path / "start.npy", start)
@@ -224,6 +227,13 @@ def _check_not_done(path: Path, n_planned: int) -> None:
             f"with --iterations; `{command('release', path, '--iteration', n_planned)}` and `audit` likewise take an "
             "earlier assignment of this run; or choose another --out."
         )
+
+
+def _saved(pool: CandidatePool, path: Path) -> CandidatePool:
+    """The pool in the folder of its run, also where a killed run had saved it; InputError for another one there."""
+    if path.exists() and CandidatePool.open(path).identity != pool.identity:
+        raise InputError(f"{path}: another pool than the one that is filtered. Choose another folder for the run.")
+    return pool.save(path, force=True)
 
 
 def open_run(path: Path | str) -> Run:

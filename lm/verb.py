@@ -20,12 +20,13 @@ from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
-from swag_af.data.manifests import check_same, differences, read_manifest, sha256_file, write_manifest
+from swag_af.data.manifests import check_ours, check_same, differences, read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
 from swag_af.data.pool.folder import (
     FEATURES,
     SHARDS,
+    VOCABULARY,
     finish_pool,
     pad,
     read_shard_entry,
@@ -112,6 +113,7 @@ class Job:
 
 def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before any model is trained or loaded."""
+    check_ours(options.out, VOCABULARY, SHARDS)
     every_context = read_contexts(options.contexts)
     contexts = chosen_of(every_context, options)
     n_rows = options.shard_rows or max(64, -(-len(contexts) // MOST_SHARDS))

@@ -114,7 +114,12 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     for layout in tried:
         if not missing[layout.name]:
             return layout
-    nearest = min(tried, key=lambda layout: len(missing[layout.name]))
+
+    def distance(layout: Layout) -> tuple[bool, int]:
+        lacks = len(missing[layout.name])  # one of which nothing is there is not what was meant
+        return layout is not own and lacks == len(_missing_columns(layout.columns, ())), lacks
+
+    nearest = min(tried, key=distance)
     raise _no_layout(source, nearest, missing[nearest.name])
 
 

@@ -21,6 +21,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in_one_line, several
 from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
+from swag_af.data.locks import alone
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
@@ -46,9 +47,15 @@ def pool(options: PoolOptions) -> CandidatePool:
     The tables are those of `CandidatePool.from_texts` on the same rows. Rows without a fold in any source get one by
     their group: video, or shared texts. With `options.lms`, folds are those whose models have not read the row, and
     rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
-    used, before anything is written to `options.out`.
+    used, before anything is written to `options.out`, and where another process writes there.
     """
-    inputs = _opened(options)
+    _check_out(options)
+    with alone(options.out, waits=False):
+        _make(options, _opened(options))
+    return CandidatePool.open(options.out)
+
+
+def _make(options: PoolOptions, inputs: "_Inputs") -> None:
     with replacing(options.out) as folder:
         spool = Spool(folder / ".blocks")
         read_by = FoldMap.load(options.lms) if options.lms else None
@@ -59,7 +66,6 @@ def pool(options: PoolOptions) -> CandidatePool:
         entries = write_shards(folder, spool, known, lambda c, rows: reading.with_folds(c, dealt[rows].tolist()))
         remove(spool.folder)
         finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
-    return CandidatePool.open(options.out)
 
 
 def tag(options: TagOptions) -> CandidatePool:

@@ -18,7 +18,7 @@ import torch
 
 from swag_af.data.captions.context_set import read_contexts, read_dropped
 from swag_af.data.errors import InputError
-from swag_af.data.files import remove, remove_leftovers
+from swag_af.data.files import check_output, remove, remove_leftovers
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, read_manifest
 from swag_af.data.progress import progress
@@ -62,6 +62,7 @@ def train_lm(options: TrainLMOptions) -> dict[int, dict[str, Any]]:
 
     Other runs may train into the same folder: a model that one of them is at work on is waited for, not trained twice.
     """
+    check_output(options.out, force=True, folder=True)
     corpora = _Corpora(options)
     folds = corpora.folds_asked()
     if not options.where.is_remote:

@@ -18,11 +18,9 @@ from swag_af.data.pool.spool import Spool, write_shards
 from swag_af.data.progress import progress
 from swag_af.lm.contract import DRAWN_OUT, Generated, answer_fault
 from swag_af.lm.texts.journal import Journal, Kept
-from swag_af.lm.texts.plan import JOURNAL, Job
+from swag_af.lm.texts.plan import DROPPED, JOURNAL, Job
 
 _BLOCKS = ".blocks"
-DROPPED = "dropped.jsonl"
-"""The contexts that are not in the pool, and why."""
 
 
 @dataclass

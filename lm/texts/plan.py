@@ -12,9 +12,9 @@ from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, InputError, several
 from swag_af.data.files import remove_leftovers
-from swag_af.data.manifests import check_same, read_manifest, sha256_file, shortened, write_manifest
+from swag_af.data.manifests import check_ours, check_same, read_manifest, sha256_file, shortened, write_manifest
 from swag_af.data.own_code import source_of
-from swag_af.data.pool.folder import NO_TAGGER
+from swag_af.data.pool.folder import NO_TAGGER, SHARDS, VOCABULARY
 from swag_af.data.tags import Tagger, load_tagger
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import CLOSERS
@@ -29,6 +29,8 @@ from swag_af.lm.texts.settings import settings_of
 
 JOURNAL = "journal"
 """The folder with the answers, within an unfinished pool."""
+DROPPED = "dropped.jsonl"
+"""The contexts that are not in the pool, and why."""
 PLACE = "server"
 """What a record says of where a model is asked: that may change, as the port of a server that was started again."""
 
@@ -52,6 +54,7 @@ class Job:
 
 def prepare(options: GenerateOptions) -> Job:
     """Read and check all that can be checked before anything is generated."""
+    check_ours(options.out, VOCABULARY, SHARDS, DROPPED)
     every = read_contexts(options.contexts)
     contexts = chosen_of(every, options)
     _check_part(options, len(contexts))

@@ -19,11 +19,11 @@ from swag_af.af.fitting import check_lasting, fixed_folds
 from swag_af.af.options import AFOptions
 from swag_af.data.engines.options import Workers
 from swag_af.data.errors import InputError
-from swag_af.data.manifests import MANIFEST
+from swag_af.data.manifests import MANIFEST, check_ours
 from swag_af.data.pool.assignments import check_enough, random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
-from swag_af.data.run import Run, begin_run
+from swag_af.data.run import WRITTEN, Run, begin_run
 from swag_af.data.splits import check_split
 from swag_af.filters.contract import Filter, check_is_filter, settings_of
 from swag_af.filters.registry import make_filter
@@ -66,6 +66,8 @@ def filter_pool(
     rules = _rules(pool, phases, options)
     check_workers(pool, rules, workers, path)
     total = options.iterations or len(rules.schedule)
+    if path is not None:
+        check_ours(path, *WRITTEN)
     with alone(path / MANIFEST, waits=False) if path else nullcontext():
         run = _begun(pool, phases, rules, path, total, made_by)
         _go_on(run, phases, rules, workers, total, after_iteration, is_enough)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.files import check_output, replacing, write_text
+from swag_af.data.locks import alone
 from swag_af.data.manifests import read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
@@ -41,7 +42,11 @@ def release(options: ReleaseOptions) -> Dataset:
     n_stages = 1 if rationale_run(run) is None else 2
     tables = FILTER_TABLES if names else (*TEXT_TABLES, "groups")
     run.pool.check_tables((*GUARD_TABLES, *tables))  # a fault is none of a filter's
-    with progress("release", 3 + n_stages * len(names), "steps") as advance, replacing(options.out) as folder:
+    with (
+        alone(options.out, waits=False),
+        progress("release", 3 + n_stages * len(names), "steps") as advance,
+        replacing(options.out) as folder,
+    ):
         dataset = assemble(run, options)
         advance(1)
         dataset = _with_style(dataset, names, advance)

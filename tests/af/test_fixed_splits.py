@@ -322,3 +322,20 @@ def made_up(signal: float, n: int = 120) -> CandidatePool:
     features[:, 0, 0] += signal
     contexts = [Context(f"She sees {i} .", "He", f"waits {i} .", video=f"v{i}") for i in range(n)]
     return CandidatePool.from_texts(contexts, [["runs .", "falls .", "sings ."]] * n, features=list(features))
+
+
+@pytest.mark.parametrize("theirs", ["log.jsonl", "report.html", "pool"])
+def test_a_run_is_not_begun_over_somebody_elses_files(theirs: str, pool: CandidatePool, tmp_path: Path) -> None:
+    """They were written over, and a pool in the folder replaced by the one that was filtered."""
+    out, options = tmp_path / "run", replace(OPTIONS, iterations=2)
+    out.mkdir()
+    if theirs == "pool":
+        some = np.arange(len(pool) - 1)
+        texts = [row[1:] for row in pool.view(some, np.tile(np.arange(pool.n_candidates), (len(some), 1))).texts]
+        CandidatePool.from_texts([pool.contexts[row] for row in some], texts, tagger="rules").save(out / "pool")
+    else:
+        (out / theirs).write_text("mine")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match=r"would be written over|another pool than the one"):
+        filter_pool(pool, "mlp", options, out=out)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before

@@ -23,6 +23,7 @@ from swag_af.cli.main import main
 from swag_af.data.cells.values import split_context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json
+from swag_af.data.locks import alone
 from swag_af.data.pool import rows as tables
 from swag_af.data.pool import spool as spooling
 from swag_af.data.pool import verb as build
@@ -541,6 +542,21 @@ def test_an_existing_pool_is_replaced_only_with_force(tmp_path: Path) -> None:
         build_pool(source)
     write_rows(source, ROWS[:1])
     assert len(build_pool(source, force=True)) == 1 != len(first)
+
+
+def test_two_processes_do_not_make_one_pool(tmp_path: Path) -> None:
+    """Both ended well, and the pool of one of them was gone."""
+    source = write_rows(tmp_path / "rows.jsonl", [GOOD])
+    with alone(tmp_path / "pool"), pytest.raises(InputError, match="another process is at work on this"):
+        build_pool(source)
+    build_pool(source)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pool", "rows.jsonl"]
+
+
+def test_a_file_of_nobodys_columns_is_told_which_are_looked_for(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", [{"a": "1", "b": "2"}])
+    with pytest.raises(InputError, match=r"no column sent1, start, gold, negatives \(it has a, b\)"):
+        build_pool(source)
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -45,3 +45,18 @@ def test_a_folder_without_manifest_and_no_folder_are_told_apart(tmp_path: Path) 
 def test_the_hash_of_a_value_does_not_know_the_order_of_keys() -> None:
     assert manifests.sha256_json({"a": 1, "b": 2}) == manifests.sha256_json({"b": 2, "a": 1})
     assert manifests.sha256_json({"a": 1}) != manifests.sha256_json({"a": 2})
+
+
+def test_a_folder_of_somebody_elses_files_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    manifests.check_ours(tmp_path, "log.jsonl")  # what is not written over may stay
+    (tmp_path / "log.jsonl").write_text("mine")
+    with pytest.raises(InputError, match=r"log\.jsonl would be written over, and nothing says that swag-af made it"):
+        manifests.check_ours(tmp_path, "log.jsonl", "curve.png")
+    manifests.write_manifest(tmp_path, "run", {})
+    manifests.check_ours(tmp_path, "log.jsonl")
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    with pytest.raises(InputError, match="link: a link to what is not there"):
+        manifests.check_ours(tmp_path / "link")
+    with pytest.raises(InputError, match="this is a file, and a folder is to be written"):
+        manifests.check_ours(tmp_path / "notes.txt")

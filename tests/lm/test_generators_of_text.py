@@ -607,3 +607,12 @@ def test_the_ngrams_of_the_verb_are_those_of_the_class(path: Path, tmp_path: Pat
     made = {contexts[answer.position].id: answer.endings for answer in answers if answer.endings}
     assert {c.id: tuple(pool.text(row, k) for k in (1, 2, 3)) for row, c in enumerate(pool.contexts)} == made
     assert json.loads(json.dumps(pool.manifest["generator"])) == pool.manifest["generator"]
+
+
+@pytest.mark.parametrize("theirs", ["vocabulary.tsv", "dropped.jsonl"])
+def test_a_pool_is_not_begun_over_somebody_elses_files(theirs: str, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / theirs).write_text("mine")
+    with pytest.raises(InputError, match=f"{theirs} would be written over"):
+        generate(ngram_for(path, tmp_path / "pool"))
+    assert [(one.name, one.read_text()) for one in (tmp_path / "pool").iterdir()] == [(theirs, "mine")]
