@@ -18,15 +18,15 @@ from swag_af.data.progress import note
 
 
 @contextmanager
-def alone(path: Path, *, is_told: bool = True, waits: bool = True) -> Iterator[None]:
+def alone(path: Path, *, is_told: bool = True, waits: bool = True, called: Path | None = None) -> Iterator[None]:
     """In such a block for `path`, a file or folder that need not be there yet, is one process or thread at a time.
 
     Whoever has to wait says so on standard error, unless what is waited for is short and `is_told` is not set; or
-    InputError is raised, where nobody `waits`. Who cannot lock, for want of locks in the file system, says so and goes
-    on without. Nothing is left beside `path`.
+    InputError is raised, where nobody `waits`; both name what the user named, `called`. Who cannot lock, for want of
+    locks in the file system, says so and goes on without. Nothing is left beside `path`.
     """
     place = _place(path)
-    file = _held(path, place, is_told=is_told, waits=waits)
+    file = _held(path, place, called or path, is_told=is_told, waits=waits)
     try:
         yield
     finally:
@@ -45,7 +45,7 @@ def _place(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
 
-def _held(path: Path, place: Path, *, is_told: bool, waits: bool) -> BinaryIO:
+def _held(path: Path, place: Path, called: Path, *, is_told: bool, waits: bool) -> BinaryIO:
     """The lock's file, open and locked."""
     while True:
         try:
@@ -56,7 +56,7 @@ def _held(path: Path, place: Path, *, is_told: bool, waits: bool) -> BinaryIO:
             _check_links(place)
             continue
         try:
-            _lock(file, path, is_told=is_told, waits=waits)
+            _lock(file, called, is_told=is_told, waits=waits)
         except BaseException:
             file.close()
             raise

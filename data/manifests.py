@@ -85,6 +85,14 @@ def sha256_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sha256_tree(path: Path) -> str:
+    """Hex SHA-256 of a file, or of all files of a folder with their names; empty where there is nothing."""
+    if path.is_file():
+        return sha256_file(path)
+    files = sorted(one for one in path.rglob("*") if one.is_file())
+    return sha256_json([[str(one.relative_to(path)), sha256_file(one)] for one in files]) if files else ""
+
+
 def version_of(package: str) -> str:
     """The version of a package that is installed; empty where it is not."""
     try:

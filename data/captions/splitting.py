@@ -16,7 +16,8 @@ from typing import Any
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, remove, remove_leftovers, write_json
-from swag_af.data.manifests import sha256_json, version_of
+from swag_af.data.manifests import sha256_json, sha256_tree, version_of
+from swag_af.data.own_code import source_of
 from swag_af.data.records import parse_record
 from swag_af.data.scale import run_blocks
 from swag_af.data.syntax.splitters import Split, Splitter, load_splitter
@@ -56,7 +57,13 @@ class Splitting:
 
     def _begin(self) -> None:
         """What another splitter left is removed."""
-        plan = {"splitter": self.splitter.name} | {name: version_of(name) for name in ("swag-af", "spacy", "benepar")}
+        model = getattr(self.splitter, "model", None)  # the one at a path may be trained again
+        plan = {
+            "splitter": self.splitter.name,
+            **{name: version_of(name) for name in ("swag-af", "spacy", "benepar")},
+            "source": source_of(self.splitter),
+            "model": sha256_tree(model) if isinstance(model, Path) else None,
+        }
         path = self.folder / "plan.json"
         if not path.exists() or read_json(path) != plan:
             self.clear()

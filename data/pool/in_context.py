@@ -14,6 +14,7 @@ import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, remove, write_array, write_json
+from swag_af.data.locks import alone
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -38,6 +39,11 @@ def tag_in_context(
     Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
     often the work was interrupted.
     """
+    with alone(folder / PLAN, waits=False, called=folder):
+        return _tagged(folder, tagger_name, workers, engine)
+
+
+def _tagged(folder: Path, tagger_name: str, workers: int | None, engine: EngineOptions | None) -> CandidatePool:
     clear_pool(folder)
     pool = CandidatePool.open(folder)
     tagger = load_tagger(tagger_name)

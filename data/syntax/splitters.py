@@ -8,6 +8,7 @@ of files here and no dropping: a caption that cannot be cut gets None.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from swag_af.data.errors import InputError, in_one_line
@@ -146,6 +147,7 @@ class BeneparSplitter:
 
     def __init__(self, model: str = BENEPAR_MODEL) -> None:
         self.name = f"benepar:{model}"
+        self.model = Path(model)
         self._parser = load_benepar(model)
 
     def split(self, captions: Sequence[Caption]) -> list[Split | None]:
@@ -183,6 +185,7 @@ class SpacySplitter:
     def __init__(self, pipeline: str = "en_core_web_sm") -> None:
         self.name = f"spacy:{pipeline}"
         self._nlp = load_spacy(pipeline)
+        self.model = Path(self._nlp.path)
 
     def split(self, captions: Sequence[Caption]) -> list[Split | None]:
         spans = [token_spans(caption.text) for caption in captions]

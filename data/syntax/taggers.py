@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from swag_af.data.errors import InputError, in_one_line
-from swag_af.data.manifests import sha256_file, sha256_json
+from swag_af.data.manifests import sha256_file, sha256_json, sha256_tree
 from swag_af.data.syntax.english import rules as english
 from swag_af.data.syntax.english.rules import penn_tags
 from swag_af.data.syntax.english.universal import universal_tags
@@ -57,8 +57,7 @@ class SpacyTagger:
     @property
     def sha256(self) -> str:
         """Hex SHA-256 of the pipeline's files: the one at a path may be trained again."""
-        files = sorted(path for path in Path(self._nlp.path).rglob("*") if path.is_file())
-        return sha256_json([[str(path.relative_to(self._nlp.path)), sha256_file(path)] for path in files])
+        return sha256_tree(Path(self._nlp.path))
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         docs = parse_tokens(self._nlp, sentences, disable=_unneeded_for_tags(self._nlp))

@@ -15,6 +15,8 @@ import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, remove, write_array, write_json
+from swag_af.data.locks import alone
+from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -65,8 +67,20 @@ def add_table(
 ) -> CandidatePool:
     """Compute the table of a pool on disk that has none, each block by `job` as (n, K, F); returns the pool with it.
 
-    Raises InputError where a value is not finite.
+    Raises InputError where a value is not finite, and while another process is at work on it.
     """
+    assert pool.path is not None
+    with alone(pool.path / PLAN, waits=False, called=pool.path):
+        return _added(pool, plan, job, workers, engine)
+
+
+def _added(
+    pool: CandidatePool,
+    plan: Plan,
+    job: Job[Block, np.ndarray],
+    workers: int | None,
+    engine: EngineOptions | None,
+) -> CandidatePool:
     assert pool.path is not None
     clear_pool(pool.path)
     pool.check_tables()
@@ -153,6 +167,7 @@ def score_pool(
         columns = tuple(job.scorer.columns)
     with SCORERS.blaming(name, "record"):
         made_by = {"scorer": job.scorer.name, "foreign": True, **job.scorer.record(), "columns": list(columns)}
+    made_by |= {"source_sha256": sha256} if (sha256 := source_of(job.scorer)) else {}  # of somebody's own class
     n_rows = max(_BLOCK_ROWS, _BLOCK_ENDINGS // pool.n_candidates)
     plan = Plan((*columns, *LENGTHS), made_by, np.zeros(len(pool), np.int64), n_rows)
     return add_table(pool, plan, job, workers=workers, engine=engine)

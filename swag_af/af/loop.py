@@ -68,7 +68,7 @@ def filter_pool(
     total = options.iterations or len(rules.schedule)
     if path is not None:
         check_ours(path, *WRITTEN)
-    with alone(path / MANIFEST, waits=False) if path else nullcontext():
+    with alone(path / MANIFEST, waits=False, called=path) if path else nullcontext():
         run = _begun(pool, phases, rules, path, total, made_by)
         _go_on(run, phases, rules, workers, total, after_iteration, is_enough)
     return run

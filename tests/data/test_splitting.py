@@ -89,6 +89,30 @@ def test_what_another_splitter_left_or_of_other_sentences_is_not_taken(tmp_path:
     assert made(RulesSplitter(), batches[:1]) == expected[:1]
 
 
+def test_splits_of_a_splitter_that_was_edited_or_trained_again_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name alone was looked at: one file had the splits of both."""
+    batches = [[Caption(f"The man walks in and sits down {i}.")] for i in range(2)]
+    model = tmp_path / "model"
+    model.mkdir()
+
+    def n_done(splitter: Named) -> int:
+        kept = Splitting("mine", splitter, tmp_path / "splits")
+        with kept.split(batches) as splits:
+            before = len(list((tmp_path / "splits").glob("0*.json")))
+            list(splits)
+        return before
+
+    trained = Named()
+    trained.model = model  # type: ignore[attr-defined]
+    assert [n_done(one) for one in (Named(), Named(), trained, trained)] == [0, 2, 0, 2]
+    (model / "weights").write_text("other")
+    assert [n_done(trained), n_done(trained)] == [0, 2]
+    monkeypatch.setattr("swag_af.data.captions.splitting.source_of", lambda splitter: "edited")
+    assert n_done(trained) == 0
+
+
 def test_a_worker_with_another_splitter_is_refused() -> None:
     with pytest.raises(InputError, match="rules on a worker, where it is benepar:x here"):
         _SplitJob("rules", "benepar:x").open()

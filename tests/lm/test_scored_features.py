@@ -18,6 +18,7 @@ from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, InputError
+from swag_af.data.locks import alone
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize
@@ -245,3 +246,28 @@ def test_the_lstm_as_a_scorer_gives_the_values_of_the_verb(contexts_path: Path, 
     texts = [[made.text(row, k) for k in range(5)] for row in range(20)]
     given = [FEATURES.index(name) for name in COLUMNS]
     np.testing.assert_array_equal(np.stack(list(LSTMScorer(lms).score(contexts, texts))), values[:, :, given])
+
+
+def test_another_process_at_the_same_pool_is_refused(tmp_path: Path) -> None:
+    """Two scorers at once left a table of both under the name of one."""
+    texts_pool(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns")
+    with alone(tmp_path / "pool" / table.PLAN), pytest.raises(InputError, match=r"pool: another process is at work"):
+        features(options)
+    assert features(options).manifest["features_by"]["source_sha256"]
+
+
+def test_shards_of_a_scorer_that_was_edited_meanwhile_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts_pool(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:Interrupted")
+    monkeypatch.setattr(Interrupted, "stops", True)
+    with pytest.raises(KeyboardInterrupt):
+        features(options)
+    (first,) = (tmp_path / "pool").rglob("features.npy")
+    first.write_bytes(b"of the scorer as it was")
+    monkeypatch.setattr(Interrupted, "stops", False)
+    monkeypatch.setattr(table, "source_of", lambda made: "edited")
+    made = features(options)
+    np.testing.assert_allclose(made.gather("features", np.arange(len(made))), slow_table(made, HashScorer()), rtol=1e-6)
