@@ -74,8 +74,8 @@ def check_ours(folder: Path, *names: str) -> None:
     theirs = [name for name in names if (folder / name).exists()]
     if theirs and not (folder / MANIFEST).exists():
         raise InputError(
-            f"{folder}: {', '.join(theirs)} would be written over, and nothing says that swag-af made "
-            f"{'it' if len(theirs) == 1 else 'them'}. Choose another --out."
+            f"{folder}: {', '.join(theirs)} would be written over, and {'is' if len(theirs) == 1 else 'are'} none of "
+            "ours, for there is no manifest. Choose another --out."
         )
 
 

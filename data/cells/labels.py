@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from swag_af.data.cells.values import as_list, integer, names_of_options, only, optional, texts_of
-from swag_af.data.errors import RowError, told
+from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.sources import Record
 
 UNLABELLED = (None, "", "-", "-1", -1)
@@ -176,6 +176,32 @@ def base_of(cells: Cells) -> int:
     if numbers and from_1 and among_letters:
         return 1
     return 0 if from_0 else 1 if from_1 else AS_TEXT if as_text else 0
+
+
+def base_named(wanted: str) -> int:
+    """What a flag says: a number, or that labels are texts."""
+    return AS_TEXT if wanted == "text" else int(wanted)
+
+
+def check_base(base: int, cells: Cells, called: str, flag: str) -> None:
+    """Raise InputError where labels are numbers by `base`, and each as well the text of one option of its row."""
+    if base != AS_TEXT and _are_texts_too(cells):
+        raise InputError(
+            f"{called}: each is the text of an option, and could be its number as well. Say {flag} text, or {flag} "
+            f"{base} if they are numbers that count from {base}."
+        )
+
+
+def _are_texts_too(cells: Cells) -> bool:
+    """Whether all labels that are numbers stand as texts among the options of their rows, once. False without any."""
+    n = 0
+    for value, texts, names in cells:
+        if is_unlabelled(value) or str(value).strip() in names or number_of(value, texts) is None:
+            continue
+        if not isinstance(value, str) or _stripped(texts).count(value.strip()) != 1:
+            return False
+        n += 1
+    return n > 0
 
 
 def fits_both(cells: Cells) -> bool:

@@ -321,7 +321,7 @@ class _Look:
         return self.mostly(partial(_has_options, name=name))
 
     def has_words(self, name: str) -> bool:
-        return self.mostly(lambda row: isinstance(optional(row, name), str | int), any_row=True)
+        return self.mostly(lambda row: _is_word(optional(row, name)), any_row=True)
 
     def says(self, meaning: Callable[[str], str], name: str) -> bool:
         """Whether the words under `name` mean something to `meaning`."""
@@ -441,3 +441,8 @@ def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
 
 def _is_alphabet(names: Sequence[str]) -> bool:
     return [name[-1].upper() for name in names] == [chr(ord("A") + i) for i in range(len(names))]
+
+
+def _is_word(value: object) -> bool:
+    """A name or a whole number; pandas makes floats of numbers where one is missing."""
+    return isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())

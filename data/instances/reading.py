@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.cells.labelled import open_labelled
-from swag_af.data.cells.labels import Cells, base_of, fits_both
+from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, fits_both
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.words import CONTRAST, ORIGINAL
 from swag_af.data.errors import MOST_TOLD, InputError, several, told
@@ -100,8 +100,10 @@ def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelB
         return chain.from_iterable(labels_in(source, plan) for source, plan in pairs if column(plan) == which)
 
     if wanted != "auto":
-        return [replace(plan, base=int(wanted)) for plan in plans]
+        return [replace(plan, base=base_named(wanted)) for plan in plans]
     bases = {which: base_of(cells(which)) for which in {column(plan) for plan in plans}}
+    for which, base in bases.items():
+        check_base(base, cells(which), f"labels under {which[1]}", "--label-base")
     doubts = {which: _DOUBTS[base] for which, base in bases.items() if base in _DOUBTS and fits_both(cells(which))}
     return [replace(plan, base=bases[column(plan)], base_doubt=doubts.get(column(plan), "")) for plan in plans]
 

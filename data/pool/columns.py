@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Any
 
-from swag_af.data.cells.labels import Cells, base_of, gold_of, label_cells
+from swag_af.data.cells.labels import Cells, base_named, base_of, check_base, gold_of, label_cells
 from swag_af.data.cells.options import LabelBase
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -186,12 +186,16 @@ def columns_read(layout: Layout, names: Sequence[str]) -> list[str]:
 
 def with_bases(layouts: Sequence[Layout], sources: Sequence[Source], wanted: LabelBase) -> list[Layout]:
     """The layouts, each with the number from which its labels count: `wanted`, or what all rows of its sources say."""
-    bases: dict[str, int] = {}
-    for name in {layout.name for layout in layouts}:
-        cells = chain.from_iterable(
-            _label_cells(source, layout) for source, layout in zip(sources, layouts, strict=True) if layout.name == name
-        )
-        bases[name] = base_of(cells) if wanted == "auto" else int(wanted)
+
+    def cells(name: str) -> Cells:
+        pairs = zip(sources, layouts, strict=True)
+        return chain.from_iterable(_label_cells(source, layout) for source, layout in pairs if layout.name == name)
+
+    if wanted != "auto":
+        return [replace(layout, base=base_named(wanted)) for layout in layouts]
+    bases = {name: base_of(cells(name)) for name in {layout.name for layout in layouts}}
+    for name, base in bases.items():
+        check_base(base, cells(name), "labels", "--label-base")
     return [replace(layout, base=bases[layout.name]) for layout in layouts]
 
 

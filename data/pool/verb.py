@@ -49,7 +49,7 @@ def pool(options: PoolOptions) -> CandidatePool:
     rows that all of them have read are left out and counted. Raises InputError for sources and rows that cannot be
     used, before anything is written to `options.out`, and where another process writes there.
     """
-    _check_out(options)
+    check_output(options.out, force=True, folder=True)
     with alone(options.out, waits=False):
         _make(options, _opened(options))
     return CandidatePool.open(options.out)

@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, remove, write_array, write_json
-from swag_af.data.locks import alone
+from swag_af.data.locks import alone, clear_lock
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
@@ -101,12 +101,13 @@ def _added(
             check_finite(table, f"{pool.path}, scored by {plan.made_by.get('scorer', 'its models')}", rows=rows)
             write_array(path, table)
     made_pool = pool.with_table("features", {"features_by": plan.made_by, "feature_names": list(plan.names)})
-    end(pool.path)
+    remove(pool.path / PLAN)
     return made_pool
 
 
 def end(folder: Path) -> None:
-    """Nothing is in progress any more; a run that is killed after its last step but this leaves its plan."""
+    """Nothing is in progress any more; a run that is killed after its last step but this leaves its plan and lock."""
+    clear_lock(folder / PLAN)
     remove(folder / PLAN)
 
 

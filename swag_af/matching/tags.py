@@ -25,7 +25,12 @@ Tag = tuple[str, int]
 
 def tags_in(text: str) -> list[Tag]:
     """The tags of `text` in the order in which they are first met, none twice."""
-    return list(dict.fromkeys((kind, int(number)) for kind, number in TAG.findall(text)))
+    return list(dict.fromkeys((_plain(kind), int(number)) for kind, number in TAG.findall(text)))
+
+
+def _plain(kind: str) -> str:
+    """A kind without what parts its words: `traffic light` and `traffic_light` are one."""
+    return re.sub(r"[ _-]", "", kind)
 
 
 def template(text: str) -> str:
@@ -62,13 +67,19 @@ def remapped(text: str, scene: Scene, share_named: float, *, rng: np.random.Gene
     `share_named` is how often a tag becomes one that the query or its right answer names, where there is one.
     """
     new = {tag: _drawn(tag[0], scene, share_named, rng) for tag in tags_in(text)}
-    return TAG.sub(lambda found: new[found[1], int(found[2])], text)
+
+    def with_new(found: re.Match[str]) -> str:
+        number = new[_plain(found[1]), int(found[2])]
+        return found[1] if number is None else f"[{found[1]}{number}]"
+
+    return TAG.sub(with_new, text)
 
 
-def _drawn(kind: str, scene: Scene, share_named: float, rng: np.random.Generator) -> str:
+def _drawn(kind: str, scene: Scene, share_named: float, rng: np.random.Generator) -> int | None:
+    """The number of an object of this kind; None where there is none."""
     objects, named = scene.objects.get(kind, ()), scene.named.get(kind, ())
     of_these = named if named and rng.random() < share_named else objects
-    return f"[{kind}{of_these[int(rng.integers(len(of_these)))]}]" if of_these else kind
+    return of_these[int(rng.integers(len(of_these)))] if of_these else None
 
 
 def objects_of(kinds: Sequence[str]) -> list[Tag]:
@@ -76,7 +87,7 @@ def objects_of(kinds: Sequence[str]) -> list[Tag]:
     seen: dict[str, int] = {}
     tags = []
     for kind in kinds:
-        plain = kind.replace(" ", "")
+        plain = _plain(kind)
         seen[plain] = seen.get(plain, 0) + 1
         tags.append((plain, seen[plain]))
     return tags
@@ -86,5 +97,5 @@ def share_of_tags_named(distractor: str, query: str, answer: str) -> tuple[int, 
     """How many tags of a wrong answer occur in its query or the right answer, of how many; each as often as it
     stands."""
     known = {*tags_in(query), *tags_in(answer)}
-    found = [(kind, int(number)) for kind, number in TAG.findall(distractor)]
+    found = [(_plain(kind), int(number)) for kind, number in TAG.findall(distractor)]
     return sum(tag in known for tag in found), len(found)

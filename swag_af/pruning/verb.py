@@ -66,7 +66,7 @@ def prune(options: PruneOptions) -> Pruned:
     if options.write:
         check_rows(options.data[0], instances)
     agreement = _agreement(options, instances)
-    identity = _identity(options, instances)
+    identity = _identity(options, instances, agreement)
     if (options.out / ABOUT).exists():
         check_same(read_json(options.out / ABOUT).get("identity") or {}, identity, options.out / ABOUT, "--out")
     else:
@@ -113,11 +113,13 @@ def _agreement(options: PruneOptions, instances: Instances) -> np.ndarray | None
     return None
 
 
-def _identity(options: PruneOptions, instances: Instances) -> dict[str, Any]:
+def _identity(options: PruneOptions, instances: Instances, agreement: np.ndarray | None) -> dict[str, Any]:
     """What decides the bytes, so that no folder is gone on with for other options."""
     data = sha256_json([asdict(one) for one in instances.instances])
     verdicts = sha256_file(options.verdicts) if options.verdicts else ""
-    return {**_settings(options), "verdicts": verdicts, "instances": data, "swag_af": version("swag-af")}
+    agreed = [] if agreement is None or not options.agreement_column else list(map(repr, agreement.tolist()))
+    own = {"verdicts": verdicts, "agreement": sha256_json(agreed), "instances": data, "swag_af": version("swag-af")}
+    return {**_settings(options), **own}
 
 
 def _settings(options: PruneOptions) -> dict[str, Any]:

@@ -35,6 +35,12 @@ from swag_af.reporting.plot import plot_run
 
 def release(options: ReleaseOptions) -> Dataset:
     """Apply the rules, split, shuffle, measure style and write; returns the dataset that was written."""
+    check_output(options.out, force=True, folder=True)
+    with alone(options.out, waits=False):
+        return _released(options)
+
+
+def _released(options: ReleaseOptions) -> Dataset:
     _check_replaceable(options.out, options.force)
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
@@ -42,11 +48,7 @@ def release(options: ReleaseOptions) -> Dataset:
     n_stages = 1 if rationale_run(run) is None else 2
     tables = FILTER_TABLES if names else (*TEXT_TABLES, "groups")
     run.pool.check_tables((*GUARD_TABLES, *tables))  # a fault is none of a filter's
-    with (
-        alone(options.out, waits=False),
-        progress("release", 3 + n_stages * len(names), "steps") as advance,
-        replacing(options.out) as folder,
-    ):
+    with progress("release", 3 + n_stages * len(names), "steps") as advance, replacing(options.out) as folder:
         dataset = assemble(run, options)
         advance(1)
         dataset = _with_style(dataset, names, advance)

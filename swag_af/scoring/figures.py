@@ -222,7 +222,8 @@ def differing_pairs(instances: Instances, shares: np.ndarray, pairs: np.ndarray)
     """(p,) how far the two predictions of each pair differ, and how far they differ and are both right.
 
     Predictions are the same where they are the same class, or the same text of an option; where the options of the two
-    are other texts, the same number. A pair with a missing prediction does not differ.
+    are other texts, the same number. A pair with a missing prediction differs and is wrong: none gains by
+    silence.
     """
     differing, both = np.zeros((2, len(pairs)))
     offsets = instances.offsets.tolist()
@@ -230,7 +231,8 @@ def differing_pairs(instances: Instances, shares: np.ndarray, pairs: np.ndarray)
         one, other = instances.instances[first], instances.instances[second]
         a, b = shares[offsets[first] : offsets[first + 1]], shares[offsets[second] : offsets[second + 1]]
         same = same_answers(one, other, len(a), len(b))
-        differing[p] = a.sum() * b.sum() - sum(a[i] * b[j] for i, j in same)
+        is_there = a.sum() * b.sum()
+        differing[p] = is_there - sum(a[i] * b[j] for i, j in same) if is_there else 1.0
         both[p] = 0.0 if (one.answer, other.answer) in same else a[one.answer] * b[other.answer]
     return np.where(differing < 1e-12, 0.0, differing), both
 

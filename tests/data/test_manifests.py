@@ -51,7 +51,7 @@ def test_a_folder_of_somebody_elses_files_is_not_written_over(tmp_path: Path) ->
     (tmp_path / "notes.txt").write_text("mine")
     manifests.check_ours(tmp_path, "log.jsonl")  # what is not written over may stay
     (tmp_path / "log.jsonl").write_text("mine")
-    with pytest.raises(InputError, match=r"log\.jsonl would be written over, and nothing says that swag-af made it"):
+    with pytest.raises(InputError, match=r"log\.jsonl would be written over, and is none of ours"):
         manifests.check_ours(tmp_path, "log.jsonl", "curve.png")
     manifests.write_manifest(tmp_path, "run", {})
     manifests.check_ours(tmp_path, "log.jsonl")

@@ -669,3 +669,20 @@ def test_a_class_that_is_called_as_a_missing_label_is_told(tmp_path: Path) -> No
     rows = [{"text": f"Text {i}.", "label": "+-"[i % 2]} for i in range(30)]
     with pytest.raises(InputError, match=r"one class only, '[+]'; rows whose label is empty, - or -1 have none"):
         read(tmp_path, rows)
+
+
+def test_labels_that_are_texts_are_read_as_the_flag_says(tmp_path: Path) -> None:
+    rows = [{"question": f"How many {i}?", "choices": ["2", "3", "1", "4"], "label": "1"} for i in range(6)]
+    with pytest.raises(InputError, match="--label-base text"):
+        read(tmp_path, rows)
+    assert read(tmp_path, rows, label_base="text").answers.tolist() == [2] * 6
+    assert read(tmp_path, rows, label_base="1").answers.tolist() == [0] * 6
+
+
+def test_contrast_sets_that_pandas_wrote_as_floats_are_sets(tmp_path: Path) -> None:
+    """They were not read, and their figures were missing without a word."""
+    rows = [
+        {"question": f"Why {i}?", "choices": [f"so {i}", "no"], "label": i % 2, "contrast_set": float(i // 2)}
+        for i in range(12)
+    ]
+    assert len({one.contrast_set for one in read(tmp_path, rows).instances}) == 6

@@ -44,3 +44,15 @@ def test_text_without_tags_stays() -> None:
 
 def test_tags_that_query_or_answer_name_are_counted_as_they_stand() -> None:
     assert share_of_tags_named("[person1] and [person1] see [person3].", "Is [person1] in?", "Yes.") == (2, 3)
+
+
+def test_kinds_of_several_words_are_one_however_they_are_parted() -> None:
+    """Objects had their blanks taken out, and tags not: those of an object that was only listed were lost."""
+    scene = Scene.of(objects_of(["traffic light", "person", "wine glass"]), ["[person1] waits.", "she waits."])
+    rng = np.random.default_rng(0)
+    assert remapped("[traffic light4] turns, [traffic light4] blinks.", scene, 0.5, rng=rng) == (
+        "[traffic light1] turns, [traffic light1] blinks."
+    )
+    assert remapped("[wine_glass2] falls.", scene, 0.5, rng=rng) == "[wine_glass1] falls."
+    assert remapped("the [stop sign2].", scene, 0.5, rng=rng) == "the stop sign."
+    assert share_of_tags_named("[traffic light1]", "the [trafficlight1]?", "yes.") == (1, 1)

@@ -291,7 +291,7 @@ class Unreadable:
 def test_a_refusal_takes_away_nothing_that_was_measured(data: Path, tmp_path: Path) -> None:
     asked = options(data, tmp_path / "out", features="test_prune:Unreadable")
     work = asked.out / "work"
-    begin_folder(work, verb._identity(asked, read_instances([data])))
+    begin_folder(work, verb._identity(asked, read_instances([data]), None))
     (work / "luck.npy").write_bytes(b"measured")
     with pytest.raises(InputError, match="no model that can be read"):
         prune(asked)
@@ -498,3 +498,13 @@ def test_contrast_sets_that_are_left_in_part_are_told(tmp_path: Path) -> None:
     assert n_parted > 5
     said = f"Of 45 contrast sets {n_parted} lost some of their instances and not all, and {n_whole} are whole."
     assert said in "\n".join(pruned_lines(pruned, made))
+
+
+def test_agreement_that_was_edited_is_other_agreement(data: Path, tmp_path: Path) -> None:
+    """The figures of the votes as they were came out again."""
+    asked = options(data, tmp_path / "out", agreement_column="votes")
+    instances = read_instances([data])
+    agreement = verb._agreement(asked, instances)
+    assert agreement is not None
+    assert verb._identity(asked, instances, agreement) == verb._identity(asked, instances, agreement.copy())
+    assert verb._identity(asked, instances, agreement) != verb._identity(asked, instances, 1 - agreement)

@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from swag_af.data.cells.labels import AS_TEXT, base_of, fits_both, index_of, lacks_label, number_of, plain
+from swag_af.data.cells.labels import (
+    AS_TEXT,
+    base_named,
+    base_of,
+    check_base,
+    fits_both,
+    index_of,
+    lacks_label,
+    number_of,
+    plain,
+)
 from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
@@ -78,11 +88,12 @@ class Cells:
         """From what numbers of answers count in all these cells, and what is to be said of that; `asked` is the value
         of --prediction-base."""
         if asked != "auto":
-            return int(asked), ""
+            return base_named(asked), ""
         if self.are_numbers:
             return AS_TEXT, ""
         given = [(value, self.given(row), self.names(row)) for value, row in zip(values, rows, strict=True)]
         base = base_of(given)
+        check_base(base, given, "predictions", "--prediction-base")
         if base == 1:
             doubt = ", as beside letters; see whether --prediction-base 0 is meant" if fits_both(given) else ""
             return base, f", whose numbers count from 1{doubt}"
