@@ -37,14 +37,16 @@ def _wide(results: Mapping[str, Any]) -> list[str]:
     folds = " and ".join(map(str, results["size"]["wide_folds"]))
     about = (
         f"The same in contexts of the folds {folds}, with models of their own and no more candidates than the nine "
-        f"wrong endings of a question; {_draws_told(results['wide'])}, each of which has fewer contexts among more:"
+        f"wrong endings of a question; {_draws_told(results['wide'])}; the fewer contexts of a draw are among the more:"
     )
     return ["", about, "", *_by_size(results["wide"])]
 
 
 def _draws_told(figures: Sequence[Mapping[str, Any]]) -> str:
     most, fewest = (choose(len(one["draws"]) for one in figures) for choose in (max, min))
-    return f"{most} draws" if most == fewest else f"{fewest} to {most} draws"
+    if most == fewest:
+        return "one draw" if most == 1 else f"{most} draws"
+    return f"{fewest} to {most} draws"
 
 
 def _by_size(figures: Sequence[Mapping[str, Any]]) -> list[str]:
