@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
+from swag_af.data.own_code import source_of
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
@@ -51,6 +52,7 @@ def _check_same_scorer(pool: CandidatePool, options: FeaturesOptions, settings: 
     made_by = pool.manifest.get("features_by") or {}
     scorer = make_scorer(options.scorer, **settings)
     now = {"scorer": scorer.name, **scorer.record()}
+    now |= {"source_sha256": source_of(scorer)} if "source_sha256" in made_by else {}
     if any(made_by.get(key) != value for key, value in now.items()):
         raise InputError(
             f"{options.pool}: has features already. {pool.features_told or 'They came with its candidates.'} Make the "

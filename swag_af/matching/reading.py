@@ -81,8 +81,8 @@ _READING = ("kind", "label_base", "labels_file", "persons", "mask")
 def _check_unused(read: str, flags: set[str]) -> None:
     """Raise InputError where flags were given that say nothing of what was read."""
     if flags:
-        names = ", ".join(sorted(flags))
-        raise InputError(f"{read}, of which {names} {'says' if len(flags) == 1 else 'say'} nothing. Leave it out.")
+        says, it = ("says", "it") if len(flags) == 1 else ("say", "them")
+        raise InputError(f"{read}, of which {', '.join(sorted(flags))} {says} nothing. Leave {it} out.")
 
 
 def items_of_instances(instances: Instances) -> Items:

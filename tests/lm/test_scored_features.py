@@ -270,4 +270,6 @@ def test_shards_of_a_scorer_that_was_edited_meanwhile_are_made_again(
     monkeypatch.setattr(Interrupted, "stops", False)
     monkeypatch.setattr(table, "source_of", lambda made: "edited")
     made = features(options)
+    with pytest.raises(InputError, match="has features already"):  # of the scorer as it is not any more
+        features(options)
     np.testing.assert_allclose(made.gather("features", np.arange(len(made))), slow_table(made, HashScorer()), rtol=1e-6)
