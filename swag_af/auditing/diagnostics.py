@@ -17,6 +17,10 @@ Unit = Literal["accuracy", "share", "count", "z"]
 """What a value is: an accuracy against chance, a share of the instances, a count, a standard score."""
 
 
+ONE_SPLIT = "one split"
+"""The subject of what compares splits, where there is only one: nothing was compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """An instance that shows what was found."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.auditing.conditions import Condition, Decision, decide_one, not_computed, parse_condition
-from swag_af.auditing.diagnostics import Diagnostic, mirrored
+from swag_af.auditing.diagnostics import ONE_SPLIT, Diagnostic, mirrored
 from swag_af.data.errors import GateError, InputError, several
 from swag_af.data.files import read_text, read_toml
 from swag_af.data.records import parse_record
@@ -131,7 +131,8 @@ def decide(gate: Gate, diagnostics: Sequence[Diagnostic]) -> GateResult:
     names that one, for its mirror; one that is about none of them fails, unless it says
     `if computed`.
     """
-    ordered = sorted(diagnostics, key=lambda one: (one.code, one.subject))
+    compared = (one for one in diagnostics if one.subject != ONE_SPLIT)  # of one split nothing was
+    ordered = sorted(compared, key=lambda one: (one.code, one.subject))
     decisions: list[Decision] = []
     for condition in gate.conditions:
         about = [one for one in ordered if condition.is_about(one)]

@@ -131,6 +131,14 @@ def test_what_was_not_computed_fails_unless_the_condition_says_otherwise() -> No
     )
 
 
+def test_splits_that_were_not_compared_pass_no_gate() -> None:
+    """`AF505 clear` was met by a training file alone."""
+    alone = diagnostic("one split", code="AF505", status="clear", unit="share", value=0.0, n=0)
+    assert statuses("AF505 clear", alone) == statuses("AF505 <= 1%", alone) == ["failed"]
+    assert statuses("AF505 clear if computed", alone) == ["skipped"]
+    assert statuses("AF505 clear", diagnostic("test", code="AF505", status="clear")) == ["passed"]
+
+
 def test_a_subject_that_is_not_there_is_answered_with_those_that_are() -> None:
     text = said("AF101[options, tf-idf] clear", diagnostic(), diagnostic("options, fasttext"))
     assert "Did you mean options, tfidf? There are options, fasttext; options, tfidf." in text

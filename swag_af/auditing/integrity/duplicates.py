@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.diagnostics import ONE_SPLIT, Diagnostic, Example
 from swag_af.auditing.integrity.sameness import Sameness, sameness
 from swag_af.auditing.integrity.shares import examples_of, of_share
 from swag_af.data.instances.instances import Instance, Instances
@@ -180,7 +180,7 @@ def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:
     """The name and the rows of each split; of a set in one split no rows, since nothing can be compared."""
     splits = instances.splits()
     if len(splits) < 2:
-        return [("one split", np.zeros(0, np.int64))]
+        return [(ONE_SPLIT, np.zeros(0, np.int64))]
     return sorted((split or "no split", rows) for split, rows in splits.items())
 
 
