@@ -192,7 +192,8 @@ class GenerateOptions(Options):
     """Use the contexts of these folds only; all when not given."""
     reuse: tuple[Path, ...] = ()
     """Finished pools of the same contexts file, models, seed and settings with another --limit or other --folds: what
-    they have of the contexts asked for is copied, not made again. The rows are the same."""
+    they have of the contexts asked for is copied, not made again. The rows are the same. Pools of full features give
+    to lazy ones too, and what has been computed of lazy features comes along."""
     shard_rows: int | None = None
     """Contexts in a shard. Not given: 64, or more where that makes over 64 shards."""
     shard: str | None = None

@@ -1,7 +1,8 @@
 """Rows that finished pools have already, copied into another choice of contexts (`--reuse`).
 
 A row depends on the seed, the context's own words, the models and a few settings alone. Where these are the same, the
-row that would be made is the one that is there. Contexts without one are asked about again.
+row that would be made is the one that is there. Contexts without one are asked about again. A pool of lazy features
+takes rows that have more of them than it asks for: their values are those that would be computed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.manifests import differences
 from swag_af.data.pool.drafts import ShardDraft
-from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, Shard, not_computed, shard_hashes
+from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, Shard, shard_hashes
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
 from swag_af.lm.options import GenerateOptions
@@ -40,7 +41,9 @@ def open_reused(options: GenerateOptions, settings: Mapping[str, Any]) -> list[C
             raise InputError(
                 f"--reuse {path}: its rows are not as language models of `swag-af train-lm` made them. Leave it out."
             )
-        _check(path, differences(begun, {name: settings[name] for name in SAME}))
+        has_more = options.features == "lazy" and begun.get("features") == "full"
+        same = [name for name in SAME if not (has_more and name == "features")]
+        _check(path, differences(begun, {name: settings[name] for name in same}))
         pools.append(pool)
     return pools
 
@@ -102,8 +105,6 @@ def _take_shard(pool: CandidatePool, entry: Mapping[str, Any], places: Places) -
     made = shard_hashes(contexts, tables, pool.lazy_columns)["sha256"]
     if made != entry.get("unguarded_sha256", entry["sha256"]):
         raise FormatError(f"{path}: damaged (not what its pool says). Leave it out of --reuse, or make it again.")
-    if pool.lazy_columns:  # what was asked for since then is computed again
-        tables["features"] = not_computed(tables["features"], pool.lazy_columns)
     for row, context in enumerate(contexts):
         for draft, position in places.pop(context, ()):
             draft.copy(position, {name: tables[name][row] for name in draft.pattern})

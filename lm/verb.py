@@ -274,7 +274,8 @@ def _make_missing(job: Job, vocabulary: Vocabulary) -> None:
         for number, draft in drafts.items():
             for _ in blocks[number]:
                 tally.add(next(made))
-            draft.finish(groups[number], _start_tables(job, groups[number], vocabulary), tally.of_shard())
+            tables = _start_tables(job, groups[number], vocabulary)
+            draft.finish(groups[number], tables, tally.of_shard(), lazy=BACKWARD if options.features == "lazy" else ())
 
 
 def _workers(job: Job, blocks: Sequence[Block], vocabulary: Vocabulary) -> int | None:

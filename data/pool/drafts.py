@@ -61,12 +61,17 @@ class ShardDraft:
         write_text(self.path / f"{row:06d}.dropped", reason)
 
     def finish(
-        self, contexts: Sequence[Context], more: Mapping[str, np.ndarray], timing: Mapping[str, float] | None = None
+        self,
+        contexts: Sequence[Context],
+        more: Mapping[str, np.ndarray],
+        timing: Mapping[str, float] | None = None,
+        *,
+        lazy: Sequence[int] = (),
     ) -> dict[str, Any]:
         """Write the shard from the rows' files and delete them; returns the content of its `shard.json`.
 
-        `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them.
-        Memory does not grow with the number of rows.
+        `contexts` and the tables in `more` have all rows, dropped ones included; `timing` is stored beside them; the
+        columns `lazy` of its features are no part of its hash. Memory does not grow with the number of rows.
         """
         reasons = {int(path.stem): read_text(path) for path in sorted(self.path.glob("*.dropped"))}
         kept = [row for row in range(len(contexts)) if row not in reasons]
@@ -85,6 +90,7 @@ class ShardDraft:
                 **({"copied_rows": n_copied} if n_copied else {}),
             },
             timing=timing,
+            lazy=lazy,
         )
         del tables
         remove(self.path)

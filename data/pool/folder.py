@@ -384,15 +384,13 @@ def shard_hashes(
     return guarded_hashes(sha256_json([[context.record() for context in contexts], found]), tables)
 
 
-def not_computed(features: np.ndarray, lazy: Sequence[int]) -> np.ndarray:
-    """A copy of features (n, K, F) as they are before any of the columns `lazy` is asked for."""
-    made = np.array(features)
+def _as_made(name: str, array: np.ndarray, lazy: Sequence[int]) -> np.ndarray:
+    """Features (n, K, F) as they are before any of the columns `lazy` is asked for; another table as it is."""
+    if not lazy or name != "features":
+        return array
+    made = np.array(array)
     made[:, :, list(lazy)] = np.nan
     return made
-
-
-def _as_made(name: str, array: np.ndarray, lazy: Sequence[int]) -> np.ndarray:
-    return not_computed(array, lazy) if lazy and name == "features" else array
 
 
 def guarded_hashes(unguarded: str, tables: Mapping[str, np.ndarray]) -> dict[str, str]:

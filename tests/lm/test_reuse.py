@@ -35,11 +35,6 @@ def arrays_of(path):
 @pytest.mark.parametrize("features", ["full", "lazy"])
 def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lms, tmp_path, monkeypatch, features):
     small = generate(options_for(contexts_path, lms, tmp_path / "small", features=features, shard_rows=5))
-    if features == "lazy":  # some are asked for meanwhile
-        shard = tmp_path / "small/shards/00000/features.npy"
-        table = np.load(shard)
-        table[0, :3, list(BACKWARD)] = 1.0
-        np.save(shard, table)
     larger = options_for(contexts_path, lms, tmp_path / "whole", features=features, limit=30)
     whole = generate(larger)
     sampled = []
@@ -113,9 +108,27 @@ def test_a_lazy_pool_is_the_same_whatever_was_asked_for_before_it_was_tagged(con
     tagged = [tag(TagOptions(one.path, "rules", in_context=True)) for one in (pool, fresh)]
     assert tagged[0].identity == tagged[1].identity
     assert tagged[0].save(tmp_path / "saved").identity == tagged[1].identity
-    grown = generate(replace(options, out=tmp_path / "grown", limit=20, reuse=(tmp_path / "asked",)))
-    assert grown.identity == generate(replace(options, out=tmp_path / "whole", limit=20)).identity
+
+
+@pytest.mark.parametrize("reused", ["lazy", "full"])
+def test_a_lazy_pool_takes_over_what_is_known_of_its_features(contexts_path, lms, tmp_path, reused):
+    few = options_for(contexts_path, lms, tmp_path / "few", features=reused)
+    pool = with_features(generate(few))
+    if reused == "lazy":
+        pool.gather("features", np.array([0, 3]), np.array([[1, 2], [0, 4]]))
+    larger = replace(few, limit=20, features="lazy")
+    whole = with_features(generate(replace(larger, out=tmp_path / "whole")))
+    grown = with_features(generate(replace(larger, out=tmp_path / "grown", reuse=(few.out,))))
+    assert grown.identity == whole.identity
+    assert {**grown.manifest["plan"], "lms": None} == {**whole.manifest["plan"], "lms": None}
     assert grown.manifest["copied_rows"] > 6
+    made = [np.concatenate([np.load(path) for path in one.path.glob("shards/*/features.npy")]) for one in (pool, grown)]
+    n_known = [int((~np.isnan(table[:, :, BACKWARD[0]])).sum()) for table in made]
+    assert n_known[1] == (4 if reused == "lazy" else 8 * grown.manifest["copied_rows"])
+    every = np.arange(len(whole)), np.broadcast_to(np.arange(8), (len(whole), 8))
+    assert grown.gather("features", *every).tobytes() == whole.gather("features", *every).tobytes()
+    with pytest.raises(InputError, match=r"features \(lazy, now full\)"):
+        generate(replace(larger, features="full", out=tmp_path / "full", reuse=(grown.path,)))
 
 
 def test_workers_elsewhere_are_not_told_of_pools_whose_rows_are_copied_here(contexts_path, lms, tmp_path):
@@ -154,7 +167,6 @@ def test_stopped_while_copying_it_goes_on(contexts_path, lms, tmp_path, monkeypa
     [
         ({"seed": 1}, r"--reuse .*made with other seed \(0, now 1\)"),
         ({"n_negatives": 5}, r"n_negatives \(7, now 5\)"),
-        ({"features": "lazy"}, r"features \(full, now lazy\)"),
     ],
 )
 def test_rows_of_other_settings_are_refused(contexts_path, lms, tmp_path, change, said):
