@@ -560,9 +560,10 @@ def test_weaker_models_write_a_pool_of_their_own(tiny: Setting, tmp_path: Path) 
     assert "the arm `weak` | so? |" in made
 
 
-def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(tiny: Setting, tmp_path: Path) -> None:
+def test_larger_parts_hold_the_smaller_ones_and_several_are_filtered_in_one_run(tiny: Setting, tmp_path: Path) -> None:
     arms = (*TINY.arms, *(replace(arm, parts=2) for arm in ARMS if arm.pool == DOUBLE))
-    whole = Setting(replace(TINY, arms=arms, together=(BIG, BIGGER)), tmp_path / "out", tiny.data)
+    bigger = replace(BIGGER, first_part=0)
+    whole = Setting(replace(TINY, arms=arms, together=(BIG, bigger)), tmp_path / "out", tiny.data)
     shutil.copytree(tiny.out, whole.out)
     steps = ("generate", "pool", "filter", "audit")
     running.run_steps(replace(whole, arms=("double", "bigger")), steps, command.MEASUREMENTS, here)
@@ -574,13 +575,20 @@ def test_parts_of_twice_the_contexts_hold_the_parts_and_are_one_pool_together(ti
         mine, its = np.array(rows).T
         assert np.array_equal(double.gather("features", mine), part.gather("features", its))
         assert len(double) > 1.8 * len(part)
-    assert len(CandidatePool.open(whole.out / "pool-double")) > 1.8 * len(CandidatePool.open(whole.out / "pool"))
+        many = CandidatePool.open(whole.out / f"parts/{number}-many")
+        assert len({one.id for one in many.contexts} & {one.id for one in double.contexts}) > 0.8 * len(double)
+        assert len(many) > 1.3 * len(double)
+    pool = CandidatePool.open(whole.out / "pool-many")
+    assert [one.fold for one in pool.contexts] == sorted(one.fold for one in pool.contexts)
+    assert pool.missing_features().any(), "nobody has asked for them"
     results = collect(whole)
     assert [results["compared"][name]["against"] for name in ("double", "bigger")] == ["main", "double"]
-    assert results["compared"]["bigger"]["mlp"]["difference"]["n"] == len(CandidatePool.open(whole.out / "pool-double"))
+    n_shared = sum(len(CandidatePool.open(whole.out / f"parts/{number}-double")) for number in range(2))
+    assert 0.8 * n_shared < results["compared"]["bigger"]["mlp"]["difference"]["n"] <= n_shared
+    assert json.loads((whole.out / RECORD / "parts/pool-many.json").read_text())["of"] == ["0-many", "1-many"]
     made = document(results)
     assert "### The arm `double`: what fresh filters find" in made
-    assert "### The run `bigger`, all parts with twice the contexts in one run: what fresh filters find" in made
+    assert "### The run `bigger`, five times the contexts of two parts in one run: what fresh filters find" in made
     assert "| 0-double |" in made
     assert "drawn is of the other contexts: `0-double`, `1-double`." in made
     del results["parts"]["0-double"]["candidates"]["copied_rows"]

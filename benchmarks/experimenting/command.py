@@ -56,8 +56,8 @@ ORDER = (
 """All steps, in their order."""
 
 
-OF_ALL = ("pool", "joined", "repeats")
-"""Steps that need every part."""
+OF_PARTS = {"pool": (BIG, BIGGER), "joined": (BIG,), "repeats": (BIG, BIGGER)}
+"""Steps that need several parts, or all: the runs whose parts they need."""
 
 
 def main() -> None:
@@ -72,7 +72,8 @@ def main() -> None:
             tuple(options.parts),
             tuple(options.arms),
         )
-        steps = [step for step in ORDER if step in options.steps and (setting.together() or step not in OF_ALL)]
+        made = [step for step, arms in OF_PARTS.items() if set(arms) & set(setting.together())]
+        steps = [step for step in ORDER if step in options.steps and (step in made or step not in OF_PARTS)]
         if options.dry_run:
             print_plan(setting, steps, {name: seconds(setting) for name, seconds in FORECASTS.items()})
         elif options.write_docs:

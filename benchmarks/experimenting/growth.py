@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.findings import Hits
-from experimenting.sizes import Size
+from experimenting.sizes import BIG, Size
 from experimenting.steps import WIDE, Setting, pool_of_all, seconds_of_fit
 from swag_af.auditing.audit import audit_columns
 from swag_af.data.files import read_json, write_json
@@ -55,7 +55,7 @@ def _measure(setting: Setting, name: str, cells: Sequence[Cell]) -> None:
 def growth_cells(setting: Setting) -> list[Cell]:
     """Number of contexts, draw and filter of all that is measured."""
     size = setting.size
-    counts = [n for n in size.growth if setting.together() or (n <= size.part_rows and 0 in setting.numbers())]
+    counts = [n for n in size.growth if BIG in setting.together() or (n <= size.part_rows and 0 in setting.numbers())]
     return [(n, d, f) for n in counts for d in range(_draws(size, n)) for f in size.finders]
 
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from experimenting.steps import DOUBLE, WEAK, Setting, pool_of_all
+from experimenting.steps import TIMES, WEAK, Setting, pool_of_all
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import replacing
-from swag_af.data.pool.folder import finish_pool, write_shard
+from swag_af.data.pool.folder import SHARDS, Shard, finish_pool, write_shard
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.splits import deal
+from swag_af.data.urls import link
 from swag_af.lm.lstm.checkpoints import trained_folds
 from swag_af.lm.lstm.scorer import LSTMScorer
 from swag_af.lm.scorers.table import score_pool
@@ -28,27 +29,39 @@ SHARES = {"half": 2, "quarter": 4}
 def make_variants(setting: Setting) -> None:
     """The variants of parts that single arms filter; those that are there stay."""
     for _, arm, number in setting.runs():
-        if arm.pool not in ("", DOUBLE, WEAK):
+        if arm.pool not in ("", *TIMES, WEAK):
             make_variant(setting, arm.pool, setting.out / f"parts/{number}")
 
 
 def join_parts(setting: Setting) -> None:
-    """`pool`, `pool-double`: the rows of all parts, one part after another; those that are there stay."""
+    """`pool`, `pool-many`: the rows of all parts, or of those of the arm, one part after another; those that are there
+    stay."""
     for arm in setting.together():
         path = setting.out / pool_of_all(arm.pool)
         if not path.exists():
-            _join([setting.out / setting.pool_of(arm, number) for number in range(setting.size.n_parts)], path)
+            _join([setting.out / setting.pool_of(arm, number) for number in setting.size.parts_of(arm)], path)
 
 
 def _join(folders: Sequence[Path], path: Path) -> None:
+    """Shard by shard, features that are not computed yet as they are."""
     parts = [CandidatePool.open(folder) for folder in folders]
-    padded = [name for name in _PADDED if name in parts[0].tables]
+    first = parts[0]
+    padded = [name for name in _PADDED if name in first.tables]
     widths = {name: max(part.gather(name, _FIRST).shape[-1] for part in parts) for name in padded}
-
-    def widened(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {name: _widened(table, widths.get(name, 0)) for name, table in tables.items()}
-
-    _save(parts, widened, parts[0].tables, path)
+    made_by: dict[str, Any] = {"tagger": first.manifest["tagger"]}
+    if first.lazy_features:
+        plan = {name: first.manifest["plan"][name] for name in ("device", "output_precision")}
+        plan["lms"] = {fold: weights for part in parts for fold, weights in part.manifest["plan"]["lms"].items()}
+        lms = (folders[0] / first.manifest["lms_path"]).resolve()
+        made_by |= {"plan": plan, "lazy_features": list(first.lazy_features), "lms_path": link(lms, path)}
+    with replacing(path) as temporary:
+        entries: list[dict[str, Any]] = []
+        for folder, part in zip(folders, parts, strict=True):
+            for entry in part.manifest["shards"]:
+                shard = Shard(entry["n_rows"], folder / SHARDS / entry["name"])
+                tables = {name: _widened(shard.load(name), widths.get(name, 0)) for name in first.tables}
+                entries.append(write_shard(temporary, len(entries), shard.contexts, tables, lazy=part.lazy_columns))
+        finish_pool(temporary, first.vocabulary, entries, made_by)
 
 
 _FIRST = np.zeros(1, int)

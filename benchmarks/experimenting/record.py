@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from experimenting.steps import (
-    DOUBLE,
+    TIMES,
     WEAK,
     Setting,
     audited,
@@ -132,19 +132,29 @@ def _keep(setting: Setting, name: str, run: Run) -> None:
         if before.accuracy.tolist() == [accuracy for _, accuracy in phases[: len(before.filters)]]:
             audits = before.hits | audits
     told = [{"filter": filter, "iteration": at, **packed(hits)} for (filter, at), hits in sorted(audits.items())]
-    _write(setting, f"parts/{pool}", _rows_of(setting, pool, run.pool) | _made_by(setting, pool))
+    for arm in setting.size.together:
+        parts = [setting.out / setting.pool_of(arm, part) for part in setting.size.parts_of(arm) if arm.name == name]
+        for part in (part for part in parts if part.exists()):
+            _keep_pool(setting, CandidatePool.open(part))
+    _keep_pool(setting, run.pool)
     unfinished = {"planned": run.n_planned} if run.n_finished < run.n_planned else {}
     made = {"pool": pool, "n_test": run.log[0].n_test, **unfinished, "iterations": phases, "audits": told}
     _write(setting, name, made)
+
+
+def _keep_pool(setting: Setting, pool: CandidatePool) -> None:
+    """Write the record of a pool."""
+    name = Path(pool.path or "").name
+    _write(setting, f"parts/{name}", _rows_of(setting, name, pool) | _made_by(setting, name))
 
 
 def _rows_of(setting: Setting, name: str, pool: CandidatePool) -> dict[str, Any]:
     """Names and groups of a pool's contexts; of all parts together, where they are kept, what tells it from these: a
     sentence that many rows share joins groups in a pool that is large enough."""
     ids, groups = tuple(context.id for context in pool.contexts), pool.groups
-    for variant in ("", DOUBLE):
-        of = [f"{part}-{variant}".rstrip("-") for part in range(setting.size.n_parts)]
-        if name == pool_of_all(variant) and all(is_kept(setting, f"parts/{part}") for part in of):
+    for arm in setting.size.together:
+        of = [Path(setting.pool_of(arm, part)).name for part in setting.size.parts_of(arm)]
+        if name == pool_of_all(arm.pool) and all(is_kept(setting, f"parts/{part}") for part in of):
             told = {"of": of, "same": _same(_joined(setting, of)[1], groups)}
             names, again = _told_rows(setting, told)
             if names == ids and _is_same(again, groups):
@@ -192,7 +202,7 @@ def _made_by(setting: Setting, pool: str) -> dict[str, Any]:
     """What a pool's manifest tells of its candidates, and that of its fold of its models; nothing of pools that no
     models of their own have written."""
     part, _, variant = pool.partition("-")
-    if not part.isdecimal() or variant not in ("", DOUBLE, WEAK):
+    if not part.isdecimal() or variant not in ("", *TIMES, WEAK):
         return {}
     models = setting.out / models_of(variant) / f"fold-{part}/manifest.json"
     fold = read_json(models) if models.exists() else {}

@@ -206,7 +206,7 @@ def _compared(setting: Setting, arm: Arm) -> dict[str, Any]:
     size = setting.size
     other = next(one for one in size.arms if one.name == arm.against)
     parts = parts_of(setting, other)
-    parts = parts if arm in size.together else sorted(set(parts) & set(parts_of(setting, arm)))
+    parts = sorted(set(parts) & set(size.parts_of(arm) if arm in size.together else parts_of(setting, arm)))
     made: dict[str, Any] = {"against": other.name, "parts": len(parts)}
     for filter in finders(setting):
         mine = of_arm(setting, arm, filter, last_of(setting, arm), parts)

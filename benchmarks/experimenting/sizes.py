@@ -19,7 +19,8 @@ class Arm:
     """More flags of `filter`."""
     pool: str = ""
     """Another pool than the part as it is: `few` candidates, `few-read` those with features by models that have read
-    gold, `half` and `quarter` of the contexts, `double` as many, `weak` of weaker language models."""
+    gold, `half` and `quarter` of the contexts, `double` and `many` (five times) as many, `weak` of weaker language
+    models."""
     against: str = "main"
     """The arm that differs in one thing."""
     seed: int = 0
@@ -59,7 +60,9 @@ AGAIN = tuple(
 """What chance does in a run over twice the contexts of one part."""
 BIG = Arm("big", "all parts in one run", MAIN, 5)
 """All parts filtered at once."""
-BIGGER = Arm("bigger", "all parts with twice the contexts in one run", MAIN, 5, pool="double", against="double")
+BIGGER = Arm("bigger", "five times the contexts of two parts in one run", MAIN, 5, pool="many", against="double")
+BIGGER = replace(BIGGER, first_part=3)
+"""As many contexts as all parts have in the arm `double`, by the models of two of them."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Size:
     """Filters whose growth with the number of contexts is measured."""
     arms: tuple[Arm, ...] = field(default=ARMS)
     together: tuple[Arm, ...] = (BIG, BIGGER)
-    """Runs on all parts at once."""
+    """Runs on all parts at once, or on all of an arm's."""
 
     @property
     def n_parts(self) -> int:
@@ -116,6 +119,10 @@ class Size:
     def part_rows(self) -> int:
         """Contexts of a part."""
         return self.n_contexts // self.n_parts
+
+    def parts_of(self, arm: Arm) -> range:
+        """The parts of an arm, each with a run, or all in one."""
+        return range(arm.first_part, min(arm.parts, self.n_parts))
 
     def schedule(self, arm: Arm) -> str:
         """The schedule of an arm, written out."""

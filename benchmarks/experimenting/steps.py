@@ -2,8 +2,8 @@
 
     OUT/contexts.jsonl  lms/  lms-weak/        what all is made of
     OUT/parts/0 ... 4   parts/0-few ...        a pool a fold, which is a part; variants of them for single arms
-    OUT/pool            pool-double            all parts together, and all of twice the contexts
-    OUT/big  bigger     runs/ARM-PART          runs: on all parts together, and the arms on each
+    OUT/pool            pool-many              all parts together, and several of five times the contexts
+    OUT/big  bigger     runs/ARM-PART          runs: on these, and the arms on each part
     OUT/released  released-random              datasets of one main run, at its end and at its start
     OUT/record                                 what the results are made of, run by run
 
@@ -38,8 +38,10 @@ class Setting:
     """Make and audit the runs of these arms only; of all where empty."""
 
     def together(self) -> list[Arm]:
-        """The runs on all parts together that are worked on."""
-        return [arm for arm in self.size.together if not self.parts and (not self.arms or arm.name in self.arms)]
+        """The runs on several parts together that are worked on."""
+        numbers = set(self.numbers())
+        chosen = [arm for arm in self.size.together if not self.arms or arm.name in self.arms]
+        return [arm for arm in chosen if set(self.size.parts_of(arm)) <= numbers]
 
     def numbers(self) -> list[int]:
         """The parts that are worked on."""
@@ -51,7 +53,7 @@ class Setting:
             (f"runs/{arm.name}-{part}", arm, part)
             for arm in self.size.arms
             for part in self.numbers()
-            if arm.first_part <= part < arm.parts and (not self.arms or arm.name in self.arms)
+            if part in self.size.parts_of(arm) and (not self.arms or arm.name in self.arms)
         ]
 
     def run_names(self) -> list[str]:
@@ -86,7 +88,9 @@ def commands(setting: Setting) -> dict[str, list[Command]]:
     """The commands of every step that consists of commands, by its name."""
     return {
         "contexts": [_contexts(setting)],
-        "train-lm": [_train_lm(setting, part, variant) for part, variant in generated(setting) if variant != DOUBLE],
+        "train-lm": [
+            _train_lm(setting, part, variant) for part, variant in generated(setting) if variant in ("", WEAK)
+        ],
         "generate": [*(_generate(setting, part, variant) for part, variant in generated(setting)), *_wide(setting)],
         "filter": list(_filters(setting)),
         "audit": list(_audits(setting)),
@@ -99,12 +103,18 @@ WEAK = "weak"
 """The variant of a part whose language models have a quarter of the units and read the captions once, and no books."""
 DOUBLE = "double"
 """The variant of a part that has twice the contexts, those of the part among them, by the same language models."""
+MANY = "many"
+"""The variant that has five times the contexts, those of `double` among them. It is filtered once: two of its features
+are computed for the candidates that are asked about."""
+TIMES = {DOUBLE: 2, MANY: 5}
+"""How many times the contexts of a part."""
 
 
 def generated(setting: Setting) -> list[tuple[int, str]]:
-    """Part and variant, empty, `double` or `weak`, of every pool that language models have written for it."""
+    """Part and variant, empty, `double`, `many` or `weak`, of every pool that language models have written for it."""
     asked = {(part, arm.pool) for _, arm, part in setting.runs() if arm.pool in (DOUBLE, WEAK)}
-    asked |= {(part, DOUBLE) for arm in setting.together() for part in setting.numbers() if arm.pool == DOUBLE}
+    for arm in setting.together():
+        asked |= {(part, pool) for part in setting.size.parts_of(arm) if arm.pool for pool in (DOUBLE, arm.pool)}
     parts = [(part, "") for part in setting.numbers()]
     return [*parts, *sorted(asked, key=lambda one: (one[1], one[0]))]
 
@@ -166,9 +176,12 @@ def _hidden(size: Size, variant: str) -> int:
 def _generate(setting: Setting, part: int, variant: str) -> Command:
     size = setting.size
     n, out = size.part_rows, f"parts/{part}-{variant}" if variant else f"parts/{part}"
-    limit, reuse = (2 * n, ("--reuse", f"parts/{part}")) if variant == DOUBLE else (n, ())
-    which = ("--folds", str(part), "--limit", str(limit), "--limit-by", "video", "--seed", str(part))
-    what = ("--n-negatives", str(size.n_candidates - 1), "--features", "full", *reuse)
+    smaller = {DOUBLE: f"parts/{part}", MANY: f"parts/{part}-{DOUBLE}"}
+    reuse = ("--reuse", smaller[variant]) if variant in smaller else ()
+    limit = str(TIMES.get(variant, 1) * n)
+    which = ("--folds", str(part), "--limit", limit, "--limit-by", "video", "--seed", str(part))
+    features = "lazy" if variant == MANY else "full"
+    what = ("--n-negatives", str(size.n_candidates - 1), "--features", features, *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
     return Command(words, 3.0 * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
 
@@ -203,8 +216,8 @@ def pool_of_all(variant: str) -> str:
 
 def rows_of(size: Size, arm: Arm) -> int:
     """Contexts of the pool that an arm filters, nearly."""
-    n = size.n_contexts if arm in size.together else size.part_rows
-    return n * 2 if arm.pool == DOUBLE else n // {"half": 2, "quarter": 4}.get(arm.pool, 1)
+    n = size.part_rows * (len(size.parts_of(arm)) if arm in size.together else 1)
+    return n * TIMES.get(arm.pool, 1) // {"half": 2, "quarter": 4}.get(arm.pool, 1)
 
 
 def _filter(pool: str, out: str, size: Size, arm: Arm, seed: int, n: int) -> Command:

@@ -6,7 +6,7 @@ from typing import Any
 from experimenting.arms import arms_compared
 from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, same_contexts, seed_by_seed
 from experimenting.readers import growth_by_size, one_reader, released_beside_real
-from experimenting.steps import DOUBLE
+from experimenting.steps import DOUBLE, MANY
 from experimenting.wording import NAMES, Rows, told_parts
 from swag_af.reporting.markdown import markdown_table
 
@@ -38,11 +38,11 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
 
 
 TOGETHER = ("bigger", "big")
-"""Runs on all parts together, the one with most contexts first."""
+"""Runs on several parts together, the one with most contexts first."""
 
 
 def _together(results: Mapping[str, Any], name: str) -> str:
-    """A run on all parts together, as a heading has it."""
+    """A run on several parts together, as a heading has it."""
     return f"The run `{name}`, {results['arms'][name]['about']}" if name in results["arms"] else ""
 
 
@@ -82,6 +82,7 @@ def _setting(results: Mapping[str, Any]) -> list[str]:
 def _of_doubles(parts: Mapping[str, Any]) -> str:
     """Which of the pools of twice the contexts hold candidates of their part, and which were drawn whole."""
     doubles = [part for part in parts if part.endswith(f"-{DOUBLE}")]
+    many = [part for part in parts if part.endswith(f"-{MANY}")]
     copies = [part for part in doubles if "copied_rows" in parts[part].get("candidates", {})]
     anew = [part for part in doubles if part not in copies and parts[part].get("candidates")]
     again = [part for part in anew if parts[part].get("models") != parts.get(part.split("-")[0], {}).get("models")]
@@ -89,6 +90,7 @@ def _of_doubles(parts: Mapping[str, Any]) -> str:
         "Rows of the part of the same number were copied, and what was drawn is of the other contexts: ": copies,
         "Drawn whole, by the models of the part: ": [part for part in anew if part not in again],
         "Drawn whole, by models trained again in the same way: ": again,
+        "Rows of these were copied in turn, and two likelihoods computed for the candidates asked about: ": many,
     }
     return " ".join(f"{words}{', '.join(f'`{part}`' for part in which)}." for words, which in said.items() if which)
 
