@@ -60,8 +60,9 @@ AGAIN = tuple(
 """What chance does in a run over twice the contexts of one part."""
 BIG = Arm("big", "all parts in one run", MAIN, 5)
 """All parts filtered at once."""
-BIGGER = Arm("bigger", "five times the contexts of two parts in one run", MAIN, 5, pool="many", against="double")
-BIGGER = replace(BIGGER, first_part=3)
+BIGGER = Arm(
+    *("bigger", "five times the contexts of two parts in one run", MAIN, 5), pool="many", against="double", first_part=3
+)
 """As many contexts as all parts have in the arm `double`, by the models of two of them."""
 
 
