@@ -407,11 +407,11 @@ def check_output(path: Path, *, force: bool = False, folder: bool = False) -> No
     remove_leftovers_of(Path(os.path.abspath(path)))
     if path.is_symlink() and not path.exists():
         raise InputError(f"{path}: a link to what is not there. Make what it names, or remove the link.")
-    if path.exists() and not force:
-        raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
     if path.exists() and path.is_dir() != folder:
         found, planned = ("folder", "file") if path.is_dir() else ("file", "folder")
         raise InputError(f"{path}: this is a {found}, and a {planned} is to be written. Choose another --out.")
+    if path.exists() and not force:
+        raise InputError(f"{path}: already exists. Choose another --out, or replace it with --force.")
     above = next(parent for parent in path.absolute().parents if parent.exists())
     if not above.is_dir():
         raise InputError(f"{path}: {above} is a file, not a folder. Choose another --out.")

@@ -79,6 +79,16 @@ def check_ours(folder: Path, *names: str) -> None:
         )
 
 
+def check_replaceable(folder: Path, kind: str, *, force: bool) -> None:
+    """As `check_output`, for a folder of this `kind`: `force` replaces such a one, and nothing else."""
+    check_output(folder, force=True, folder=True)
+    if folder.exists():
+        if not (folder / MANIFEST).is_file():
+            raise FormatError(f"{folder}: already exists, and is not {an(kind)}. Choose another --out.")
+        read_manifest(folder, kind)
+    check_output(folder, force=force, folder=True)
+
+
 def sha256_file(path: Path) -> str:
     """Hex SHA-256 of a file's bytes."""
     with path.open("rb") as file:

@@ -14,8 +14,8 @@ import numpy as np
 
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import check_output, replacing, write_array, write_json
-from swag_af.data.manifests import MANIFEST, read_manifest
+from swag_af.data.files import replacing, write_array, write_json
+from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest
 from swag_af.data.pool.folder import (
     FEATURES,
     GUARD_TABLES,
@@ -469,9 +469,7 @@ class CandidatePool:
         something exists there, unless `force` is given and it is a pool.
         """
         path = Path(path)
-        check_output(path, force=force, folder=True)
-        if path.exists():
-            read_manifest(path, "pool")
+        check_replaceable(path, "pool", force=force)
         with replacing(path) as temporary:
             entries: list[dict[str, Any]] = []
             for contexts, tables in self._parts(rows):

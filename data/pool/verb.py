@@ -22,7 +22,7 @@ from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in
 from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
-from swag_af.data.manifests import read_manifest, sha256_file
+from swag_af.data.manifests import check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
@@ -141,9 +141,7 @@ def _opened(options: PoolOptions) -> _Inputs:
 
 
 def _check_out(options: PoolOptions) -> None:
-    check_output(options.out, force=options.force, folder=True)
-    if options.out.exists():
-        read_manifest(options.out, "pool")
+    check_replaceable(options.out, "pool", force=options.force)
     for source in options.sources:
         if options.out.resolve() in (source.resolve(), *source.resolve().parents):
             raise InputError(f"{options.out}: {source} is in it and would be overwritten. Choose another --out.")

@@ -21,8 +21,8 @@ import numpy as np
 from msgspec import Meta
 
 from swag_af.data.errors import FormatError, InputError, in_one_line
-from swag_af.data.files import check_output, read_arrays, read_json, remove, remove_leftovers_of, replacing, write_json
-from swag_af.data.manifests import MANIFEST, check_same, read_manifest, sha256_file, write_manifest
+from swag_af.data.files import read_arrays, read_json, remove, remove_leftovers_of, replacing, write_json
+from swag_af.data.manifests import MANIFEST, check_replaceable, check_same, read_manifest, sha256_file, write_manifest
 from swag_af.data.progress import progress
 from swag_af.data.records import parse_record
 from swag_af.data.syntax.clauses import parsed_verb_group
@@ -53,9 +53,7 @@ def train_tagger(options: TrainTaggerOptions) -> dict[str, Any]:
     if epochs.exists() and not options.force and (made := _made(options)) is not None:
         remove(epochs)
         return {**made, "cpu_seconds": time.process_time() - seconds}
-    check_output(out, force=options.force, folder=True)
-    if out.exists():
-        read_manifest(out, "tagger")  # --force replaces a tagger only
+    check_replaceable(out, "tagger", force=options.force)
     train, dev = _sentences(options)
     plan = _plan(options)
     state = _State(epochs, plan)

@@ -142,8 +142,8 @@ def _main(arguments: list[str]) -> None:
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
-            f"{where}{error.strerror or error}. What was finished before is kept; mend that and run the same "
-            "command again.",
+            f"{where}{error.strerror or error}. Mend that and run the same command again, which goes on from what it "
+            "keeps.",
             2,
         )
     except MemoryError as error:

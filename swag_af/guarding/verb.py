@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import check_output, remove
-from swag_af.data.manifests import read_manifest
+from swag_af.data.files import remove
+from swag_af.data.manifests import check_replaceable
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, guard_counts
 from swag_af.data.pool.pool import CandidatePool
@@ -77,9 +77,7 @@ def _checked(pool: CandidatePool, options: GuardOptions) -> tuple[list[Chosen], 
         with GUARDS.blaming(one.spelled, "score"):
             checked(one.guard, pool.view(np.zeros(1, np.int64), np.zeros((1, 1), np.int64)))  # what would fail later
     if options.out is not None:
-        check_output(options.out, force=options.force, folder=True)
-        if options.out.exists():
-            read_manifest(options.out, "pool")
+        check_replaceable(options.out, "pool", force=options.force)
         if options.out.resolve() == options.pool.resolve():
             raise InputError(f"{options.out}: this is the pool itself. Leave out --out, or choose another.")
     if any(one.excludes and one.guard.name == "likelihood" for one in chosen):

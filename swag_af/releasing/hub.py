@@ -28,7 +28,7 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         "license: unknown",
         "multilinguality:\n- monolingual",
         f"annotations_creators:\n{annotators}",
-        "language_creators:\n- found" + ("" if matched else "\n- machine-generated"),
+        f"language_creators:\n- found{_of_endings(dataset)}",
         f"size_categories:\n- {size_category(len(dataset.questions))}",
         "task_categories:\n- multiple-choice",
         f"tags:\n- adversarial-{'matching' if matched else 'filtering'}\n- commonsense",
@@ -38,6 +38,13 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
         lines += ["dataset_info:", *(line for name in configs for line in _info_lines(dataset, name))]
     lines += ["configs:", *(line for name in configs for line in _config_lines(dataset, name, "parquet" in formats))]
     return [*lines, "---"]
+
+
+def _of_endings(dataset: Dataset) -> str:
+    """Who wrote the wrong endings: models that `generate` asked; people, the golds of other rows; or nobody that the
+    pool knows of, which was made of endings from elsewhere."""
+    verb = (dataset.run.pool.manifest.get("made_by") or {}).get("verb")
+    return {"generate": "\n- machine-generated", "match": ""}.get(str(verb), "\n- other")
 
 
 def size_category(n: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from swag_af.data.files import check_output, replacing, write_text
 from swag_af.data.locks import alone
-from swag_af.data.manifests import read_manifest, sha256_file, write_manifest
+from swag_af.data.manifests import check_replaceable, sha256_file, write_manifest
 from swag_af.data.pool.folder import FILTER_TABLES, GUARD_TABLES, TEXT_TABLES
 from swag_af.data.progress import Advance, progress
 from swag_af.data.run import open_run
@@ -41,7 +41,7 @@ def release(options: ReleaseOptions) -> Dataset:
 
 
 def _released(options: ReleaseOptions) -> Dataset:
-    _check_replaceable(options.out, options.force)
+    check_replaceable(options.out, "dataset", force=options.force)
     formats = formats_wanted(parse_names("--formats", options.formats))
     run = open_run(options.run)
     names = style_filters(run, options)
@@ -71,13 +71,6 @@ def _with_style(dataset: Dataset, names: Sequence[str], advance: Advance) -> Dat
         of_why = measure_style(why.run, why.questions, theirs, names, seed=seed, advance=advance)
         why = replace(why, style=of_why)
     return replace(dataset, style=style, rationales=why)
-
-
-def _check_replaceable(out: Path, force: bool) -> None:
-    """Even --force replaces a dataset only, never another folder."""
-    check_output(out, force=force, folder=True)
-    if out.exists():
-        read_manifest(out, "dataset")
 
 
 def _write_questions(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> None:

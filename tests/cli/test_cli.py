@@ -265,8 +265,9 @@ def test_fewer_iterations_than_are_done_is_refused(refused: Refused, pool_folder
 def test_a_folder_that_is_no_dataset_is_not_replaced(refused: Refused, small_run: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter").write_text("one")
-    assert "--force" in refused("release", small_run, "--out", tmp_path / "thesis")
-    assert "not a dataset" in refused("release", small_run, "--out", tmp_path / "thesis", "--force")
+    for force in ([], ["--force"]):
+        said = refused("release", small_run, "--out", tmp_path / "thesis", *force)
+        assert "already exists, and is not a dataset. Choose another --out." in said
 
 
 def test_more_distractors_than_assigned_is_refused(refused: Refused, small_run: Path, tmp_path: Path) -> None:

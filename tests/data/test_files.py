@@ -242,6 +242,8 @@ def test_an_existing_output_is_refused_unless_forced(tmp_path: Path) -> None:
     files.check_output(tmp_path / "new")
     files.check_output(tmp_path, force=True, folder=True)
     with pytest.raises(InputError, match="--force"):
+        files.check_output(tmp_path, folder=True)
+    with pytest.raises(InputError, match=r"this is a folder, and a file is to be written\. Choose another --out"):
         files.check_output(tmp_path)
 
 

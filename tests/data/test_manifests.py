@@ -60,3 +60,19 @@ def test_a_folder_of_somebody_elses_files_is_not_written_over(tmp_path: Path) ->
         manifests.check_ours(tmp_path / "link")
     with pytest.raises(InputError, match="this is a file, and a folder is to be written"):
         manifests.check_ours(tmp_path / "notes.txt")
+
+
+def test_what_force_would_not_replace_is_not_said_to_be_replaceable(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    manifests.check_replaceable(there, "pool", force=False)
+    there.mkdir()
+    for force in (False, True):
+        with pytest.raises(FormatError, match=r"there: already exists, and is not a pool\. Choose another --out\.$"):
+            manifests.check_replaceable(there, "pool", force=force)
+    manifests.write_manifest(there, "pool", {"complete": False})
+    for force in (False, True):
+        with pytest.raises(FormatError, match="this is a pool, not a dataset"):
+            manifests.check_replaceable(there, "dataset", force=force)
+    with pytest.raises(InputError, match="or replace it with --force"):
+        manifests.check_replaceable(there, "pool", force=False)
+    manifests.check_replaceable(there, "pool", force=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from swag_af.data.errors import FormatError, InputError
+from swag_af.data.manifests import write_manifest
 from swag_af.data.sample.grammar import SampleSentence, sample_sentences
 from swag_af.data.syntax import train_tagger as module
 from swag_af.data.syntax.options import TrainTaggerOptions
@@ -136,6 +137,7 @@ def test_the_global_generators_are_as_they_were(small: Path, tmp_path: Path) -> 
 
 def test_an_output_that_stands_there_is_not_replaced(treebank: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
+    write_manifest(tmp_path / "out", "tagger", {})
     with pytest.raises(InputError, match="already exists"):
         train_tagger(TrainTaggerOptions(treebank, tmp_path / "out"))
 
@@ -147,7 +149,7 @@ def test_force_replaces_no_folder_but_a_taggers(
     monkeypatch.chdir(tmp_path)
     Path("mine").mkdir()
     Path("mine/precious").touch()
-    with pytest.raises(FormatError, match=r"no manifest\.json here, so this is not a tagger"):
+    with pytest.raises(FormatError, match=r"already exists, and is not a tagger\. Choose another --out"):
         train_tagger(TrainTaggerOptions(treebank, Path(out), force=True))
     assert Path("mine/precious").exists()
 

@@ -17,7 +17,7 @@ from swag_af.data.manifests import sha256_file
 from swag_af.data.pool.options import PoolOptions
 from swag_af.data.pool.verb import pool as build_pool
 from swag_af.releasing.dataset import Dataset
-from swag_af.releasing.hub import size_category
+from swag_af.releasing.hub import header_lines, size_category
 from swag_af.releasing.options import ReleaseOptions
 
 SWAG = Path(__file__).resolve().parents[3] / "shared" / "data" / "swag"
@@ -183,6 +183,19 @@ def test_load_dataset_opens_csv_where_there_is_no_parquet(
 )
 def test_sizes_have_the_names_of_the_hub(n: int, name: str) -> None:
     assert size_category(n) == name
+
+
+@pytest.mark.parametrize(
+    ("verb", "creators"),
+    [("generate", ["found", "machine-generated"]), ("match", ["found"]), ("pool", ["found", "other"])],
+)
+def test_the_header_says_who_wrote_the_endings_as_far_as_the_pool_knows(
+    made: Dataset, monkeypatch: pytest.MonkeyPatch, verb: str, creators: list[str]
+) -> None:
+    yaml = pytest.importorskip("yaml")
+    monkeypatch.setitem(made.run.pool.manifest, "made_by", {"verb": verb})
+    header = yaml.safe_load("\n".join(header_lines(made, ("jsonl",))[1:-1]))
+    assert header["language_creators"] == creators
 
 
 # ------------------------------------------------------------------------------- which formats
