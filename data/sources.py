@@ -87,6 +87,10 @@ def open_source(path: Path, format: str = "auto") -> Source:
     return source
 
 
+_COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd")
+"""How files of gzip, zip, bzip2, xz and zstd begin."""
+
+
 def _guess_format(path: Path) -> str:
     if path.is_dir():
         return "datasets"
@@ -103,6 +107,8 @@ def _guess_format(path: Path) -> str:
         return "json" if _is_one_object(path) else "jsonl"
     if suffix in (".csv", ".tsv"):
         return "csv"
+    if head.startswith(_COMPRESSED):
+        raise InputError(f"{path}: compressed. Unpack it first.")
     raise InputError(f"{path}: cannot tell its format. Say --format {' | '.join(_OPENERS)}.")
 
 

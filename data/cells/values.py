@@ -46,7 +46,7 @@ def word_of(record: Record, name: str) -> str:
         return ""
     number = value if isinstance(value, str) else integer(value)
     if number is None:
-        raise RowError(f"has a {type(value).__name__} under {name}, where a text is due")
+        raise RowError(f"has {kind_of(value)} under {name}, where a text is due")
     return str(number)
 
 
@@ -121,8 +121,17 @@ def _item(value: Any, i: int, name: str) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if not isinstance(value, str):
-        raise RowError(f"has a {type(value).__name__} as number {i} of {name}, where a text is due")
+        how = ", in quotes" if isinstance(value, int | float) else ""
+        raise RowError(f"has {kind_of(value)} as number {i} of {name}, where a text is due{how}")
     return value
+
+
+_KINDS = {bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+
+def kind_of(value: Any) -> str:
+    """What JSON calls a value."""
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 _NUMBERS = re.compile(r"\s*\[\s*\d{1,18}(?:\s*,\s*\d{1,18})*\s*\]\s*")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from swag_af.data.cells.labels import Cells, gold_of, is_unlabelled, label_cells, lacks_label, plain
 from swag_af.data.cells.values import (
     integer,
+    kind_of,
     listed,
     names_of_options,
     optional,
@@ -211,7 +212,7 @@ def class_name(value: Any, names: Sequence[str] = ()) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, str | int | float):
-        raise RowError(f"has a {type(value).__name__} as label, where a class is due")
+        raise RowError(f"has {kind_of(value)} as label, where a class is due")
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(names):
         return names[value]
     return plain(str(value))

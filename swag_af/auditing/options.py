@@ -69,7 +69,8 @@ class AuditOptions(Options):
     """Of a run: audit only the assignment after this iteration (0: before any); before any and after the last when not
     given."""
     folds: int = 5
-    """Parts that the groups are divided into; a model is fitted on all but one, and scores that one."""
+    """Parts that the groups are divided into, at most one a group; a model is fitted on all but one, and scores that
+    one."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """The device for filters with networks."""
     where: EngineOptions = field(default_factory=EngineOptions)
@@ -80,7 +81,8 @@ class AuditOptions(Options):
     seed: int | None = None
     """Seed of the folds and the fits; 0, or that of the run, when not given."""
     seeds: int = 1
-    """Repeat with this many seeds, counted from --seed: other folds, other fits; figures of a dataset are averaged."""
+    """Repeat with this many seeds, counted from --seed: other folds, other fits. What models find in a dataset is
+    averaged; single features (AF201 to AF211) are measured once, in the folds of the first seed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

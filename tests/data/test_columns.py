@@ -397,8 +397,8 @@ BAD_ROWS = {
     "no gold": ([GOOD, GOOD | {"gold": None}], "rows.jsonl: line 2 has no text under gold"),
     "blank gold": ([GOOD, GOOD | {"gold": " \u200b"}], "line 2 has an empty gold ending"),
     "a negative that is no text": (
-        [GOOD, GOOD | {"negatives": ["a.", 3]}],
-        "line 2 has a int as number 1 of negatives",
+        [GOOD, GOOD | {"negatives": ["a.", True]}],
+        "line 2 has a truth value as number 1 of negatives, where a text is due, in quotes",
     ),
     "negatives in an object": ([GOOD, GOOD | {"negatives": {"a": 1}}], "line 2 has negatives that are no list"),
     "no negatives": ([GOOD, GOOD | {"negatives": []}], "line 2 has no negatives. .*--drop-empty"),
@@ -481,6 +481,7 @@ BAD_FILES = {
         "line 2 has features that are no list of lists",
     ),
     "unknown": ("rows.dat", "nothing", "cannot tell its format"),
+    "compressed": ("rows.jsonl.zip", "PK\x03\x04", "rows.jsonl.zip: compressed. Unpack it first"),
     "not Parquet": ("rows.parquet", "PAR1 but no more", "damaged or of another format"),
 }
 

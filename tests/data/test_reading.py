@@ -516,12 +516,12 @@ BAD: dict[str, tuple[Rows, dict[str, Any], str]] = {
     "an option that is no text": (
         [*labelled(0, 1), labelled(0)[0] | {"choices": ["x", 3]}],
         {},
-        "line 3 has a int as number 1 of choices",
+        "line 3 has a number as number 1 of choices, where a text is due, in quotes",
     ),
     "options that are no texts": (
         [{"question": "1 + 1", "choices": [1, 2], "label": 1}],
         {},
-        "the first row has a int as number 0 of choices",
+        "the first row has a number as number 0 of choices, where a text is due, in quotes",
     ),
     "answers in free text": (
         [{"question": f"Who {i}?", "answer": f"He {i}."} for i in range(30)],
