@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import swag_af
 from swag_af.af.options import FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
@@ -117,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _main(arguments: list[str]) -> None:
     if arguments in (["--version"], ["-V"]):
-        print(f"swag-af {_version()}")
+        print(f"swag-af {swag_af.__version__}")
         return
     if not arguments or arguments[0] in HELP_FLAGS:
         print(help_text())
@@ -167,7 +168,8 @@ def _stop_for_bug(arguments: Sequence[str]) -> None:
     import traceback
 
     error = sys.exception()
-    report = f"swag-af {_version()}, Python {sys.version.split()[0]}: {' '.join(arguments)}\n\n{traceback.format_exc()}"
+    called = f"swag-af {swag_af.__version__}, Python {sys.version.split()[0]}: {' '.join(arguments)}"
+    report = f"{called}\n\n{traceback.format_exc()}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="swag-af-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
@@ -201,12 +203,6 @@ def _own_code(trace: TracebackType | None) -> str | None:
         if not file.startswith((*libraries, "<")):
             return f"{file}, line {line}, in {frame.f_code.co_name}"
     return None
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("swag-af")
 
 
 def parse(arguments: Sequence[str]) -> Any:

@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged import say
 
+import swag_af
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
@@ -416,7 +417,9 @@ def test_help_imports_little() -> None:
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--version"])
-    assert re.fullmatch(r"swag-af \d+\.\d+\.\d+\n", capsys.readouterr().out)
+    told = capsys.readouterr().out
+    assert re.fullmatch(r"swag-af \d+\.\d+\.\d+\n", told)
+    assert told == f"swag-af {swag_af.__version__}\n"
 
 
 # ------------------------------------------------------------------------------- one schema in three forms
