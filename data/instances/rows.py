@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from string import ascii_uppercase
@@ -22,6 +22,7 @@ from swag_af.data.cells.values import (
 )
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, RowError, told
+from swag_af.data.instances.instances import Instance
 from swag_af.data.instances.plan import Plan, plain_rows
 from swag_af.data.instances.tagged import OBJECTS, kinds_in
 from swag_af.data.sources import Record, Source
@@ -99,6 +100,11 @@ def place_of(where: str) -> str:
     """`val:7` of `val.jsonl, line 7`."""
     name, _, place = where.rpartition(", ")
     return f"{re.sub(r'[.][A-Za-z]+$', '', name)}:{place.rpartition(' ')[2]}"
+
+
+def has_own_ids(instances: Iterable[Instance]) -> bool:
+    """Whether ids were given; else file and line stand for them."""
+    return not all(f"{one.id}:".startswith(f"{place_of(one.where)}:") for one in instances)
 
 
 def _check_unique(row: Record, column: str, where: str, seen: dict[str, str]) -> None:

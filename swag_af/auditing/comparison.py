@@ -30,6 +30,7 @@ from swag_af.auditing.verdict import PARTIAL, figure, span
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import read_json
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.instances.rows import has_own_ids
 from swag_af.data.interval import Difference, paired_difference, t_quantile
 from swag_af.data.progress import Advance
 from swag_af.data.records import Count, parse_record
@@ -169,11 +170,12 @@ def control_cuts(instances: Instances, n: int, *, n_draws: int, seed: int) -> li
 def match(before: Instances, after: Instances) -> tuple[np.ndarray, Literal["id", "text"]]:
     """(n, 2) rows of `before` and of `after` that are the same instance, and by what they were matched.
 
-    By id where most of the shared ids have the same context or the same gold; else by context and gold together, each
-    text once, letter case and punctuation aside.
+    By id where both have ids of their own, and most of the shared ones have the same context or the same gold; else by
+    context and gold together, each text once, letter case and punctuation aside.
     """
+    named = has_own_ids(before.instances) and has_own_ids(after.instances)
     by_id = _pairs([one.id for one in before.instances], [one.id for one in after.instances])
-    if len(by_id):
+    if named and len(by_id):
         alike = [_is_alike(before, after, old, new) for old, new in by_id.tolist()]
         if sum(alike) > len(alike) / 2:
             return by_id, "id"
@@ -219,6 +221,9 @@ def change_sentence(change: Change) -> str:
     said = f"{c.code} {c.subject}: {figure(c.before.value, c.unit)} before, {figure(c.after.value, c.unit)} after"
     if c.control:
         said += f"; {span(c.control.low, c.control.high, c.unit)} when as many rows go at random"
+    elif c.difference:
+        d = (100 * value for value in (c.difference.mean, c.difference.low, c.difference.high))
+        said += "; {:+.1f} points ({:+.1f} to {:+.1f}) in those that are in both".format(*d)
     return f"{said}{'' if c.chance is None else f' (chance {figure(c.chance, c.unit)})'}."
 
 
@@ -301,7 +306,8 @@ def _outcome(old: Diagnostic, now: Diagnostic, control: Control | None, differen
     if not differs:
         return "same"
     chance_before, chance_after = old.chance or 0.0, now.chance or 0.0
-    return "nearer" if abs(now.value - chance_after) < abs(reference - chance_before) else "further"
+    reached = old.value + difference.mean if difference and not control else now.value
+    return "nearer" if abs(reached - chance_after) < abs(reference - chance_before) else "further"
 
 
 def _limits(one: Diagnostic) -> tuple[float, float]:

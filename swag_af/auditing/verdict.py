@@ -92,10 +92,11 @@ def _of_split(saved: SavedAudit, best: Diagnostic) -> str:
 def headline(saved: SavedAudit) -> Diagnostic | None:
     """The probe to name first, or the single feature that is surely better than it; None where there is neither.
 
-    Of probes that gain as much over chance as the best, as far as its interval tells, the one with the plainest input.
+    What was found comes before what was not, whatever it gains. Of probes that gain as much over chance as the best, as
+    far as its interval tells, the one with the plainest input.
     """
     made, feature = tried(saved), _best_feature(saved)
-    best = max(made, key=_gain, default=None)
+    best = max(made, key=lambda one: (one.status == "found", _gain(one)), default=None)
     if feature and feature.low is not None and (best is None or feature.low > best.value):
         return feature
     if best is None or best.low is None:

@@ -24,7 +24,7 @@ from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import read_json, write_json
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import interval
+from swag_af.data.interval import CROSS_VALIDATED, interval
 from swag_af.data.manifests import FORMAT, check_manifest
 from swag_af.data.progress import progress
 from swag_af.data.run import Run, open_run
@@ -170,7 +170,7 @@ def _point(weight: float, stage: Stage, options: MatchOptions, people: "_Answers
     return Point(
         weight=weight,
         relevance=_accuracy(hits_of_relevance(stage.outcome), groups),
-        options_alone=_accuracy(alone.hits, groups),
+        options_alone=_accuracy(alone.hits, groups, times=CROSS_VALIDATED),
         similarity=float(stage.outcome.similarity.mean()),
         people=None if people is None else _accuracy(people.hits, people.groups),
         loss=stage.outcome.loss / len(groups),
@@ -194,9 +194,9 @@ def _by_fold(stage: Stage) -> Groups:
     return Groups(stage.plan.folds, "the folds of the matching")
 
 
-def _accuracy(hits: np.ndarray, groups: np.ndarray) -> Accuracy:
+def _accuracy(hits: np.ndarray, groups: np.ndarray, *, times: float = 1.0) -> Accuracy:
     numbers = np.unique(groups, return_inverse=True)[1]
-    low, high = interval(hits, numbers)
+    low, high = interval(hits, numbers, times=times)
     return Accuracy(float(hits.mean()), low, high, len(hits))
 
 

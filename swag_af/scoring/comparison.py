@@ -19,6 +19,9 @@ from swag_af.scoring.reading.predictions import Predictions
 
 DRAWS = 2000
 """Resamples of the bootstrap."""
+FEWEST_GROUPS = 20
+"""Of fewer a bootstrap is too sure: with no difference its p is below 0.05 in 26 of 100 cases of 3 groups, in 15 of 6,
+in 8 of 10; the interval of the difference, by Student's t, holds with any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,11 @@ class Comparison:
     """Instances that are left out of the test though the two differ, since answers tie."""
     holm: float | None
     """The same p-value, corrected for all comparisons with the first that have a test."""
-    bootstrap_low: float
-    """2.5 % of the resampled differences are below it."""
-    bootstrap_high: float
+    bootstrap_low: float | None
+    """2.5 % of the resampled differences are below it; None, as what follows, of fewer than `FEWEST_GROUPS`."""
+    bootstrap_high: float | None
     """2.5 % are above it."""
-    bootstrap_p: float
+    bootstrap_p: float | None
     """Twice the share of resamples with a difference of the other sign or none, at least 1 / (draws + 1)."""
 
 
@@ -97,7 +100,8 @@ def _compared(first: Predictions, other: Predictions, groups: np.ndarray, seed: 
     c = int(((first.hits < other.hits) & whole).sum())
     n_ties = int(((first.hits != other.hits) & ~whole).sum())
     p = mcnemar(b, c) if b + c else None
-    low, high, drawn_p = bootstrap(first.hits - other.hits, groups, seed=seed)
+    enough = len(np.unique(groups)) >= FEWEST_GROUPS
+    low, high, drawn_p = bootstrap(first.hits - other.hits, groups, seed=seed) if enough else (None, None, None)
     found = difference("difference", other.hits, first.hits, groups)
     counts = counts_of(first.hits, other.hits)
     return Comparison(first.name, other.name, found, counts, p, b + c, n_ties, None, low, high, drawn_p)

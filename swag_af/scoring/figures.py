@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import interval, paired_difference, ratio_interval
@@ -68,7 +69,8 @@ def clusters_of(instances: Instances) -> Groups:
     numbers = np.unique(joined, return_inverse=True)[1]
     if int(numbers.max()) + 1 == groups.n:
         return groups
-    return Groups(numbers, f"{groups.said}; contrast sets and stages of one question are kept together")
+    n = several(int(numbers.max()) + 1, "group that keeps", "groups that keep")
+    return Groups(numbers, f"{n} contrast sets and stages of one question together; {groups.said}")
 
 
 def members(names: Sequence[str]) -> dict[str, list[int]]:

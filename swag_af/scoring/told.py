@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from swag_af.data.errors import several
 from swag_af.scoring.breakdown import SMALLEST
-from swag_af.scoring.comparison import Comparison, Counts, Gap
+from swag_af.scoring.comparison import FEWEST_GROUPS, Comparison, Counts, Gap
 from swag_af.scoring.counting import CountCheck, Sensitivity, Share
 from swag_af.scoring.figures import Figure
 from swag_af.scoring.outcome import Score, Scores
@@ -112,7 +112,11 @@ def _of_sensitivity(scores: Scores) -> list[str]:
 def gap_sentence(gap: Gap) -> str:
     """How much is lost where less is seen."""
     one = gap.gap
-    tells = "" if one.low is not None and one.low > 0 else " It is not told from 0: what was hidden may not be needed."
+    tells = ""
+    if one.high is not None and one.high < 0:
+        tells = " It is below 0: seeing less gets more. Were the files given the wrong way round?"
+    elif one.low is None or one.low <= 0:
+        tells = " It is not told from 0: what was hidden may not be needed."
     return (
         f"{gap.sighted} has {signed(one.value)} points more than where it sees less ({gap.name}), {signed(one.low)} to "
         f"{signed(one.high)}; that gets {percent(gap.accuracy.value)} %.{tells}"
@@ -187,7 +191,7 @@ def p_rows(comparisons: Sequence[Comparison]) -> Rows:
                 p_value(one.mcnemar),
                 f"{one.n_discordant:,}",
                 p_value(one.holm),
-                f"{signed(one.bootstrap_low)} to {signed(one.bootstrap_high)}",
+                "" if one.bootstrap_low is None else f"{signed(one.bootstrap_low)} to {signed(one.bootstrap_high)}",
                 p_value(one.bootstrap_p),
             )
             for one in comparisons
@@ -196,7 +200,7 @@ def p_rows(comparisons: Sequence[Comparison]) -> Rows:
 
 
 def untested(comparisons: Sequence[Comparison]) -> list[str]:
-    """Why there is no McNemar test where there is none."""
+    """Why there is no McNemar test where there is none, and no bootstrap."""
     told = []
     for one in comparisons:
         if one.mcnemar is None:
@@ -207,6 +211,8 @@ def untested(comparisons: Sequence[Comparison]) -> list[str]:
                 else "the two are right on the same instances"
             )
             told.append(f"{one.first} less {one.second}: nothing to test for McNemar, since {why}; Holm leaves it out.")
+    if any(one.bootstrap_p is None for one in comparisons):
+        told.append(f"No bootstrap, which is too sure of fewer than {FEWEST_GROUPS} groups: the interval above is not.")
     return told
 
 

@@ -227,6 +227,47 @@ def test_ids_that_number_other_rows_match_nothing() -> None:
     assert rows[:, 0].tolist() == rows[:, 1].tolist() == list(range(20))
 
 
+def test_made_up_ids_are_not_what_instances_are_matched_by() -> None:
+    """File and line stand for ids that are not there: a row put in at the top made every pair a wrong one, "by id"."""
+    data = questions(20)
+    numbered = [replace(one, id=f"made:{i + 1}") for i, one in enumerate(data.instances)]
+    before = replace(data, instances=tuple(numbered))
+    moved = [
+        replace(one, id=f"made:{i}", where=f"made.jsonl, line {i}")
+        for i, one in enumerate([*numbered[:15], *numbered[16:]], 1)
+    ]
+    rows, by = match(before, replace(before, instances=tuple(moved)))
+    assert by == "text"
+    assert rows[:, 0].tolist() == [i for i in range(20) if i != 15]
+
+
+def test_pairs_say_which_way_where_there_is_no_control() -> None:
+    """Most rows were other ones: on those that are in both a probe finds more, and in all less."""
+    data = questions(400)
+    rows = [
+        replace(one, id=f"new{i}", context=f"new {i}", options=tuple(f"new {k} of {i}" for k in range(4)))
+        if i >= 150
+        else one
+        for i, one in enumerate(data.instances)
+    ]
+    after = replace(data, instances=tuple(rows))
+    old, new = probe(data, 0.6), probe(after, 0.5)
+    hits_before, hits_after = old.hits.copy(), new.hits.copy()
+    hits_before[:150] = np.arange(150) % 2
+    hits_after[:150] = np.arange(150) % 4 > 0
+    hits_before[150:], hits_after[150:] = np.arange(250) % 5 > 0, np.arange(250) % 3 == 0
+    made = compare(
+        audit(data, [replace(old, hits=hits_before)]), audit(after, [replace(new, hits=hits_after)]), by_length
+    )
+    (one,) = made.changes
+    assert one.difference is not None
+    assert one.difference.low > 0
+    assert one.after.value < one.before.value
+    assert one.outcome == "further"
+    (said,) = [line for line in comparison_lines(made) if line.startswith("Stronger than before")]
+    assert "68.8 % before, 49.0 % after; +24.7 points (+17.6 to +31.7) in those that are in both" in said
+
+
 def with_probes(instances: Instances, shares: Sequence[float]) -> Audit:
     return audit(instances, [probe(instances, share, model=f"m{i}") for i, share in enumerate(shares)])
 

@@ -50,6 +50,19 @@ def test_what_published_splits_give_is_said_where_it_is_surely_more() -> None:
         assert "published" not in verdict(audit(DATA, [probe(DATA, 0.29), other]))
 
 
+def test_what_was_found_comes_before_a_larger_gain_that_may_be_luck() -> None:
+    """The sentence denied what the table below it found: hits in few groups gain more, and are not sure."""
+    sure, unsure = probe(DATA, 0.4), probe(DATA, 0.26, model="fasttext")
+    made = audit(DATA, [sure, unsure])
+    larger = [
+        replace(one, value=0.45, low=0.2, effect=0.3) if one.status == "clear" else one for one in made.diagnostics
+    ]
+    best = headline(saved_form(replace(made, diagnostics=tuple(larger))))
+    assert best is not None
+    assert best.status == "found"
+    assert best.subject == "options, tfidf"
+
+
 def test_of_probes_alike_the_plainest_input_is_named() -> None:
     other = probe(DATA, 0.71, input="other-context")
     for share, first in ((0.7, "options, tfidf"), (0.5, "other-context, tfidf")):

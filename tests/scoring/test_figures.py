@@ -12,7 +12,7 @@ from slow.scoring import consistency, right_by_drawing, sensitivity
 
 from swag_af import scores_of
 from swag_af.data.errors import InputError
-from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.interval import interval, ratio_interval
 from swag_af.scoring.figures import clusters_of
 from swag_af.scoring.outcome import Score
@@ -139,6 +139,17 @@ def test_the_order_of_rows_does_not_matter(make: Callable[[], Instances]) -> Non
 def test_intervals_keep_contrast_sets_and_questions_together() -> None:
     without = [replace(one, group="", context=f"{i}") for i, one in enumerate(pairs(10).instances)]
     assert clusters_of(replace(pairs(10), instances=tuple(without))).n == 10
+    linked = Instances(
+        tuple(
+            Instance(f"{i}", f"Who {i}?", (f"a{i}", f"b{i}"), 0, group=f"g{i % 2}", contrast_set="s" if i < 2 else "")
+            for i in range(20)
+        ),
+        "choices",
+    )
+    assert clusters_of(linked).n == 1
+    assert clusters_of(linked).said.startswith(
+        "1 group that keeps contrast sets and stages of one question together; 2 gr"
+    )
     asked = [replace(one, group="", context=f"{i}") for i, one in enumerate(staged(6).instances)]
     assert clusters_of(replace(staged(6), instances=tuple(asked))).n == 6
 

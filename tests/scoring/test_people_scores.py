@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judged import make_run
 from made_scores import choices, classes, dataset, write
 from shared_data import shared
 from slow.scoring import fleiss_kappa
@@ -17,7 +18,8 @@ from slow.scoring import majority_right as by_all_draws
 import swag_af
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances
-from swag_af.judging.verdicts import Item, Verdict, write_verdicts
+from swag_af.data.interval import interval
+from swag_af.judging.verdicts import Item, Verdict, make_items, write_verdicts
 from swag_af.scoring.people import People, majority_right, people_of
 from swag_af.scoring.reading.answers import Cells
 from swag_af.scoring.reading.judgements import read_judgements
@@ -116,6 +118,22 @@ def test_verdicts_are_answers(tmp_path: Path) -> None:
     assert values["majority of 1"] == pytest.approx((12 + 4) / 24)
     assert found.figures[0].chance == pytest.approx(1 / 3)
     assert "Fleiss' kappa" not in values
+
+
+def test_the_verdicts_of_a_run_have_its_groups(tmp_path: Path) -> None:
+    """Each row stood for a video: of 60 rows in ten videos, each wholly right or wrong, half were right, 37 to 63 %."""
+    run = make_run(tmp_path)
+    found = [
+        Verdict(item, "a", ("likely",) * len(item.columns), best, 1 - best)
+        for item in make_items(run.assignment(), seed=0)
+        for best in [int(run.pool.groups[item.row]) % 2]
+    ]
+    path = tmp_path / "verdicts.jsonl"
+    write_verdicts(path, found, run.pool.identity)
+    judgements = read_judgements(path, Cells(choices(3)), tmp_path / "run", np.arange(3))
+    (one,) = [one for one in people_of(judgements, min_items=1, expert="").figures if one.name == "majority of 1"]
+    hits = (run.pool.groups % 2 == 0).astype(float)
+    assert (one.low, one.high) == pytest.approx(interval(hits, run.pool.groups), abs=1e-6)
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -265,6 +265,23 @@ def test_a_log_of_a_dataset_with_other_ids_counts_its_rows(tmp_path: Path) -> No
     assert found.shares.reshape(N, 4).argmax(axis=1).tolist()[:10] == CHOSEN[:10]
 
 
+def test_a_log_that_counts_rows_is_not_taken_by_ids_that_happen_to_be_such_numbers(tmp_path: Path) -> None:
+    """A perfect model on a shuffled file that had kept its index as ids: 22 % of the questions were right."""
+    order = np.random.default_rng(0).permutation(N).tolist()
+    numbered = tuple(replace(one, id=str(i)) for one, i in zip(DATA.instances, order, strict=True))
+    data = replace(DATA, instances=numbered)
+    log = write(tmp_path / "log.jsonl", (logged(i) for i in range(N)))
+    found = read(log, data=data)
+    assert "count the rows" in found.said
+    assert found.shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    by_id = write(tmp_path / "ids.jsonl", (logged(i, doc_id=order[i]) for i in range(N)))
+    assert read(by_id, data=data).shares.reshape(N, 4).argmax(axis=1).tolist() == CHOSEN
+    letters = [[["Question?", f" {letter}"] for letter in "ABCD"]] * N
+    untold = write(tmp_path / "letters.jsonl", (logged(i, arguments=letters[i]) for i in range(N)))
+    with pytest.raises(InputError, match=r"its doc_id may be ids of data or count its rows, which are others"):
+        read(untold, data=replace(data, name="data"))
+
+
 NAMELESS = replace(
     DATA,
     instances=tuple(

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_scores import choices
 
-from swag_af.scoring.comparison import bootstrap, compare, holm, mcnemar
+from swag_af.scoring.chance import Chance
+from swag_af.scoring.comparison import FEWEST_GROUPS, bootstrap, compare, gap_of, holm, mcnemar
+from swag_af.scoring.figures import share
 from swag_af.scoring.reading.predictions import Predictions, predictions_of
-from swag_af.scoring.told import p_rows, untested
+from swag_af.scoring.told import gap_sentence, p_rows, untested
 
 
 @given(st.integers(0, 80), st.integers(0, 80))
@@ -43,6 +45,31 @@ def test_a_better_model_is_told_from_a_worse() -> None:
     assert one.difference.low is not None
     assert 0 < one.difference.low <= one.bootstrap_low + 0.02
     assert (other.difference.value, other.mcnemar, other.bootstrap_p) == (0.0, None, 1.0)
+
+
+def test_of_few_groups_there_is_no_bootstrap() -> None:
+    """Of one its interval had no width, of three p was 0.001 where no test of three can be below 0.25."""
+    (good, bad), groups = models(0)
+    few = compare(good, [bad], groups % (FEWEST_GROUPS - 1), seed=0)
+    assert (few[0].bootstrap_low, few[0].bootstrap_high, few[0].bootstrap_p) == (None, None, None)
+    assert p_rows(few)[1][-2:] == ("", "")
+    assert untested(few) == ["No bootstrap, which is too sure of fewer than 20 groups: the interval above is not."]
+    (enough,) = compare(good, [bad], groups % FEWEST_GROUPS, seed=0)
+    assert enough.bootstrap_p is not None
+    assert untested([enough]) == []
+
+
+def test_that_seeing_less_gets_more_is_told_from_nothing() -> None:
+    (good, bad), groups = models(0)
+    for sighted, blind, said in (
+        (bad, good, "It is below 0: seeing less gets more"),
+        (good, good, "It is not told from 0"),
+        (good, bad, "that gets 45.00 %."),
+    ):
+        figure = share("accuracy", blind.hits, groups, Chance(np.full(400, 0.25)))
+        told = gap_sentence(gap_of("no-image", sighted, blind, groups, figure))
+        assert said in told
+        assert ("0" in told.rpartition("%.")[2]) == (sighted is not good or blind is good)
 
 
 def test_counts_are_of_all_instances() -> None:

@@ -26,7 +26,7 @@ from swag_af.data.cells.labels import (
 from swag_af.data.cells.values import as_list, integer
 from swag_af.data.errors import InputError, RowError, told
 from swag_af.data.instances.instances import Instances
-from swag_af.data.instances.rows import place_of
+from swag_af.data.instances.rows import has_own_ids
 
 
 def shares_of_choices(chosen: np.ndarray, instances: Instances) -> np.ndarray:
@@ -69,8 +69,7 @@ class Cells:
     @cached_property
     def has_ids(self) -> bool:
         """Whether the dataset has ids of its own; else file and line stand for them."""
-        ones = self.instances.instances
-        return not all(f"{one.id}:".startswith(f"{place_of(one.where)}:") for one in ones)
+        return has_own_ids(self.instances.instances)
 
     def texts(self, row: int) -> Sequence[str]:
         """The answers of an instance: its options, or the classes."""

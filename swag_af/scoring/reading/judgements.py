@@ -197,13 +197,14 @@ def _check_once(path: Path, found: list[_One]) -> None:
 
 def _of_verdicts(path: Path, data: Path) -> Judgements:
     """The best endings; every item has endings of its own, of which the first column is gold."""
-    identity = open_run(data).pool.unguarded_identity if kind_of(data) == "run" else None
-    verdicts = read_verdicts(path, identity)
+    pool = open_run(data).pool if kind_of(data) == "run" else None
+    verdicts = read_verdicts(path, None if pool is None else pool.unguarded_identity)
     found = [_One(one.item.id, one.annotator, one.item.columns[one.best]) for one in verdicts]
     sizes = {one.item.id: len(one.item.columns) for one in verdicts}
     rows = {one.item.id: one.item.row for one in verdicts}
     items = sorted(sizes)
     gold, chance = np.zeros(len(items), np.int64), Chance(np.array([1 / sizes[item] for item in items]))
-    groups = np.array([rows[item] for item in items], np.int64)
+    of_items = np.array([rows[item] for item in items], np.int64)
+    groups = of_items if pool is None else np.unique(pool.groups[of_items], return_inverse=True)[1]
     made = _judgements(f"{path.name}: verdicts, the best ending", items, found, gold, chance, groups)
     return replace(made, is_comparable=False)

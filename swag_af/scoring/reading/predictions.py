@@ -78,7 +78,7 @@ def read_predictions(path: Path, cells: Cells, options: PredictionOptions, *, na
     table = open_table(path, cells.rows, options, has_ids=cells.has_ids)
     faults = Faults(str(path), "Mend those rows, or take them out.")
     read = list(_read(table, options.metric, faults))
-    rows, how = _in_order(path, len(read), cells) if not table.id else _rows_of([one.id for one in read], cells, table)
+    rows, how = _in_order(path, len(read), cells) if not table.id else _rows_of(read, cells, table)
     _check_ids(path, [one.id for one in read], rows, cells, options)
     base, counted = _base(read, rows, cells, options) if table.answer else (0, "")
     array = (
@@ -125,16 +125,19 @@ def _in_order(path: Path, n: int, cells: Cells) -> tuple[list[int], str]:
     return list(range(n)), "; without ids, matched by the order of the dataset"
 
 
-def _rows_of(ids: Sequence[str], cells: Cells, table: Table) -> tuple[list[int], str]:
+def _rows_of(read: Sequence[_Row], cells: Cells, table: Table) -> tuple[list[int], str]:
     """The row of each id, -1 where it is unknown; where not all are known, they may count the rows from 0.
 
-    So it is of `doc_id` in a log; and, where the dataset has no ids of its own, of numbers of which one is 0.
+    So it is of `doc_id` in a log; and, where the dataset has no ids of its own, of numbers of which one is 0. Where a
+    log's are ids too, but of other rows, the texts of its answers say which is meant.
     """
+    ids = [one.id for one in read]
     found = [cells.rows.get(id, -1) for id in ids]
     n = len(cells.instances)
-    if -1 not in found or not all(id.isdecimal() and int(id) < n for id in ids):
+    may_count = all(id.isdecimal() and int(id) < n for id in ids)
+    counted = [int(id) for id in ids] if may_count else found
+    if found == counted or (-1 not in found and not (table.is_log and _counts(read, found, counted, cells, table))):
         return found, ""
-    counted = [int(id) for id in ids]
     if table.is_log or (not cells.has_ids and 0 in counted):
         if len(set(counted)) < n and any(UNLABELLED in note for note in cells.instances.notes):
             raise InputError(
@@ -143,6 +146,19 @@ def _rows_of(ids: Sequence[str], cells: Cells, table: Table) -> tuple[list[int],
             )
         return counted, f"; its {table.id} count the rows of the dataset from 0"
     return found, ""
+
+
+def _counts(read: Sequence[_Row], found: list[int], counted: list[int], cells: Cells, table: Table) -> bool:
+    """Whether the rows `counted`, and not those `found` by id, have the answers that a log names; InputError where it
+    names none by their texts, so that nothing tells."""
+    logged = [one.value if isinstance(one.value, dict) else {} for one in read]
+    named = [sum(map(cells.names_all, logged, rows)) for rows in (found, counted)]
+    if named[0] == named[1]:
+        raise InputError(
+            f"{table.source.path}: its {table.id} may be ids of {cells.instances.name} or count its rows, which are "
+            "others, and nothing in it tells which. Give the dataset in the order of the log, or other ids to its rows."
+        )
+    return named[1] > named[0]
 
 
 def _check_ids(path: Path, ids: Sequence[str], rows: Sequence[int], cells: Cells, options: PredictionOptions) -> None:
