@@ -172,7 +172,7 @@ def table_fault(name: str, array: np.ndarray, n_rows: int, limits: Limits) -> st
     }
     if name == "flagged" and array[:, 0].any():
         return "gold is flagged"
-    if kinds != "iu":
+    if kinds != "iu" or not array.size:
         return ""
     low, high = bounds.get(name, (0, np.iinfo(np.int64).max))
     smallest, largest = extremes(array)

@@ -15,6 +15,7 @@ import numpy as np
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.folder import CONTEXT_TAGS, SHARDS, clear_pool
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import progress
@@ -39,7 +40,7 @@ def tag_in_context(
     Tags by another tagger are removed first. The tables are the same bytes whatever the number of processes and however
     often the work was interrupted.
     """
-    with alone(folder / PLAN, waits=False, called=folder):
+    with alone(folder / MANIFEST, waits=False, called=folder):
         return _tagged(folder, tagger_name, workers, engine)
 
 
@@ -94,7 +95,8 @@ def _shards_to_do(pool: CandidatePool, folder: Path) -> list[tuple[Path, list[Ro
     for entry in pool.manifest["shards"]:
         path, end = folder / SHARDS / entry["name"], first + int(entry["n_rows"])
         if not (path / f"{CONTEXT_TAGS[-1]}.npy").exists():
-            todo.append((path, [(begin, min(begin + n_rows, end)) for begin in range(first, end, n_rows)]))
+            begins = range(first, max(end, first + 1), n_rows)  # a shard without rows has tables without rows
+            todo.append((path, [(begin, min(begin + n_rows, end)) for begin in begins]))
         first = end
     return todo
 

@@ -411,14 +411,26 @@ class CandidatePool:
         """The pool on disk with these tables, whose files are already in its shards; `changes` go into its manifest.
 
         Other tables give it another identity. After a kill, it is still the old pool. A new `features` table has the
-        columns `FEATURES`, unless `changes` lists other `feature_names`.
+        columns `FEATURES`, unless `changes` lists other `feature_names`. InputError where another process has changed
+        the pool since it was opened.
         """
         assert self.path is not None
+        self.check_unchanged()
         entries = self.shard_entries(tables)
         manifest = {**self.manifest, **changes, "tables": list(tables), "shards": entries}
         names = changes.get("feature_names") or self.feature_names or FEATURES
         write_json(self.path / MANIFEST, with_feature_names(manifest, names))
         return CandidatePool.open(self.path)
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where the pool on disk is not what was opened: what it has since would be lost."""
+        assert self.path is not None
+        now = read_manifest(self.path, "pool")
+        if any(now.get(name) != self.manifest.get(name) for name in ("tables", "shards", "vocabulary_sha256")):
+            raise InputError(
+                f"{self.path}: another command has changed this pool meanwhile. What was finished is kept: run the "
+                "same command again."
+            )
 
     def with_arrays(self, arrays: Mapping[str, np.ndarray], changes: Mapping[str, Any]) -> "CandidatePool":
         """The pool with the tables `arrays` (N, ...) in memory beside those on disk, and `changes` to its manifest."""
@@ -465,8 +477,9 @@ class CandidatePool:
     ) -> "CandidatePool":
         """Write the pool to folder `path` and return it as opened from there.
 
-        With `rows` (n,), rising, the pool has these alone; `changes` go into its manifest. Raises InputError when
-        something exists there, unless `force` is given and it is a pool.
+        With `rows` (n,), rising, the pool has these alone, and nothing is said of what was counted over all;
+        `changes` go into its manifest. Raises InputError when something exists there, unless `force` is given and it is
+        a pool.
         """
         path = Path(path)
         check_replaceable(path, "pool", force=force)
@@ -474,7 +487,8 @@ class CandidatePool:
             entries: list[dict[str, Any]] = []
             for contexts, tables in self._parts(rows):
                 entries.append(write_shard(temporary, len(entries), contexts, tables, lazy=self.lazy_columns))
-            made_by = {name: value for name, value in self.manifest.items() if name not in _OWN_KEYS}
+            others = _OWN_KEYS if rows is None else (*_OWN_KEYS, *_OF_ALL_ROWS)
+            made_by = {name: value for name, value in self.manifest.items() if name not in others}
             made_by["feature_names"] = list(self.feature_names)
             if self.path is not None and "lms_path" in made_by:  # relative to the pool
                 made_by["lms_path"] = link((self.path / made_by["lms_path"]).resolve(), path)
@@ -497,4 +511,6 @@ class CandidatePool:
                 yield [contexts[row] for row in kept.tolist()], tables
 
 
+_OF_ALL_ROWS = ("shared_texts", "surface")
+"""What is counted over all rows of a pool of texts (`swag_af.data.pool.recount`)."""
 _OWN_KEYS = ("format", "kind", "complete", "n_rows", "n_candidates", "tables", "vocabulary_sha256", "shards")

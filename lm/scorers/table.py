@@ -16,6 +16,7 @@ import numpy as np
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.files import read_json, remove, write_array, write_json
 from swag_af.data.locks import alone, clear_lock
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.own_code import source_of
 from swag_af.data.pool.folder import SHARDS, check_finite, clear_pool
 from swag_af.data.pool.pool import CandidatePool
@@ -70,7 +71,7 @@ def add_table(
     Raises InputError where a value is not finite, and while another process is at work on it.
     """
     assert pool.path is not None
-    with alone(pool.path / PLAN, waits=False, called=pool.path):
+    with alone(pool.path / MANIFEST, waits=False, called=pool.path):
         return _added(pool, plan, job, workers, engine)
 
 
@@ -83,6 +84,7 @@ def _added(
 ) -> CandidatePool:
     assert pool.path is not None
     clear_pool(pool.path)
+    pool.check_unchanged()
     pool.check_tables()
     _begin(pool.path, plan)
     todo = _shards_to_do(pool, plan)
@@ -107,7 +109,7 @@ def _added(
 
 def end(folder: Path) -> None:
     """Nothing is in progress any more; a run that is killed after its last step but this leaves its plan and lock."""
-    clear_lock(folder / PLAN)
+    clear_lock(folder / MANIFEST)
     remove(folder / PLAN)
 
 

@@ -78,7 +78,7 @@ def doing(run: Run, rules: Rules, fitting: Fitting, workers: Workers[Any], total
     if workers.n == 1 or run.path is None or run.pool.path is None:
         yield _outcomes(run, rules, partial(_here, run.pool, rules, fitting, threads, score_here), total)
         return
-    plan = _Plan(run.pool.path, run.path, pickle.dumps(rules.schedule), rules.options, threads)
+    plan = _Plan(run.pool.path, run.pool.identity, run.path, pickle.dumps(rules.schedule), rules.options, threads)
     if rules.n_together > 1:
         with standing_workers(_IterationJob(plan), workers=workers.n, engine=workers.engine) as crew:
             yield _outcomes(run, rules, crew.map, total)
@@ -124,7 +124,8 @@ def _workers_of(run: Run, rules: Rules, asked: Workers[Any]) -> Workers[Any]:
 
 def _fills_in(pool: CandidatePool, rules: Rules) -> bool:
     """Whether filters ask for features that are still to be computed."""
-    return bool(pool.lazy_features) and any("features" in getattr(one, "requires", ()) for one in rules.schedule)
+    asked = any("features" in getattr(one, "requires", ()) for one in rules.schedule)
+    return asked and bool(pool.lazy_features) and bool(pool.missing_features().any())
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ class _Plan:
     """A run, as another process opens it."""
 
     pool: Path
+    identity: str
+    """Of the pool, when the run was opened."""
     run: Path
     schedule: bytes
     """The filters before their first fit, pickled: which are the same object stays known."""
@@ -139,8 +142,14 @@ class _Plan:
     threads: int
 
     def opened(self) -> tuple[CandidatePool, list[Filter]]:
-        """The pool and the filters."""
-        return CandidatePool.open(self.pool), pickle.loads(self.schedule)
+        """The pool and the filters; InputError where the pool has been changed since, by a guard or a tagger."""
+        pool = CandidatePool.open(self.pool)
+        if pool.identity != self.identity:
+            raise InputError(
+                f"{self.pool}: another command has changed this pool meanwhile, so {self.run} cannot go on with it. "
+                "Undo that, or filter into another --out."
+            )
+        return pool, pickle.loads(self.schedule)
 
 
 @dataclass(frozen=True)

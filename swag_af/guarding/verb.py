@@ -1,7 +1,7 @@
 """The verb `guard`: a pool's candidates scored by guards, and those flagged that no assignment may have.
 
 Scores wait in a folder of blocks, beside the shards or beside `--out`, until all are there. Then the pool gets its two
-tables; where it had others, a kill between the last steps may leave it with none, and the same command completes it.
+tables; where it had others, a kill between the last steps may leave it with none, which the next guard completes first.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import ExhaustedError, InputError
-from swag_af.data.files import remove
-from swag_af.data.manifests import check_replaceable
+from swag_af.data.files import read_array, read_json, remove, replacing, write_array, write_json
+from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST, check_replaceable
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
 from swag_af.data.pool.guarded import BEFORE, guard_counts
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.recount import recounted
 from swag_af.data.progress import note
 from swag_af.data.run import open_run
 from swag_af.guarding.checking import checked
@@ -42,6 +44,13 @@ def guard(options: GuardOptions) -> CandidatePool:
     identity that it had. Raises InputError before any work for guards that cannot be used, ExhaustedError where no row
     has enough negatives left.
     """
+    CandidatePool.open(options.pool)  # nothing is locked that is no pool
+    place = options.pool / MANIFEST if options.out is None else options.out
+    with alone(place, waits=False, called=options.out or options.pool):
+        return _guarded(options)
+
+
+def _guarded(options: GuardOptions) -> CandidatePool:
     clear_pool(options.pool)
     pool = CandidatePool.open(options.pool)
     if options.by == NONE:
@@ -49,13 +58,19 @@ def guard(options: GuardOptions) -> CandidatePool:
     work = options.pool / WORK if options.out is None else options.out.with_name(f"{options.out.name}.{WORK}")
     if options.out is not None and options.out.exists() and not options.force:
         remove(work)  # of a run that was killed when the copy stood
+    if options.out is None and (work / WHOLE).exists():
+        pool = _switched(pool, work / WHOLE)  # of a run that was killed while it wrote its tables
     chosen, asked = _checked(pool, options)
     score_all(asked, chosen, work, workers=options.workers)
     for line in (line for one in chosen for line in getattr(one.guard, "said", list)()):
         note(line)
     arrays = _tables(asked, chosen, work)
     records = {"guards": [one.record() for one in chosen]}
-    guarded = _in_place(pool, arrays, records) if options.out is None else _kept(pool, arrays, records, options)
+    if options.out is None:
+        _save_whole(arrays, records, work / WHOLE)
+        guarded = _switched(pool, work / WHOLE)
+    else:
+        guarded = _kept(pool, arrays, records, options)
     remove(work)
     return guarded
 
@@ -116,8 +131,26 @@ def _tables(asked: Asked, chosen: list[Chosen], work: Path) -> dict[str, np.ndar
     return dict(zip(GUARD_TABLES, (flagged, scores), strict=True))
 
 
-def _in_place(pool: CandidatePool, arrays: Mapping[str, np.ndarray], records: Mapping[str, Any]) -> CandidatePool:
-    """Write the tables into the shards of `pool`, then the manifest that lists them."""
+WHOLE = "whole"
+"""In the folder of the work: the tables of all rows, before those of earlier guards give way to them, since these are
+what a guard of other candidates would not ask about again."""
+
+
+def _save_whole(arrays: Mapping[str, np.ndarray], records: Mapping[str, Any], path: Path) -> None:
+    with replacing(path) as temporary:
+        temporary.mkdir(parents=True)
+        for name, array in arrays.items():
+            write_array(temporary / f"{name}.npy", array)
+        write_json(temporary / RECORDS, dict(records))
+
+
+RECORDS = "records.json"
+
+
+def _switched(pool: CandidatePool, whole: Path) -> CandidatePool:
+    """Write the tables that are kept in `whole` into the shards of `pool`, then the manifest that lists them."""
+    arrays = {name: read_array(whole / f"{name}.npy") for name in GUARD_TABLES}
+    records: dict[str, Any] = read_json(whole / RECORDS)
     others = [table for table in pool.tables if table not in GUARD_TABLES]
     if len(others) < len(pool.tables):
         pool = pool.with_tables(others, {"guards": None})
@@ -142,4 +175,5 @@ def _kept(
         return made.save(options.out, force=True, changes=changes)
     counts = guard_counts(made)
     assert counts is not None
-    return made.save(options.out, force=True, rows=kept, changes=changes | {BEFORE: asdict(counts)})
+    changes |= {BEFORE: asdict(counts), **recounted(pool, kept)}
+    return made.save(options.out, force=True, rows=kept, changes=changes)

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from swag_af.af.fitting import fixed_folds
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.af.replacement import Draws, Policy, replace_row
+from swag_af.af.turns import Rules
 from swag_af.cli.filtering import run_filter
 from swag_af.data.engines.contract import Crew, Job
 from swag_af.data.engines.options import EngineOptions, Workers
@@ -32,6 +34,8 @@ from swag_af.data.run import open_run
 from swag_af.filters import contract, make_filter
 from swag_af.filters.members import MLPFilter
 from swag_af.filters.threads import bits_of, deciding_threads
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
 from swag_af.nn.threads import threads
 
 PHASES = [("mlp", 4), ("bow", 6)]
@@ -193,10 +197,25 @@ def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: W
 
 def test_features_on_demand_are_filled_in_by_one_process(pool_folder: Path, tmp_path: Path) -> None:
     pool = CandidatePool.open(pool_folder)
-    pool.manifest["lazy_features"] = ["x"]
+    pool.manifest["lazy_features"] = [pool.feature_names[0]]
+    rules = Rules.of(pool, [FitsAnew()], TOGETHER)
+    assert not af_workers._fills_in(pool, rules), "all are there, as after the verb `features`"
+    assert not af_workers._fills_in(pool, Rules.of(pool, [make_filter("bow")], TOGETHER))
+    pool.filler = lambda *_: np.zeros(0)
+    pool.missing_features = lambda: np.arange(len(pool)) == 3  # type: ignore[method-assign]
     with pytest.raises(InputError, match="take --engine local"):
         filter_pool(pool, FitsAnew(), TOGETHER, out=tmp_path / "run", workers=TWO)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_pool_that_was_changed_meanwhile_is_no_workers_pool(pool_folder: Path, tmp_path: Path) -> None:
+    """What was flagged since the run was opened stayed out of the blocks of workers, and not of those of the run."""
+    pool = CandidatePool.open(shutil.copytree(pool_folder, tmp_path / "pool"))
+    plan = af_workers._Plan(tmp_path / "pool", pool.identity, tmp_path / "run", pickle.dumps([]), TOGETHER, 1)
+    assert plan.opened()[0].identity == pool.identity
+    guard(GuardOptions(tmp_path / "pool", "words"))
+    with pytest.raises(InputError, match="another command has changed this pool meanwhile"):
+        plan.opened()
 
 
 def test_runs_in_a_store_are_not_shared_with_other_machines(

@@ -16,7 +16,9 @@ import torch
 from swag_af.cli.main import main
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
+from swag_af.data.files import read_json
 from swag_af.data.pool import in_context as tagging
+from swag_af.data.pool.folder import finish_pool, write_shard
 from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.verb import tag
@@ -40,8 +42,6 @@ def folder(pool_folder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def sharded(pool: CandidatePool, folder: Path) -> Path:
     """The same rows in shards of 12, 12 and 6."""
-    from swag_af.data.pool.folder import finish_pool, write_shard
-
     shard = pool._shards[0]
     entries = [
         write_shard(
@@ -222,6 +222,20 @@ def test_killed_at_any_write_the_pool_is_the_old_one_and_tagging_goes_on_to_the_
     assert tag(TagOptions(sharded, "rules", in_context=True)).identity == straight.identity
     assert tables_of(sharded) == tables_of(tmp_path / "other")
     assert len(jobs) == 3 - n_writes // 2
+
+
+def test_a_shard_without_rows_is_tagged_too(sharded: Path) -> None:
+    """All contexts of a shard may have been dropped."""
+    pool = CandidatePool.open(sharded)
+    shard = pool._shards[0]
+    entries = [read_json(sharded / "shards" / one["name"] / "shard.json") for one in pool.manifest["shards"]]
+    entries.insert(1, write_shard(sharded, 7, [], {t: shard.load(t)[:0] for t in pool.tables}))
+    finish_pool(sharded, pool.vocabulary, entries, {"tagger": "rules"})
+    made = tag(TagOptions(sharded, "rules", in_context=True))
+    assert {str(np.load(sharded / f"shards/00007/{table}.npy").shape) for table in TABLES} == {
+        str((0, *made.gather(table, np.arange(1)).shape[1:])) for table in TABLES
+    }
+    assert set(made.tables) >= TABLES
 
 
 def test_what_another_tagger_left_is_done_again(sharded: Path) -> None:

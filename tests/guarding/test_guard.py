@@ -14,10 +14,14 @@ from conftest import HashFilter, make_pool
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
+from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, ExhaustedError, InputError
 from swag_af.data.pool.folder import FEATURES, GUARD_TABLES
 from swag_af.data.pool.guarded import counts_before, guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.options import TagOptions
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.recount import recounted
+from swag_af.data.pool.verb import tag
 from swag_af.data.pool.view import View
 from swag_af.data.run import open_run
 from swag_af.endpoints.options import EndpointOptions
@@ -233,6 +237,54 @@ def test_killed_before_the_manifest_it_ends_the_same(
     assert contents(folder) == contents(other)
 
 
+def test_a_kill_between_the_last_steps_forgets_nothing_that_was_asked_before(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the first run assigns was flagged; the second command, killed and run again, knew its own run alone."""
+    pool = CandidatePool.open(folder)
+    for seed in (0, 1):
+        filter_pool(pool, HashFilter(), replace(OPTIONS, seed=seed), out=tmp_path / f"run-{seed}")
+    guard(GuardOptions(folder, "even", only_assigned=tmp_path / "run-0"))
+    before = Path(shutil.copytree(folder, tmp_path / "before"))
+    second = GuardOptions(folder, "even", only_assigned=tmp_path / "run-1")
+    whole = guard(second)
+    expected = contents(folder)
+    assert whole.flagged(np.arange(len(whole))).sum() > CandidatePool.open(before).flagged(np.arange(len(pool))).sum()
+
+    for step in ("write_arrays", "with_tables"):
+        shutil.rmtree(folder)
+        shutil.copytree(before, folder)
+        original, calls = getattr(CandidatePool, step), []
+
+        def stop(self: CandidatePool, *given: Any, original: Any = original, calls: list[Any] = calls) -> Any:
+            calls.append(given)
+            if len(calls) == 2 or original.__name__ == "write_arrays":
+                raise KeyboardInterrupt
+            return original(self, *given)
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(CandidatePool, step, stop)
+            guard(second)
+        assert "flagged" not in CandidatePool.open(folder).tables
+        guard(second)
+        assert contents(folder) == expected
+
+
+def test_what_another_command_adds_meanwhile_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard that ended while candidates were tagged was gone, and nobody said so; and the other way round."""
+    stale = CandidatePool.open(folder)
+    guard(GuardOptions(folder, "even"))
+    with pytest.raises(InputError, match="another command has changed this pool meanwhile"):
+        stale.with_tables(stale.tables, {})
+
+    def meanwhile(*_: object, **__: object) -> None:
+        tag(TagOptions(folder, "rules", in_context=True))
+
+    with monkeypatch.context() as patched, pytest.raises(InputError, match="another process is at work"):
+        patched.setattr("swag_af.guarding.verb.score_all", meanwhile)
+        guard(GuardOptions(folder, "words"))
+
+
 def test_other_thresholds_and_more_guards_ask_no_candidate_again(folder: Path) -> None:
     guard(GuardOptions(folder, "even"))
     EvenGuard.asked.clear()
@@ -313,10 +365,33 @@ def test_rows_with_too_little_left_are_named_or_left_out_and_counted(folder: Pat
         assert next(texts) == next(texts)
     np.testing.assert_array_equal(kept.flagged(np.arange(len(kept))), made.flagged(enough))
     kept.check_tables()
+    again = CandidatePool.from_grouped_texts(
+        kept.contexts,
+        [[kept.text(row, k) for k in range(1, int(n))] for row, n in enumerate(kept.counts)],
+        kept.groups,
+    )
+    for counted in ("shared_texts", "surface"):
+        assert kept.manifest[counted] == again.manifest[counted]
     filter_pool(kept, HashFilter(), replace(OPTIONS, n_negatives=7))
     with pytest.raises(ExhaustedError, match="no row has 99"):
         guard(GuardOptions(folder, "even", out=tmp_path / "none", min_negatives=99))
     assert not (tmp_path / "none").exists()
+
+
+def test_what_is_counted_over_all_rows_is_counted_again_for_those_that_are_left(tmp_path: Path) -> None:
+    """Rows without a recycled gold were warned of those that had gone."""
+    golds = [f"goes {place} ." for place in ("home", "up", "down", "out", "away", "back")]
+    contexts = [Context(f"Room {i} is seen .", "He", gold, video=f"v{i}") for i, gold in enumerate(golds)]
+    negatives = [[f"sings song {k} of {i} ." for k in range(1, 5)] for i in range(6)]
+    negatives[1][0], negatives[2][1] = golds[2], golds[1]
+    pool = CandidatePool.from_texts(contexts, negatives)
+    assert pool.manifest["shared_texts"]["n_golds_among_negatives"] == 2
+    of_all = recounted(pool, np.arange(6))
+    assert of_all == {name: pool.manifest[name] for name in ("shared_texts", "surface")}
+    left = np.array([0, 3, 4, 5])
+    assert recounted(pool, left)["shared_texts"]["n_golds_among_negatives"] == 0
+    saved = pool.save(tmp_path / "left", rows=left)
+    assert not {"shared_texts", "surface"} & set(saved.manifest)
 
 
 def test_only_what_a_run_assigns_is_asked_about(folder: Path, tmp_path: Path) -> None:

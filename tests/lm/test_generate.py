@@ -413,6 +413,8 @@ def test_a_shard_whose_every_row_is_dropped_stays_empty(contexts_path, lms, tmp_
     pool = generate(options)
     assert [entry["n_rows"] for entry in pool.manifest["shards"]] == [2, 2, 0]
     assert np.isfinite(pool.gather("features", np.arange(4))).all()
+    pool.check_tables()
+    assert len(pool.counts) == 4
 
 
 def test_a_pool_without_any_row_is_refused(contexts_path, lms, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.context import Context
 from swag_af.data.errors import ContractError, InputError
 from swag_af.data.locks import alone
+from swag_af.data.manifests import MANIFEST
 from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.tokens import tokenize
@@ -252,7 +253,7 @@ def test_another_process_at_the_same_pool_is_refused(tmp_path: Path) -> None:
     """Two scorers at once left a table of both under the name of one."""
     texts_pool(tmp_path / "pool")
     options = FeaturesOptions(tmp_path / "pool", scorer="test_scored_features:SomeColumns")
-    with alone(tmp_path / "pool" / table.PLAN), pytest.raises(InputError, match=r"pool: another process is at work"):
+    with alone(tmp_path / "pool" / MANIFEST), pytest.raises(InputError, match=r"pool: another process is at work"):
         features(options)
     assert features(options).manifest["features_by"]["source_sha256"]
 
