@@ -61,9 +61,10 @@ LARGEST_SEED = (1 << 63) - 1
 class Options:
     """Base of frozen dataclasses of options.
 
-    Scripts may write what the command line takes: texts where paths are meant, and a list, or one alone, where a tuple
-    is. Raises InputError naming every value that is of another type or none of the choices that there are, and every
-    number that is infinite, NaN or no size: whole numbers are sizes up to 2,147,483,647; seeds may be larger.
+    Scripts may write what the command line takes: texts where paths are meant and paths where texts are, numbers that
+    are choices, and a list, or one alone, where a tuple is. Raises InputError naming every value that is of another
+    type or none of the choices that there are, and every number that is infinite, NaN or no size: whole numbers are
+    sizes up to 2,147,483,647; seeds may be larger.
     """
 
     def __post_init__(self) -> None:
@@ -73,6 +74,7 @@ class Options:
         for name, value in given.items():
             if (meant := _as_meant(value, kinds[name])) is not value:
                 object.__setattr__(self, name, meant)
+                given[name] = meant
         flags = {name: f"--{name.replace('_', '-')}" for name in given}
         check_faults(
             (True, f"{flags[name]} {told(value)}: {_PLAIN[_plain(kinds[name])]} is due")
@@ -91,21 +93,26 @@ class Options:
 
 
 def _as_meant(value: Any, kind: Any) -> Any:
-    """`value` for a field of type `kind`: a path for its text, a tuple for one alone or a list."""
+    """`value` for a field of type `kind`: a path for its text, a text for a path or for a number that is a choice, a
+    tuple for one alone or a list."""
     if get_origin(kind) is tuple and isinstance(value, str | Path | int | float | list | tuple):
         several = value if isinstance(value, list | tuple) else [value]
         made = tuple(_as_meant(one, get_args(kind)[0]) for one in several)
         return value if made == value else made
     is_path = kind is Path or Path in get_args(kind)
-    return Path(value) if is_path and isinstance(value, str) else value
+    if is_path and isinstance(value, str):
+        return Path(value)
+    is_text = isinstance(value, Path) and _plain(kind) is str
+    is_choice = isinstance(value, int) and value not in _choices(kind) and str(value) in _choices(kind)
+    return str(value) if is_text or is_choice else value
 
 
-_PLAIN = {bool: "True or False", int: "a whole number", float: "a number"}
+_PLAIN = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
 """What options of plain types take, as messages say it; those of other types are not looked at."""
 
 
 def _plain(kind: Any) -> Any:
-    """`bool`, `int` or `float` where an option is one, or one or None; else None."""
+    """`bool`, `int`, `float` or `str` where an option is one, or one or None; else None."""
     kinds = [one for one in get_args(kind) or (kind,) if one is not type(None)]
     return kinds[0] if len(kinds) == 1 and kinds[0] in _PLAIN else None
 
@@ -122,6 +129,8 @@ def _is_of_kind(value: Any, kind: Any) -> bool:
     plain = _plain(kind)
     if plain is None or (value is None and type(None) in get_args(kind)):
         return True
+    if plain is str:
+        return isinstance(value, str)
     if plain is bool or isinstance(value, bool):
         return isinstance(value, bool) and plain is bool
     return isinstance(value, Integral if plain is int else Real)

@@ -304,6 +304,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "filters":  # the classes that it has, for who writes swag_af.filters.SklearnFilter
+        return import_module("swag_af.filters")
     if name == "__version__":
         return import_module("importlib.metadata").version("swag-af")
     if name not in _MODULE_OF:

@@ -211,6 +211,12 @@ def test_the_algorithm_loads_little() -> None:
     assert len(ours) <= 26, ours
 
 
+def test_the_filters_that_are_classes_are_there_without_another_import() -> None:
+    asked = "import swag_af; print(swag_af.filters.SklearnFilter.__name__)"
+    made = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert made.stdout == "SklearnFilter\n"
+
+
 @pytest.mark.parametrize("name", swag_af.__all__)
 def test_every_public_name_resolves(name: str) -> None:
     assert getattr(swag_af, name) is not None

@@ -19,7 +19,8 @@ MIN_BOOTSTRAP_ITEMS = 10
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its 95 % interval, by a bootstrap over items; None where it is not defined."""
+    """A number with its 95 % interval, by a bootstrap over items; None where it is not defined, and no interval where
+    all items are alike, which says nothing of others."""
 
     value: float | None
     low: float | None = None
@@ -120,7 +121,7 @@ def _figures(sums: Mapping[str, np.ndarray], *, seed: int) -> dict[str, Figure]:
 def _figure(value: float, resampled: np.ndarray | None) -> Figure:
     if np.isnan(value):
         return Figure(None)
-    if resampled is None or np.isnan(resampled).any():
+    if resampled is None or np.isnan(resampled).any() or np.ptp(resampled) < 1e-12:
         return Figure(value)
     low, high = np.quantile(resampled, [0.025, 0.975])
     return Figure(value, float(low), float(high))

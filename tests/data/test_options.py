@@ -8,6 +8,7 @@ import pytest
 import swag_af
 from swag_af.af.options import AFOptions
 from swag_af.data.errors import InputError, Options
+from swag_af.scoring.options import PredictionOptions
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,13 @@ def test_none_of_the_choices_is_refused(given: dict, said: str) -> None:
     """A script's misspelling ran the other method, for each place asked for one choice only."""
     with pytest.raises(InputError, match=f"^{said}"):
         AFOptions(**given)
+
+
+def test_numbers_that_are_choices_and_paths_that_are_texts_are_taken(tmp_path: Path) -> None:
+    assert PredictionOptions(prediction_base=1).prediction_base == "1"  # type: ignore[arg-type]
+    assert Some(text=tmp_path).text == str(tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^--class-order \('yes', 'no'\): a text is due"):
+        PredictionOptions(class_order=("yes", "no"))  # type: ignore[arg-type]
 
 
 def test_a_large_seed_is_a_seed() -> None:

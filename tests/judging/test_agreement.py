@@ -207,6 +207,19 @@ def test_labels_that_are_all_the_same_have_no_alpha() -> None:
     assert "not defined: all labels are the same" in [cell for row in agreement_rows(found) for cell in row]
 
 
+def test_items_that_are_all_alike_give_no_interval() -> None:
+    """Of 40 items of which all are alike, "100.0 to 100.0 %" claims what 40 cannot."""
+    said = [
+        Verdict(Item(row, (0, 1, 2)), name, ("likely", "gibberish", "unlikely"), 0, 1)
+        for row in range(40)
+        for name in "ab"
+    ]
+    found = measure(said)
+    for figure in (found.found["best"], found.generated["gibberish"], found.figures["rating_pairwise"]):
+        assert figure.value is not None
+        assert (figure.low, figure.high) == (None, None)
+
+
 def test_an_interval_holds_its_figure_and_narrows_with_items() -> None:
     few, many = (measure(crowd(3, n_items=n)).figures["rating_pairwise"] for n in (30, 480))
     for figure in (few, many):

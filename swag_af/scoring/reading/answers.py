@@ -142,9 +142,10 @@ class Cells:
             if number is not None and not self.order:
                 raise RowError(f"has the number {number} under {column} for one of {_listed(texts)}: say --class-order")
             if number is not None and base == AS_TEXT:
+                from_1 = number == len(texts)  # past the last where they count from 0
                 raise RowError(
                     f"has {number} under {column}, which is none of {_listed(texts)}: give one of these, or say "
-                    "--prediction-base 0 if numbers count them"
+                    f"--prediction-base {int(from_1)} if numbers count them{'' if from_1 else ', or 1 if from 1'}"
                 )
             if number is None or not 0 <= number - base < len(texts):
                 raise RowError(f"has {value!r} under {column}, which is none of {_listed(texts)}")
