@@ -317,7 +317,7 @@ def test_nothing_is_released_of_a_run_that_goes_on(tiny: Setting, tmp_path: Path
 
 
 def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path) -> None:
-    """Its curve and audits may be all that a machine leaves; no jump or slope is told, nothing is called finished."""
+    """Its curve and audits may be all that a machine leaves; its jump is told apart, nothing is called finished."""
     setting = unfinished(tiny, tmp_path)
     made = collect(setting)
     assert (
@@ -326,6 +326,8 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     )
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
     assert made["audited"] == 1
+    assert made["begun"]["runs/main-0"].keys() == {"iterations", "planned", "jump"}
+    assert "in no table: `main-0` has 2 of its 3 iterations with the ensemble; jump " in document(made)
     assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 3 of 4 runs" in document(made)
     run = kept_run(setting, "runs/main-0")
     assert run is not None

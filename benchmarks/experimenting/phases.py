@@ -151,7 +151,13 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
             cells = [f"{told_points(told[one][i]['value'])} ± {100 * told[one][i]['error']:.1f}" for one in figures]
             last = told["levels"]["ensemble ends"]["each"][i]
             rows.append((run.removeprefix("runs/"), *cells, told_percent(last)))
-    return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows)]
+    begun = [
+        f"`{name.removeprefix('runs/')}` has {one['iterations']} of its {one['planned']} iterations with the ensemble; "
+        f"jump {told_points(one['jump']['value'])} ± {100 * one['jump']['error']:.1f} points."
+        for name, one in results.get("begun", {}).items()
+    ]
+    told = ["", f"Not finished, and in no table: {' '.join(begun)}"] if begun else []
+    return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows), *told]
 
 
 def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:

@@ -50,6 +50,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "parts": {part: _inputs(kept) for part, kept in kept_parts(setting).items()},
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
+        "begun": _begun(setting, runs),
         "audits": _audits(setting),
         "joined": figures_of(setting, JOINED, joined_found(setting)),
         "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
@@ -96,6 +97,22 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
         if mine:
             made[name] = _phases(setting, mine)
     return made
+
+
+def _begun(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
+    """Of runs that have a window of their second phase, and not all of it: its iterations so far, and the jump."""
+    size = setting.size
+    return {
+        run.name: {
+            "iterations": len(run.filters) - size.n_mlp,
+            "planned": run.n_planned - size.n_mlp,
+            "jump": jump_of(run.accuracy, size.n_mlp, size.window),
+        }
+        for run in runs
+        if not run.is_finished
+        and len(set(run.filters[: size.n_mlp])) < len(set(run.filters))
+        and len(run.filters) >= size.n_mlp + size.window
+    }
 
 
 def _phases(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
