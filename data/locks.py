@@ -35,9 +35,9 @@ def alone(path: Path, *, is_told: bool = True, waits: bool = True, called: Path 
 
 
 def clear_lock(path: Path) -> None:
-    """Remove the lock for `path` that a killed process left, if there is one; waits while somebody holds it."""
+    """Remove the lock for `path` that a killed process left, if there is one; one that somebody holds stays."""
     if _place(path).exists():
-        with alone(path, is_told=False):
+        with suppress(InputError), alone(path, is_told=False, waits=False):
             pass  # gone when it is let go
 
 
