@@ -15,13 +15,13 @@ from sqlalchemy import Connection, insert, select
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
+from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Item, Rating, make_items
 from swag_af.verify.qualification import (
     DRAWN,
     QualificationQuestion,
     parse_question,
     read_questions,
-    secret_rng,
     shuffled,
 )
 from swag_af.verify.schema import checks, tasks, writing

@@ -13,11 +13,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from swag_af.data.errors import InputError
+from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Rating
 from swag_af.verify.checks import Attention, check_of, counts_as_work, due_check, passes, scores
 from swag_af.verify.consent import AcceptedText, keep_consent
 from swag_af.verify.items import Rules, next_item, settle
-from swag_af.verify.qualification import QualificationQuestion, secret_rng, share_right
+from swag_af.verify.qualification import QualificationQuestion, share_right
 from swag_af.verify.schema import annotators, events, items, settings, tasks, writing
 from swag_af.verify.store import Store
 

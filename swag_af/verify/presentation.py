@@ -12,8 +12,9 @@ from itertools import chain, count, zip_longest
 import numpy as np
 
 from swag_af.data.run import Run
+from swag_af.data.secrets import secret_rng
 from swag_af.data.tokens import capitalise, detokenize, tokenize
-from swag_af.verify.qualification import QualificationQuestion, secret_rng
+from swag_af.verify.qualification import QualificationQuestion
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ A rating is null where the answer is open. `best` is one place, or a list of pla
 place, a list, or absent.
 """
 
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import sha256_json
 from swag_af.data.records import parse_record
 from swag_af.data.run import Run
+from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Rating
 
 BUILTIN, DRAWN = "builtin", "drawn"
@@ -104,11 +104,6 @@ def shuffled(text: str, rng: np.random.Generator) -> str:
     best = min(orders, key=lambda order: sum(b - a == 1 for a, b in pairwise(order)))
     made = " ".join(words[i] for i in best)
     return (made[:1].upper() + made[1:] if begins else made) + mark[0].rstrip()
-
-
-def secret_rng(secret: str, name: str) -> np.random.Generator:
-    """A generator of random numbers that nobody can foretell who does not know the secret."""
-    return np.random.default_rng(list(hmac.digest(secret.encode(), f"draw {name}".encode(), "sha256")))
 
 
 def share_right(question: QualificationQuestion, ratings: Sequence[str], best: int, second: int) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from swag_af.data.files import named_by, read_text
 from swag_af.data.pool.folder import GUARD_TABLES, TEXT_TABLES
 from swag_af.data.pool.guarded import guards_of
 from swag_af.data.run import Run, open_run
+from swag_af.data.secrets import secret_rng
 from swag_af.data.urls import command
 from swag_af.data.watching import every
 from swag_af.judging.verdicts import N_ENDINGS
@@ -40,7 +41,6 @@ from swag_af.verify.qualification import (
     QualificationQuestion,
     draw_questions,
     read_questions,
-    secret_rng,
 )
 from swag_af.verify.store import FOLDER, Store, begin_store, read_keys
 from swag_af.verify.web import admin, pages
