@@ -15,7 +15,7 @@ import numpy as np
 from swag_af.data.context import Context
 from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import replacing, write_array, write_json
-from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest
+from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.folder import (
     FEATURES,
     GUARD_TABLES,
@@ -307,6 +307,16 @@ class CandidatePool:
         if None in hashes:
             raise FormatError(f"{self.path / MANIFEST}: shards: unguarded_sha256 is missing. Make the pool again.")
         return pool_identity(self.manifest["vocabulary_sha256"], hashes)
+
+    @cached_property
+    def secret(self) -> str:
+        """A hash of the content without `GUARD_TABLES` that, unlike the identity, stands in nothing that is published:
+        by it is drawn what nobody may foretell (`swag_af.data.secrets`)."""
+        if self.path is None:
+            hashes = [shard.content_hash() for shard in self._shards]
+        else:
+            hashes = [entry.get("unguarded_sha256", entry["sha256"]) for entry in self.manifest["shards"]]
+        return sha256_json(["secret", *hashes])
 
     def require(self, *tables: str) -> None:
         """Raise InputError when a table is missing, saying what adds it; `tags` may be those of the word types."""

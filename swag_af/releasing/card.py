@@ -169,11 +169,16 @@ def _splits(dataset: Dataset) -> list[str]:
 
 def _together(dataset: Dataset) -> str:
     """What shares a split."""
+    by_gold = "groups" in dataset.run.pool.tables  # of generated endings alone nobody has looked for golds among them
+    shared = (
+        "where they share a sentence, where the gold of one is a candidate negative of the other (both"
+        if by_gold
+        else "where they share a sentence ("
+    )
     return (
-        "No video stands in two splits. Contexts share a split, with all of their videos, where they share a sentence, "
-        "where the gold of one is a candidate negative of the other (both as far as a tenth of the contexts or fewer "
-        "hang together), and where their lower-cased tokens (first sentence, start and gold) have a Jaccard similarity "
-        f"of 3-grams of {dataset.options.near_duplicates:g} or more. That makes "
+        f"No video stands in two splits. Contexts share a split, with all of their videos, {shared} as far as a tenth "
+        "of the contexts or fewer hang together), and where their lower-cased tokens (first sentence, start and gold) "
+        f"have a Jaccard similarity of 3-grams of {dataset.options.near_duplicates:g} or more. That makes "
         f"{several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')}; the largest has "
         f"{several(dataset.group_sizes[0], 'context')}."
     )
@@ -237,14 +242,15 @@ def _audited(dataset: Dataset) -> list[str]:
 
 def _filtering(dataset: Dataset) -> list[str]:
     run = dataset.run
+    in_all = "" if dataset.iteration == run.n_finished else " in all iterations; the curve shows all, too"
     return [
         f"{_phases(run)} The assignment after iteration {dataset.iteration} of {told_iterations(run)} is released: "
         f"{run.start.shape[1] - 1} negatives a context. Chance is {100 * run.chance:.1f} %; accuracies are those of "
         "finding gold in held-out contexts, means of five iterations, or of half where there are fewer than ten. The "
         "filters scored "
-        f"{100 * run.scored_share:.1f} % of those contexts' unassigned candidates.",
+        f"{100 * run.scored_share:.1f} % of those contexts' unassigned candidates{in_all}.",
         "",
-        *markdown_table(accuracy_rows(run)),
+        *markdown_table(accuracy_rows(run, dataset.iteration)),
         "",
         "![held-out accuracy by iteration](curve.png)",
         "",

@@ -75,13 +75,16 @@ def _numbers(dataset: Dataset) -> str:
     )
 
 
+_HERE = "here (the files of verdicts may leave out people already, as the server's do whom it has shut out)"
+
+
 def _screening(dataset: Dataset) -> str:
     opinions = dataset.opinions
     assert opinions is not None
     if not dataset.options.screen:
-        return "nobody was screened out"
+        return f"nobody was screened out {_HERE}"
     rule = "for ranking gold among their two best in under 55 % of 10 items or more"
     if not opinions.dropped:
-        return f"nobody had to be dropped {rule}"
+        return f"nobody had to be dropped {rule} {_HERE}"
     n_verdicts = len(opinions.verdicts) - len(opinions.counted)
     return f"{len(opinions.dropped):,} of them were dropped, with {several(n_verdicts, 'verdict')}, {rule}"

@@ -141,7 +141,7 @@ def _questions(
     run: Run, examples: list[Example], split_of_row: dict[int, str], options: ReleaseOptions
 ) -> list[Question]:
     placed = [(example, split_of_row[example.row]) for example in examples]
-    return make_questions(run, placed, options.n_distractors, rng=np.random.default_rng((options.seed, 2)))
+    return make_questions(run, placed, options.n_distractors, seed=options.seed)
 
 
 def _rationales(why: Run | None, questions: list[Question], options: ReleaseOptions) -> Rationales | None:

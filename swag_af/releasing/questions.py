@@ -10,6 +10,7 @@ import numpy as np
 
 from swag_af.data.context import Context, display
 from swag_af.data.run import Run
+from swag_af.data.secrets import secret_rng
 from swag_af.judging.rules import Example
 
 SPLITS = ("train", "val", "test")
@@ -28,18 +29,21 @@ class Question:
     """The beginning of the second sentence, detokenised too."""
     answer: str
     distractors: tuple[str, ...]
-    """Least likely first where there are verdicts; possibly more than the `n_choices` - 1 that are shown."""
+    """Least likely first where there are verdicts; possibly more than the `n_choices` - 1 that are shown, in another
+    order: one that rises tells which ending does not belong to it."""
     example: Example
     n_choices: int
     split: str
     label: int = 0
+    order: tuple[int, ...] = ()
+    """In which the shown `distractors` stand; as they are where not given."""
     fold: int | None = None
     """That of the matching in which the distractors are answers of other questions; None where none was made."""
 
     @property
     def endings(self) -> tuple[str, ...]:
         """The `n_choices` endings to choose from, with the answer at index `label`."""
-        chosen = self.distractors[: self.n_choices - 1]
+        chosen = [self.distractors[i] for i in self.order or range(self.n_choices - 1)]
         return (*chosen[: self.label], self.answer, *chosen[self.label :])
 
     @property
@@ -74,9 +78,13 @@ class Question:
 
 
 def make_questions(
-    run: Run, examples: Sequence[tuple[Example, str]], n_distractors: int, *, rng: np.random.Generator
+    run: Run, examples: Sequence[tuple[Example, str]], n_distractors: int, *, seed: int
 ) -> list[Question]:
-    """A question for each example, which comes with its split; in the same order, labels uniform in each split."""
+    """A question for each example, which comes with its split; in the same order, labels uniform in each split.
+
+    Labels and orders depend on `seed` and the pool's content: who has the release, which names the seed, could draw
+    them again.
+    """
     shown: dict[int, tuple[str, str]] = {}
     questions = []
     for example, split in examples:
@@ -88,7 +96,7 @@ def make_questions(
         fold = int(run.pool.groups[example.row]) if run.is_matched else None
         made = Question(context, sent1, start, texts[0], tuple(texts[1:]), example, 1 + n_distractors, split, fold=fold)
         questions.append(made)
-    return with_even_labels(questions, rng=rng)
+    return with_even_labels(questions, rng=secret_rng(run.pool.secret, f"labels {seed}"))
 
 
 def drawn_examples(
@@ -107,8 +115,9 @@ def drawn_examples(
 
 
 def with_even_labels(questions: Sequence[Question], *, rng: np.random.Generator) -> list[Question]:
-    """The questions with new random labels: in each split, the counts of any two labels differ by at most 1."""
-    labelled = list(questions)
+    """The questions with new random labels and orders: in each split, the counts of any two labels differ by at most 1,
+    and any order of the wrong endings is as likely as any other."""
+    labelled = [replace(one, order=tuple(rng.permutation(one.n_choices - 1).tolist())) for one in questions]
     for split in SPLITS:
         of_split = [i for i, question in enumerate(questions) if question.split == split]
         if of_split:

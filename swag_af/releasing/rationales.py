@@ -57,4 +57,4 @@ def rationales_of(run: Run, beside: Sequence[Question], n_distractors: int, *, s
         for question in beside
         if question.context.id in row_of and not question.example.is_generated
     ]
-    return Rationales(run, make_questions(run, placed, n_distractors, rng=np.random.default_rng((seed, 4))))
+    return Rationales(run, make_questions(run, placed, n_distractors, seed=seed))

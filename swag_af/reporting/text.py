@@ -118,11 +118,14 @@ def _of_workers(n: int) -> str:
     return "" if n == 1 else f" in {n} processes (--workers)"
 
 
-def accuracy_rows(run: Run) -> Rows:
-    """A header, then a row for each head: iterations, mean held-out accuracy at the beginning and the end (`ends`)."""
+def accuracy_rows(run: Run, last: int | None = None) -> Rows:
+    """A header, then a row for each head: iterations, mean held-out accuracy at the beginning and the end (`ends`); of
+    the iterations up to `last`, of all if None."""
     rows: Rows = [("filter", "iterations", "held-out accuracy: first", "last")]
-    for head, (_, values) in curves(run).items():
-        rows.append((head, str(len(values)), *(f"{mean:.3f}" for mean in ends(values))))
+    for head, (at, values) in curves(run).items():
+        until = values if last is None else values[at <= last]
+        if len(until):
+            rows.append((head, str(len(until)), *(f"{mean:.3f}" for mean in ends(until))))
     return rows
 
 

@@ -11,18 +11,21 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import HashFilter
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
+from swag_af.data.context import Context
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
+from swag_af.judging.rules import Example
 from swag_af.releasing.dataset import Dataset, shortfalls
 from swag_af.releasing.options import ReleaseOptions
-from swag_af.releasing.questions import SPLITS
+from swag_af.releasing.questions import SPLITS, Question, with_even_labels
 from swag_af.releasing.verb import release
 
 SWAG_COLUMNS = ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,ending2,ending3,label"
@@ -138,6 +141,42 @@ def test_another_seed_gives_other_splits_and_labels(made, tmp_path: Path, no_cur
     others = release(replace(options, out=tmp_path / "other", seed=1))
     assert [q.split for q in others.questions] != [q.split for q in dataset.questions]
     assert [q.label for q in others.questions] != [q.label for q in dataset.questions]
+
+
+def test_labels_cannot_be_drawn_again_from_what_is_published(made, run: Run) -> None:
+    """Seed and sizes stand in the manifest: the labels of test followed from them."""
+    options, dataset = made
+    rng = np.random.default_rng((options.seed, 2))
+    for split in SPLITS:
+        labels = [question.label for question in dataset.of_split(split)]
+        assert rng.permutation(np.arange(len(labels)) % 4).tolist() != labels
+    assert run.pool.secret == CandidatePool.open(run.pool.path).secret != run.pool.identity
+    published = b"".join(path.read_bytes() for path in options.out.rglob("*") if path.is_file())
+    assert run.pool.identity.encode() in published
+    hashes = [run.pool.secret, *(entry["sha256"] for entry in run.pool.manifest["shards"])]
+    assert not [one for one in hashes if one.encode() in published]
+
+
+def test_the_order_of_wrong_endings_says_nothing() -> None:
+    """They stood from unlikely to likely, so an ending that did not fit in was gold."""
+    question = Question(
+        Context("A.", "b", "c"), "A.", "B", "gold", tuple("1234"), Example(0, 0, (1, 2, 3, 4), ""), 4, "val"
+    )
+    made = with_even_labels([question] * 2400, rng=np.random.default_rng(0))
+    orders = Counter((one.label, "".join(text for text in one.endings if text != "gold")) for one in made)
+    assert {order for _, order in orders} == {"123", "132", "213", "231", "312", "321"}
+    assert min(orders[label, order] for label in range(4) for order in ("123", "321", "213")) > 60
+    assert all(one.endings[one.label] == "gold" for one in made)
+
+
+def test_the_card_has_the_accuracies_up_to_what_is_released(made, tmp_path: Path, no_curve: None) -> None:
+    """Of an earlier iteration it had those of the whole run."""
+    for iteration in (0, 1, 2):
+        release(replace(made[0], out=tmp_path / f"{iteration}", iteration=iteration))
+        card = (tmp_path / f"{iteration}" / "README.md").read_text(encoding="utf-8")
+        rows = [line for line in card.splitlines() if line.startswith("| hash |")]
+        assert [row.split("|")[2].strip() for row in rows[:1]] == [str(iteration)] * (iteration > 0)
+        assert "in all iterations; the curve shows all, too." in card
 
 
 def test_any_iteration_can_be_released(made, run: Run, tmp_path: Path, no_curve: None) -> None:

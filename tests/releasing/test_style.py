@@ -55,8 +55,8 @@ def test_the_questions_are_measured_as_they_are_released(run: Run, tmp_path: Pat
 
     monkeypatch.setattr("swag_af.filters.prepare.make_filter", lambda name: Watched())
     dataset, _ = released(run, tmp_path)
-    assert seen == {
-        q.example.row: (q.answer, *(e for i, e in enumerate(q.endings) if i != q.label)) for q in dataset.questions
+    assert {row: (texts[0], set(texts[1:])) for row, texts in seen.items()} == {
+        q.example.row: (q.answer, set(q.endings) - {q.answer}) for q in dataset.questions
     }
 
 
