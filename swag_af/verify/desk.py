@@ -300,7 +300,10 @@ class Desk:
             select(tasks).where(tasks.c.item == item, tasks.c.annotator == annotator)
         ).one_or_none()
         if old is not None:
-            return self._claimed(connection, old, session, now)
+            begun_anew = update(tasks).where(tasks.c.id == old.id).values(begun_at=now)  # it was free: its lease is new
+            connection.execute(begun_anew)
+            known = connection.execute(select(tasks).where(tasks.c.id == old.id)).one()
+            return self._claimed(connection, known, session, now)
         task = secrets.token_urlsafe(16)
         connection.execute(
             insert(tasks).values(

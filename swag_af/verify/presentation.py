@@ -1,6 +1,7 @@
 """An item as an annotator sees it: context and endings as sentences, the endings shuffled for every annotator.
 
-The order depends on the seed, the item and the annotator only, so that a page looks the same when it is loaded again.
+The order depends on a secret, the seed, the item and the annotator only, so that a page looks the same when it is
+loaded again.
 """
 
 import re
@@ -28,11 +29,17 @@ class Shown:
     """For each ending shown, its place in the item."""
 
 
-def shown_item(run: Run, row: int, columns: Sequence[int], *, seed: int, item: str, annotator: str) -> Shown:
-    """An item of the run."""
+def shown_item(
+    run: Run, row: int, columns: Sequence[int], *, seed: int, item: str, annotator: str, secret: str | None
+) -> Shown:
+    """An item of the run; nobody can foretell its order who does not know the secret. None: of a study that was begun
+    when the order followed from the seed."""
     context = run.pool.contexts[row]
     endings = [run.pool.text(row, column) for column in columns]
-    rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
+    if secret is None:
+        rng = np.random.default_rng((seed, zlib.crc32(item.encode()), zlib.crc32(annotator.encode())))
+    else:
+        rng = secret_rng(secret, f"{item} {annotator} {seed}")
     return _shown(context.sent1, context.start, endings, rng)
 
 

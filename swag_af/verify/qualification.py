@@ -67,13 +67,14 @@ def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
 def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[QualificationQuestion, ...]:
     """Questions of contexts that are not shown as items: gold, three endings of other videos, two with shuffled words.
 
+    Those are golds of contexts that are not shown either: who met the gold of an item here would know it there.
     Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
     answers. Known are the best ending (gold) and the two that are gibberish.
     """
     rng, contexts = secret_rng(secret, "questions"), run.pool.contexts
     questions: dict[str, QualificationQuestion] = {}
     for row in rng.permutation(rows)[:N_DRAWN].tolist():
-        order = rng.permutation(len(contexts)).tolist()
+        order = rng.permutation(rows).tolist()
         video = contexts[row].video
         others = list(islice((other for other in order if contexts[other].video != video), 5))
         golds = [run.pool.text(other, 0) for other in others]
@@ -84,8 +85,8 @@ def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[Qualific
             questions[made.id] = made
     if len(questions) < N_DRAWN_EACH:
         raise InputError(
-            f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, and five of "
-            "other videos. Leave some out with --limit, or name a file of questions."
+            f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, each with "
+            "five of other videos among them. Leave some out with --limit, or name a file of questions."
         )
     return tuple(questions.values())
 

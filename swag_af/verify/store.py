@@ -37,6 +37,8 @@ from swag_af.verify.schema import (
 )
 
 FOLDER = "verification"
+ORDERS = "orders"
+"""The setting that older releases, whose orders followed from the seed, did not have."""
 
 VERDICT = (tasks.c.row, tasks.c.annotator, tasks.c.ratings, tasks.c.best, tasks.c.second, tasks.c.seconds)
 """The columns of a task that make a verdict; stores of older releases have them all."""
@@ -48,7 +50,13 @@ class Store:
 
     engine: Engine
     settings: Mapping[str, Any]
-    """The settings that it was begun with: pool_identity, iteration, seed."""
+    """The settings that it was begun with: pool_identity, iteration, seed, how orders are drawn."""
+
+    @property
+    def has_secret_orders(self) -> bool:
+        """Whether the order of an item's endings is drawn by the secret; it stays as it was begun, for drafts and
+        answers are kept by the places shown."""
+        return self.settings.get(ORDERS) == "secret"
 
     def verdicts(self, include_dequalified: bool = False) -> list[Verdict]:
         """Every answer, by row, round and annotator; those of dequalified annotators only when asked for."""
@@ -116,8 +124,8 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
     with writing(engine) as connection:
         known = _settings(connection)
         if not known:
-            begun = {WRITER: None, **begun_with}
-            connection.execute(insert(settings), [{"name": name, "value": begun[name]} for name in begun])
+            known = {WRITER: None, ORDERS: "secret", **begun_with}
+            connection.execute(insert(settings), [{"name": name, "value": known[name]} for name in known])
     if known:
         check_same(known, begun_with, folder, "--database, or give --iteration and --seed as they were")
     return Store(engine, {**known, **begun_with})

@@ -112,6 +112,21 @@ def test_a_lease_that_ran_out_returns_the_item_and_a_late_answer_is_still_kept(r
     assert {verdict.annotator for verdict in desk.store.verdicts()} == {"ann", "bob"}
 
 
+def test_who_comes_back_to_a_lapsed_first_item_has_it_anew(run: Run) -> None:
+    """Its lease had ended before it began: somebody else got the item as well, and a reload led to another."""
+    clock = Clock()
+    desk = make_desk(run, limit=3, lease_minutes=10, clock=clock)
+    for name in ("ann", "bob"):
+        desk.admit(name)
+    first = desk.next_task("ann", "s")
+    clock.now += 1500
+    again = desk.next_task("ann", "s")
+    assert again.id == first.id
+    assert again.expires_at > clock.now
+    assert desk.next_task("bob", "s").item != first.item
+    assert desk.next_task("ann", "s").id == first.id
+
+
 def test_who_is_shut_out_holds_no_item_by_choosing_on(run: Run) -> None:
     desk = make_desk(run, limit=1)
     desk.admit("ann"), desk.admit("bob")

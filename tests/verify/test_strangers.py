@@ -163,10 +163,11 @@ def test_drawn_questions_are_of_contexts_that_are_not_shown_and_depend_on_the_se
     questions = draw_questions(run, rows, "one")
     golds = {run.pool.text(row, 0) for row in rows}
     assert {question.endings[0] for question in questions} <= golds
+    assert {text for question in questions for text in question.endings[1:4]} <= golds, "none of them is an item's"
     assert questions == draw_questions(run, rows, "one") != draw_questions(run, rows, "two")
     for question in questions:
         for text in question.endings[4:]:
-            whole = [run.pool.text(row, 0) for row in range(len(run.pool.contexts))]
+            whole = [run.pool.text(row, 0) for row in rows]
             (source,) = {one for one in whole if sorted(words_of(one)) == sorted(words_of(text))}
             assert list(pairwise(words_of(source))) != list(pairwise(words_of(text)))
 

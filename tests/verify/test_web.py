@@ -2,14 +2,17 @@
 
 import json
 import re
+import zlib
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import make_contexts_of
 from fastapi.testclient import TestClient
 from itsdangerous import TimestampSigner
+from sqlalchemy import delete
 from verify_people import TOKEN, Browser, judge_next, make_client, make_desk, make_run, said, small_pool
 
 from swag_af.data.context import Context
@@ -21,6 +24,8 @@ from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.exchange.tasks import BRIEF
 from swag_af.verify.presentation import readable, shown_item
 from swag_af.verify.qualification import read_questions
+from swag_af.verify.schema import settings
+from swag_af.verify.store import ORDERS, begin_store
 from swag_af.verify.web.security import ADMIN, ANNOTATOR, LIFETIME_SECONDS, MOST_BYTES, RateLimit, Session, Signer
 from swag_af.verify.web.server import make_app
 from swag_af.verify.web.site import Site
@@ -122,18 +127,37 @@ def test_every_link_of_a_platform_leads_in(client: TestClient, address: str) -> 
 def test_the_order_of_the_endings_is_each_annotators_own_and_stays(run: Run) -> None:
     columns = tuple(range(6))
     one, again, other = (
-        shown_item(run, 0, columns, seed=0, item="0-0", annotator=name) for name in ("ann", "ann", "bob")
+        shown_item(run, 0, columns, seed=0, item="0-0", annotator=name, secret="s") for name in ("ann", "ann", "bob")
     )
     assert one == again != other
-    firsts = [shown_item(run, 0, columns, seed=0, item="0-0", annotator=f"a{k}").order[0] for k in range(600)]
+    firsts = [
+        shown_item(run, 0, columns, seed=0, item="0-0", annotator=f"a{k}", secret="s").order[0] for k in range(600)
+    ]
     assert all(60 < firsts.count(place) < 140 for place in range(6))
+
+
+def test_nobody_can_foretell_the_order_of_an_item_but_of_studies_begun_before(run: Run, tmp_path: Path) -> None:
+    """It followed from the seed, the item and one's own id, which an annotator knows."""
+    columns = tuple(range(6))
+    given = {"seed": 0, "item": "0-0", "annotator": "ann"}
+    orders = {shown_item(run, 0, columns, **given, secret=f"s{k}").order for k in range(30)}
+    assert len(orders) > 20
+    begun = {"pool_identity": "p", "iteration": 1, "seed": 0}
+    store = begin_store(tmp_path, None, begun)
+    assert store.has_secret_orders
+    with store.engine.begin() as connection:
+        connection.execute(delete(settings).where(settings.c.name == ORDERS))
+    store.close()
+    assert not begin_store(tmp_path, None, begun).has_secret_orders
+    known = np.random.default_rng((0, zlib.crc32(b"0-0"), zlib.crc32(b"ann"))).permutation(6)
+    assert shown_item(run, 0, columns, **given, secret=None).order == tuple(known.tolist())
 
 
 def test_context_and_endings_are_shown_as_sentences(tmp_path: Path) -> None:
     contexts = make_contexts_of(2, n_videos=2)
     negatives = [[f"ca n't eat {k} cakes , she says ." for k in range(9)]] * 2
     run = make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), tmp_path / "run", n_assigned=8)
-    shown = shown_item(run, 0, (0, 3), seed=0, item="0-0", annotator="ann")
+    shown = shown_item(run, 0, (0, 3), seed=0, item="0-0", annotator="ann", secret="s")
     assert (shown.sent1[0], shown.start) == ("A", "The tall man")
     assert "can't eat 2 cakes, she says." in shown.endings
 

@@ -84,14 +84,17 @@ class Key:
 
 
 def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
-    """One task per item. Ids and orders depend on the pool, the seed and the item only."""
+    """One task per item. Ids and orders depend on the pool, the seed and the item only; orders on what nobody knows who
+    has not the pool."""
     tasks = []
     identity = run.pool.unguarded_identity
     with progress("texts", len(items), "items") as advance:
         for item in items:
             columns = ",".join(map(str, item.columns))
             mark = hashlib.sha256(f"{identity} {seed} {item.id} {columns}".encode()).hexdigest()[:16]
-            shown = shown_item(run, item.row, item.columns, seed=seed, item=mark, annotator=identity)
+            shown = shown_item(
+                run, item.row, item.columns, seed=seed, item=mark, annotator=identity, secret=run.pool.secret
+            )
             tasks.append(Task(mark, item, shown.sent1, shown.start, shown.endings, shown.order))
             advance()
     return tasks

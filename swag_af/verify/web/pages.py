@@ -272,7 +272,8 @@ def _shown_of(visit: Visit, task: Row[Any]) -> Shown:
         if task.is_check:
             return shown_question(check_of(connection, task.item), secret=visit.site.signer.secret, annotator=who)
         columns = connection.scalars(select(items.c.columns).where(items.c.id == task.item)).one()
-    return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who)
+    secret = visit.site.signer.secret if desk.store.has_secret_orders else None
+    return shown_item(visit.site.run, task.row, columns, seed=seed, item=task.item, annotator=who, secret=secret)
 
 
 def _task_page(
