@@ -170,13 +170,14 @@ def _open_csv(path: Path) -> Source:
     """A table parted as `separator_of` finds it, with a header line unless the rows need none."""
     separator = separator_of(path)
     known = columns_without_header(row for _, row in read_csv(path, separator, quotes=separator != "\t"))
-    header = known or tuple(next(read_csv(path, separator), (0, []))[1])
+    quotes = separator != "\t" or (not known and _are_quoted(path))
+    header = known or tuple(next(read_csv(path, separator, quotes=quotes), (0, []))[1])
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InputError(f"{path}: its header names {', '.join(map(told, repeated))} more than once. Rename one.")
 
     def read(_: Sequence[str]) -> Records:
-        rows = read_csv(path, separator, quotes=separator != "\t" or not known)
+        rows = read_csv(path, separator, quotes=quotes)
         for line, row in islice(rows, 0 if known else 1, None):
             if len(row) != len(header):
                 raise InputError(
@@ -189,6 +190,19 @@ def _open_csv(path: Path) -> Source:
     said = [f"no header line in it: its columns are taken for {', '.join(known)}"] if known else []
     said += ["cells parted by semicolons"] if separator == ";" else []
     return Source(path, "csv", header, n_rows, read, has_header=not known, said="; ".join(said))
+
+
+def _are_quoted(path: Path) -> bool:
+    """Whether quotes stand around cells of a tab-separated table: not where a cell between two of them would hold tabs
+    or line ends, or none can be read, and without them every line has as many cells as the first."""
+    if not any('"' in line for _, line in read_lines(path)):
+        return True
+    try:
+        if not any("\t" in cell or "\n" in cell for _, row in read_csv(path, "\t") for cell in row):
+            return True
+    except InputError:
+        pass
+    return len({len(row) for _, row in read_csv(path, "\t", quotes=False)}) != 1
 
 
 def separator_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from textwrap import shorten
 from swag_af.data.captions.options import ContextRules
 from swag_af.data.captions.repair import is_broken
 from swag_af.data.context import DroppedPair
+from swag_af.data.text.wording import comparable
 from swag_af.data.tokens import SENTENCE_ENDS, tokenize
 from swag_af.data.video import Caption
 
@@ -55,7 +56,7 @@ def unfit_pair(first: Caption, second: Caption, source: str, rules: ContextRules
         return "gap"
     if rules.drop_enclosed and is_enclosed(first, second):
         return "enclosed"
-    if first.text.lower() == second.text.lower():
+    if comparable(first.text) == comparable(second.text):
         return "repeated"
     tokens = tokenize(with_full_stop(second).text)
     if len(tokens) < rules.min_sentence_tokens:

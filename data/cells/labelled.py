@@ -4,9 +4,11 @@
                            files of the same names in stages/, with the labels of both questions of a row
     PIQA, aNLI             train.jsonl and train-labels.lst, a label a line
 
-A label is joined to its row by the id that both have, or by their order. What labels mean is decided in `labels`.
+A label is joined to its row by the id that both have, or by their order, which is said. What labels mean is decided in
+`labels`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +21,12 @@ from swag_af.data.sources import Records, Source, open_source, open_sources
 
 LABEL_NAMES = ("label", "labels", "answer", "answerKey", "answer_key", "gold_label", "gold", "target", "correct")
 """Names of the column of labels in a file of labels."""
+
+IDS = (
+    *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
+    *("instanceid", "niid"),
+)
+"""Names of a column of ids, in small letters, without other signs."""
 
 _TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 
@@ -79,28 +87,34 @@ def _with_own_labels(source: Source) -> Source:
 
 
 def with_labels(source: Source, labels_file: Path, *, label: str, id: str) -> Source:
-    """`source` with a column `label` from `labels_file`, joined by the column `id` if both have it, else by order.
+    """`source` with a column `label` from `labels_file`, joined by the column `id` if both have it, else by another of
+    `IDS` that both have, else by order.
 
     The file is a table (JSONL, CSV ...), or has a label a line. Raises InputError when the rows are read, if there are
     not as many labels as rows, or a row has none.
     """
-    labels = _read_labels(labels_file, label, id if id in source.columns else "")
+    labels = _read_labels(labels_file, label, id, source.columns)
     given = label in source.columns
 
     def read(columns: Sequence[str]) -> Records:
-        own = dict.fromkeys(name for name in (*columns, id) if name in source.columns)
+        own = dict.fromkeys(name for name in (*columns, labels.id) if name in source.columns)
         return labels.joined(source.read(list(own)), source.path, label)
 
     columns = source.columns if given else (*source.columns, label)
-    return replace(source, columns=columns, read=read, labels_file=labels_file)
+    how = f"joined by {labels.id}" if labels.id else "in the order of the rows"
+    said = "; ".join(filter(None, [source.said, f"labels of {labels_file.name} {how}"]))
+    return replace(source, columns=columns, read=read, labels_file=labels_file, said=said)
 
 
-def _read_labels(path: Path, label: str, id: str) -> "_Labels":
-    """The labels in `path`; by id where it has a column `id`, too."""
+def _read_labels(path: Path, label: str, id: str, columns: Sequence[str]) -> "_Labels":
+    """The labels in `path`; by id where it has a column of ids that is among the `columns` of the source."""
     if path.suffix.lower() not in _TABLES:
         check_is_file(path)
         return _Labels(path, [line.strip().strip('"') for _, line in read_lines(path) if line.strip()])
     table = open_source(path)
+    of_both = [name for name in table.columns if name in columns and name != label]
+    usual = [name for name in of_both if re.sub("[^a-z0-9]", "", name.lower()) in IDS]
+    id = next((one for one in (id, *usual) if one in of_both), "")
     name = _label_column(table, label, id)
     rows = [row for _, row in table.read([name, *([id] if id in table.columns else [])])]
     labels = [row.get(name) for row in rows]
@@ -137,9 +151,12 @@ class _Labels:
     def joined(self, rows: Records, source: Path, label: str) -> Records:
         """Every row with its label; raises InputError where there are more rows than labels, or fewer, or a row's id is
         not among those of the labels."""
-        n, without = 0, list[str]()
+        n, without, seen = 0, list[str](), set[str]()
         for where, row in rows:
             id = str(row.get(self.id))
+            if self.id and id in seen:
+                raise InputError(f"{source}, {where}: the id {id} a second time, and {self.path} has one label of it.")
+            seen.add(id)
             if self.id and id not in self.by_id:
                 without.append(id)
             if n < len(self.labels):

@@ -78,6 +78,8 @@ def index_of(
     if isinstance(value, bool) and len(options) == 2:
         return _truth(value, options)
     number = None if base == AS_TEXT else number_of(value, options)
+    if base == AS_TEXT and isinstance(value, int | float) and not isinstance(value, bool):
+        value = plain(str(value))
     if number is None and isinstance(value, str):
         i = _spelt(value.strip(), label, options, what)
         if i is not None:
@@ -88,10 +90,10 @@ def index_of(
         )
     if names and None not in map(integer, names):
         raise RowError(f"has {label} {told(number)}, and {what} called {', '.join(names)}: give these names or letters")
-    if not 0 <= number - base < len(options) and str(value).strip() in _stripped(options):
-        return next(i for i, one in enumerate(options) if one is not None and one.strip() == str(value).strip())
     if not 0 <= number - base < len(options):
-        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}")
+        is_text = str(value).strip() in _stripped(options)
+        as_well = f"; it is the text of one, so perhaps --label-base text is meant, of {label}" if is_text else ""
+        raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}{as_well}")
     return number - base
 
 
@@ -156,7 +158,7 @@ def base_of(cells: Cells) -> int:
     from_0, from_1, as_text = True, True, True
     numbers = among_texts = among_letters = False
     for value, texts, names in cells:
-        is_text = isinstance(value, str) and value.strip() in _stripped(texts)
+        is_text = not isinstance(value, bool) and str(value).strip() in _stripped(texts)
         if is_unlabelled(value) or str(value).strip() in names:
             numbers |= is_text  # an option that is called "-1" or "-"
             continue
@@ -184,24 +186,28 @@ def base_named(wanted: str) -> int:
 
 
 def check_base(base: int, cells: Cells, called: str, flag: str) -> None:
-    """Raise InputError where labels are numbers by `base`, and each as well the text of one option of its row."""
-    if base != AS_TEXT and _are_texts_too(cells):
+    """Raise InputError where labels are numbers by `base`, and most of them as well the text of one option of their
+    row: a single row that is otherwise does not say what all others mean."""
+    if base == AS_TEXT:
+        return
+    n, n_texts = _texts_among(cells)
+    if 2 * n_texts > n:
+        which = "each is" if n_texts == n else f"{n_texts:,} of {n:,} are"
         raise InputError(
-            f"{called}: each is the text of an option, and could be its number as well. Say {flag} text, or {flag} "
+            f"{called}: {which} the text of an option, and could be its number as well. Say {flag} text, or {flag} "
             f"{base} if they are numbers that count from {base}."
         )
 
 
-def _are_texts_too(cells: Cells) -> bool:
-    """Whether all labels that are numbers stand as texts among the options of their rows, once. False without any."""
-    n = 0
+def _texts_among(cells: Cells) -> tuple[int, int]:
+    """How many labels are numbers, and how many of them stand as texts among the options of their rows, once."""
+    n = n_texts = 0
     for value, texts, names in cells:
         if is_unlabelled(value) or str(value).strip() in names or number_of(value, texts) is None:
             continue
-        if not isinstance(value, str) or _stripped(texts).count(value.strip()) != 1:
-            return False
         n += 1
-    return n > 0
+        n_texts += isinstance(value, str) and _stripped(texts).count(value.strip()) == 1
+    return n, n_texts
 
 
 def fits_both(cells: Cells) -> bool:

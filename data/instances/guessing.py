@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from swag_af.data.cells.labelled import IDS
 from swag_af.data.cells.labels import AS_TEXT, index_of, is_unlabelled, number_of
 from swag_af.data.cells.values import (
     did_you_mean,
@@ -104,10 +105,6 @@ GROUPS = (
     *("storyid", "documentid", "contextid", "paragraphid", "promptid", "captionid", "movie"),
 )
 MEDIA = ("media", "image", "img", "imgfn", "imageid", "imageurl", "imagepath", "imagefile")
-IDS = (
-    *("id", "qid", "questionid", "exampleid", "uid", "pairid", "idx", "index", "ind", "identifier", "docid", "itemid"),
-    *("instanceid", "niid"),
-)
 SPLITS = ("split",)
 SOURCES = ("goldsource",)
 CONTRAST_SETS = ("contrastset", "contrastsetid")
@@ -197,11 +194,12 @@ class _Look:
 
     def choices(self) -> Found | None:
         """The columns of questions with options; None where there are none."""
-        endings = self.pick("endings_column", OPTIONS, self.has_options) or self.refuse_other_options()
+        endings = self.pick("endings_column", OPTIONS, self.may_be_options) or self.refuse_other_options()
         golds = {
             "gold_column": self.pick("gold_column", GOLDS, self.has_text),
             "negatives_column": self.pick("negatives_column", NEGATIVES, self.has_texts),
         }
+        self.refuse_lists_in_a_text(golds["gold_column"], golds["negatives_column"])
         right = self.pick("label_column", LABELS, lambda name: self.says_which(name, endings)) if endings else ""
         if all(golds.values()) and (not right or "gold_column" in self.fixed):
             marked = golds
@@ -232,6 +230,27 @@ class _Look:
                         f"{self.source.path}: the first row {fault}. Make a list of texts of them."
                     ) from None
         return ""
+
+    def refuse_lists_in_a_text(self, gold: str, negatives: str) -> None:
+        """Raise InputError where cells that were not named seem to hold several wrong answers in one text."""
+        if (
+            not (gold and negatives)
+            or "negatives_column" in self.fixed
+            or listed(negatives, self.names) != (negatives,)
+        ):
+            return
+
+        def has_several(row: Record) -> bool:
+            one, many = row.get(gold), row.get(negatives)
+            if not (isinstance(one, str) and isinstance(many, str)):
+                return False
+            return any(mark in many and mark not in one for mark in (";", "|", "\n"))
+
+        if self.mostly(has_several):
+            raise InputError(
+                f"{self.source.path}: {negatives} seems to hold several wrong answers in one text, parted by a mark. "
+                f"Make a list of texts of them, or say --negatives-column {negatives} if each is one."
+            )
 
     def before_options(self, taken: set[str]) -> dict[str, str]:
         """Where the context, a passage before it and the start of the options are."""
@@ -316,6 +335,13 @@ class _Look:
 
     def has_texts(self, name: str) -> bool:
         return self.mostly(lambda row: any(texts_of(row, name)))
+
+    def may_be_options(self, name: str) -> bool:
+        """Two columns that are called by letters, as of a pair of texts, are options where there is a context."""
+        letters = [one for one in listed(name, self.names) if len(one) == 1]
+        if 0 < len(letters) < 3 and not self.pick("context_column", CONTEXTS, self.has_text):
+            return False
+        return self.has_options(name)
 
     def has_options(self, name: str) -> bool:
         return self.mostly(partial(_has_options, name=name))

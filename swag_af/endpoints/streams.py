@@ -8,7 +8,8 @@ from typing import Any
 def assembled(text: str) -> dict[str, Any]:
     """The pieces of an event stream as the answer that would have come at once.
 
-    Raises ValueError where the stream is cut off: no choice has ended, and the stream's own end is not there.
+    Raises ValueError where the stream is cut off: a choice has not ended, or there is none, and the stream's own end is
+    not there.
     """
     whole: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
@@ -22,7 +23,8 @@ def assembled(text: str) -> dict[str, Any]:
             raise ValueError("an event that is no JSON object")
         whole |= {name: value for name, value in piece.items() if name != "choices" and value is not None}
         for choice in piece.get("choices") or []:
-            is_ended |= _add(choices, choice)
+            _add(choices, choice)
+    is_ended |= bool(choices) and all(choice["finish_reason"] is not None for choice in choices.values())
     if "error" not in whole and not is_ended:
         raise ValueError("a stream that is cut off")
     return whole | ({"choices": [choices[index] for index in sorted(choices)]} if choices else {})
@@ -41,8 +43,8 @@ def _events(text: str) -> Iterator[str]:
             yield "\n".join(lines)
 
 
-def _add(choices: dict[int, dict[str, Any]], piece: Any) -> bool:
-    """Add what a piece says to its choice; whether the choice ends with it."""
+def _add(choices: dict[int, dict[str, Any]], piece: Any) -> None:
+    """Add what a piece says to its choice."""
     if not isinstance(piece, Mapping):
         raise ValueError("a choice that is no JSON object")
     index = int(piece.get("index") or 0)
@@ -55,4 +57,3 @@ def _add(choices: dict[int, dict[str, Any]], piece: Any) -> bool:
         choice["text"] = choice.get("text", "") + (piece["text"] or "")
     if piece.get("finish_reason"):
         choice["finish_reason"] = piece["finish_reason"]
-    return choice["finish_reason"] is not None

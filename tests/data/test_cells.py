@@ -21,7 +21,7 @@ def slow_base_of(cells: Cells) -> int:
     readings = {
         0: lambda value, texts: 0 <= int(value) < len(texts),
         1: lambda value, texts: 1 <= int(value) <= len(texts),
-        AS_TEXT: lambda value, texts: value in texts,
+        AS_TEXT: lambda value, texts: str(value) in texts,
     }
     hidden = any(value in texts for value, texts, _ in cells if value in ("-1", "-"))
     order = [0, 1, AS_TEXT]
@@ -194,6 +194,9 @@ def test_numbers_that_are_texts_of_options_as_well_are_refused_where_nothing_tel
     with pytest.raises(InputError, match=r"each is the text of an option.*Say --label-base text, or --label-base 1"):
         check_base(1, cells, "labels", "--label-base")
     check_base(AS_TEXT, cells, "labels", "--label-base")
-    check_base(1, [*cells, ("1", ["two", "three"], [])], "labels", "--label-base")
+    odd: Cells = [("1", ["two", "three"], [])]
+    with pytest.raises(InputError, match=r"labels: 2 of 3 are the text of an option"):  # one row says nothing of others
+        check_base(1, [*cells, *odd], "labels", "--label-base")
+    check_base(1, [*cells, *odd, *odd], "labels", "--label-base")
     check_base(1, [(int(str(value)), texts, names) for value, texts, names in cells], "labels", "--label-base")
     assert base_named("text") == AS_TEXT

@@ -78,6 +78,7 @@ DROPS = [
     ("empty_caption", (FIRST, ""), {}),
     ("gap", (FIRST, SECOND), {"max_gap_seconds": 9.0}),
     ("repeated", (SECOND, SECOND.lower()), {}),
+    ("repeated", (SECOND.rstrip("."), SECOND), {}),
     ("short_sentence", (FIRST, "He is up."), {}),
     ("rare_token", (FIRST, SECOND), {"min_token_count": 4}),
     ("no_verb_phrase", (FIRST, "The man runs down the hill."), {}),

@@ -246,6 +246,70 @@ def labelled(*labels: object, n: int = 3) -> Rows:
     return [{"question": f"Which {i}?", "choices": list("xyz")[:n], "label": label} for i, label in enumerate(labels)]
 
 
+def test_one_odd_row_does_not_say_what_all_other_labels_mean(tmp_path: Path) -> None:
+    """With it texts were read as numbers, and 30 golds were others; out of range, they were texts all the same."""
+    tens = [{"question": f"Ten {i}?", "choices": ["10", "20", "30", "40"], "label": "20"} for i in range(6)]
+    ones = [{"question": f"One {i}?", "choices": ["1", "2", "3", "4"], "label": "2"} for i in range(6)]
+    odd = [{"question": "Odd?", "choices": ["3 apples", "4 apples", "5 apples", "6 apples"], "label": "3"}]
+    assert set(read(tmp_path, [*tens, *ones]).answers.tolist()) == {1}
+    with pytest.raises(InputError, match=r"12 of 13 are the text of an option.*--label-base text"):
+        read(tmp_path, [*tens, *ones, *odd])
+    numbers = [{"question": f"{i}?", "choices": ["a", "b", "c"], "label": "1"} for i in range(9)]
+    with pytest.raises(InputError, match="has label 20, and 4 choices, which count from 0; it is the text of one"):
+        read(tmp_path, [*numbers, tens[0]])
+    assert set(read(tmp_path, [row | {"label": int(row["label"])} for row in tens]).answers.tolist()) == {1}
+
+
+@pytest.mark.parametrize("column", ["qid", "Question-ID", "id"])
+def test_labels_of_a_second_file_go_by_the_ids_that_both_have(tmp_path: Path, column: str) -> None:
+    """They went by the order of the rows, but for a column called `id`, and nothing said so."""
+    rows = [{column: f"q{i}", "question": f"Which {i}?", "choices": ["x", "y"]} for i in range(6)]
+    path = write(tmp_path / "q.jsonl", rows)
+    labels = write(tmp_path / "labels.jsonl", [{column: f"q{i}", "label": i % 2} for i in reversed(range(6))])
+    found = read_instances([path], ReadingOptions(labels_file=labels))
+    assert found.answers.tolist() == [0, 1] * 3
+    assert any(f"labels of labels.jsonl joined by {column}" in note for note in found.notes)
+    plain = write(tmp_path / "plain.jsonl", [{"label": i % 2} for i in range(6)])
+    found = read_instances([path], ReadingOptions(labels_file=plain))
+    assert found.answers.tolist() == [0, 1] * 3
+    assert any("labels of plain.jsonl in the order of the rows" in note for note in found.notes)
+    twice = write(tmp_path / "twice.jsonl", [*rows[:5], rows[0]])
+    with pytest.raises(InputError, match=r"the id q0 a second time, and .*labels\.jsonl has one label of it"):
+        read_instances([twice], ReadingOptions(labels_file=labels))
+
+
+def test_a_quotation_in_a_table_of_tabs_swallows_no_rows(tmp_path: Path) -> None:
+    """It began in one row and ended in a later one: the rows between were a single premise."""
+    path = tmp_path / "pairs.tsv"
+    lines = ["premise\thypothesis\tlabel", '"I will go\tHe said so\t1', 'I may stay"\tHe left\t0', "We sit\tWe rest\t1"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = read_instances([path], ReadingOptions())
+    assert len(found) == 3
+    assert found.instances[0].context == '"I will go'
+    path.write_text('premise\thypothesis\tlabel\n"He said ""no"""\tHe refused\t1\n"a\nb"\tc\t0\n', encoding="utf-8")
+    found = read_instances([path], ReadingOptions())
+    assert found.instances[0].context == 'He said "no"'
+
+
+def test_a_pair_of_texts_is_no_question_and_many_answers_in_one_text_are_no_single_one(tmp_path: Path) -> None:
+    pairs = [{"a": f"He runs {i}.", "b": f"He moves {i}.", "label": i % 2} for i in range(12)]
+    with pytest.raises(InputError):
+        read(tmp_path, pairs)
+    assert len(read(tmp_path, [{"question": f"Who {i}?", **row} for i, row in enumerate(pairs)])) == 12
+    many = [
+        {
+            "Question": f"What {i}?",
+            "Best Answer": "Nothing happens",
+            "Incorrect Answers": f"You die {i}; You grow; You glow",
+        }
+        for i in range(8)
+    ]
+    with pytest.raises(InputError, match="Incorrect Answers seems to hold several wrong answers in one text"):
+        read(tmp_path, many)
+    named = InstanceColumns(negatives_column="Incorrect Answers")
+    assert len(read(tmp_path, many, columns=named).instances[0].options) == 2
+
+
 def test_labels_count_from_1_where_all_rows_say_so(tmp_path: Path) -> None:
     assert read(tmp_path, labelled(1, 3, 2)).answers.tolist() == [0, 2, 1]
     assert read(tmp_path, labelled(1, 2, 2)).answers.tolist() == [1, 2, 2]

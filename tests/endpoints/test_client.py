@@ -14,6 +14,7 @@ from swag_af.endpoints.clock import Clock
 from swag_af.endpoints.contract import Answer, Choice, Request
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.endpoints.sending import LONGEST_WAIT
+from swag_af.endpoints.streams import assembled
 
 
 class FakeClock(Clock):
@@ -358,3 +359,14 @@ def test_answers_have_nothing_that_json_lacks(journal: Path) -> None:
     assert "[null, null, null]" in journal.read_text()
     for line in journal.read_text().splitlines():
         json.loads(line, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_stream_whose_choices_have_not_all_ended_is_cut_off() -> None:
+    """One choice had ended, and the beginning of another was kept as a whole answer."""
+    pieces = [{"index": 0, "text": "sits.", "finish_reason": "stop"}, {"index": 1, "text": "walks to the"}]
+    events = "".join(f"data: {json.dumps({'choices': [piece]})}\n\n" for piece in pieces)
+    with pytest.raises(ValueError, match="cut off"):
+        assembled(events)
+    assert len(assembled(f"{events}data: [DONE]\n\n")["choices"]) == 2
+    rest = json.dumps({"choices": [{"index": 1, "text": " door.", "finish_reason": "stop"}]})
+    assert assembled(f"{events}data: {rest}\n\n")["choices"][1]["text"] == "walks to the door."
