@@ -92,6 +92,12 @@ def sentence_keys(text: str) -> list[int]:
     return [key for key in dict.fromkeys(map(text_key, [text, *parts])) if key]
 
 
+def last_sentence(text: str) -> str:
+    """The last sentence of `text`: what stands behind the last end of one that no small letter follows, as in `the U.S.
+    enters`, nor a number, as in `3.5`."""
+    return re.split(rf"{_SENTENCE_END.pattern}(?=[^a-z\s])", text.strip())[-1]
+
+
 def open_end(text: str) -> str:
     """What follows the last full sentence of `text`: the beginning of another, or nothing."""
     return _SENTENCE_END.split(text.rstrip() + " ")[-1].strip()

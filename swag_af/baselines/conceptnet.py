@@ -68,7 +68,8 @@ class ConceptNet:
     def score(self, verb: str, object: str) -> int:
         """Causal relations between synonyms of the two, in either direction."""
         verbs, objects = self.alike(verb, verb_lemma(verb)), self.alike(object)
-        return sum(self.causal[a, b] + self.causal[b, a] for a in verbs for b in objects if a != b)
+        pairs = {pair for a in verbs for b in objects if a != b for pair in ((a, b), (b, a))}
+        return sum(self.causal[pair] for pair in pairs)
 
     def alike(self, *words: str) -> frozenset[str]:
         """The words, what they are forms of, and the synonyms of all these."""

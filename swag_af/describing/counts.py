@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.text.wording import last_sentence
 from swag_af.describing.parts import others, token_list
 
 MOST_SOURCES = 12
@@ -134,8 +135,7 @@ def question_word(text: str) -> str:
     last sentence begins with an auxiliary, else `other`; empty for any other text."""
     if not text.rstrip(" \"')”’").endswith("?"):
         return ""
-    last = re.split(r"(?<=[.!?])\s+", text.strip())[-1]
-    words = [token.lower() for token in token_list(last)]
+    words = [token.lower() for token in token_list(last_sentence(text))]
     if words and words[0] in _ASKED[8].split():
         return YES_NO
     asked = ("who" if word == "whom" else word for word in words)

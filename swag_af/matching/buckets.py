@@ -18,6 +18,8 @@ import numpy as np
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.splits import deal
+from swag_af.data.syntax.lemmas import LEMMAS
+from swag_af.data.text.wording import last_sentence
 
 BUCKET_SIZE = 3_000
 """Rows of a bucket at most (appendix C)."""
@@ -111,12 +113,13 @@ def kinds_of(queries: Sequence[str], responses: Sequence[str], goes_on: Sequence
 
 def verb_form(text: str) -> str:
     """How the first verb of an ending agrees with its subject: `singular` (is, walks), `plural` (are, walk) or `other`
-    (walked, walking); adverbs before it do not count."""
+    (walked, went, walking); adverbs before it do not count."""
     words = re.findall(r"[a-z']+", text.lower())
     first = next((word for word in words if not word.endswith("ly") and word not in _ADVERBS), "")
     if first in _SINGULAR or (first.endswith("s") and not first.endswith(("ss", "'s")) and first not in _PLURAL):
         return "singular"
-    if not first or first in _OTHER or first.endswith(("ed", "ing")):
+    is_past = LEMMAS.get(first, first) not in (first, "be", "have", "do")
+    if not first or is_past or first in _OTHER or first.endswith(("ed", "ing")):
         return "other"
     return "plural"
 
@@ -135,19 +138,20 @@ def pronoun_class(text: str) -> str:
 
 def question_type(text: str) -> str:
     """The word that makes the last sentence of `text` a question: `why`, `what` ..., `yes or no`, or `statement`."""
-    last = _SENTENCE.findall(text.strip())[-1:] or [""]
-    words = re.findall(r"[a-z']+", last[0].lower())
+    last = last_sentence(text)
+    words = [_CLITIC.sub("", word) for word in re.findall(r"[a-z']+", last.lower().replace("’", "'"))]
+    is_question = last.rstrip(" \"')”’").endswith("?")
     asked = [word for word in words if word in _ASKING]
     if words[:1] and words[0] in _AUXILIARIES:
         return "yes or no"
-    if asked and (last[0].rstrip().endswith("?") or words[0] in _ASKING):
+    if asked and (is_question or words[0] in _ASKING):
         return {"whom": "who", "whose": "who"}.get(asked[0], asked[0])
-    return "yes or no" if last[0].rstrip().endswith("?") else "statement"
+    return "yes or no" if is_question else "statement"
 
 
 _FEMALE = re.compile(r"\b(?:she|her|hers|herself)\b", re.IGNORECASE)
 _MALE = re.compile(r"\b(?:he|him|his|himself)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^.?!]*[^.?!\s][^.?!]*[.?!]*")
+_CLITIC = re.compile(r"'(?:s|re|d|ll|ve|m)?$")
 _ASKING = ("why", "what", "who", "whom", "whose", "how", "where", "when", "which")
 _AUXILIARIES = frozenset(
     (

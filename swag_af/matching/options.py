@@ -25,7 +25,8 @@ class PairColumns:
     group_column: str = AUTO
     """What no fold may part: movie, video, document; each row by itself where there is none."""
     objects_column: str = AUTO
-    """The kinds of the row's objects, person, person, chair: what tags such as [person2] may stand for."""
+    """The kinds of the row's objects, person, person, chair: what tags may stand for, numbered within each kind from 1:
+    [person1], [person2], [chair1]."""
 
 
 @dataclass(frozen=True)

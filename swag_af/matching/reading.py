@@ -23,6 +23,7 @@ from swag_af.data.manifests import sha256_file
 from swag_af.data.sources import Record, Source, open_sources
 from swag_af.matching.items import Item, Items
 from swag_af.matching.options import AUTO, PairColumns
+from swag_af.matching.tags import objects_of, tags_in
 
 NAMES: dict[str, tuple[str, ...]] = {
     "query_column": ("query", "question", "prompt", "instruction", "input", "context"),
@@ -53,6 +54,11 @@ def read_items(
         what = "read as queries and responses (their groups: --group-column)"
         _check_unused(f"{called}: {what}", _flags(columns, options) - of_pairs)
         return _of_pairs(sources, columns, options, called)
+    if options.persons == "names":
+        raise InputError(
+            "--persons names: a name would go with its answer into scenes where nobody has it, which tells that it is "
+            "wrong. Leave it out: matching resolves tags, as [person1], to objects of the new scene."
+        )
     try:
         instances = read_instances(sources, options, name=called)
         _check_unused(
@@ -255,6 +261,15 @@ def _id_column(source: Source, options: ReadingOptions) -> str:
     return _named(options.columns.id_column) or ("id" if "id" in source.columns else "")
 
 
+def _check_tags(objects: Sequence[str], *texts: str) -> None:
+    """Raise RowError for a tag of an object that a list of objects does not have, where there is one."""
+    known = set(objects_of(objects))
+    strange = [tag for text in texts for tag in tags_in(text) if tag not in known] if objects else []
+    if strange:
+        kind, number = strange[0]
+        raise RowError(f"names [{kind}{number}], and its objects number from 1 within each kind: {', '.join(objects)}")
+
+
 def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
     query, response = text_of(record, found["query_column"]), text_of(record, found["response_column"])
     for column, text in ((found["query_column"], query), (found["response_column"], response)):
@@ -264,5 +279,6 @@ def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
     objects = [text for text in texts_of(record, found["objects_column"]) if text] if has_objects else []
     has_rationale = optional(record, found["rationale_column"]) is not None
     rationale = text_of(record, found["rationale_column"]) if has_rationale else ""
+    _check_tags(objects, query, response)
     context = Context(query.strip(), "", response.strip(), id=id, video=word_of(record, found["group_column"]))
     return Item(context, rationale.strip(), tuple(objects))

@@ -11,7 +11,10 @@ import numpy as np
 from swag_af.data.errors import InputError
 
 LEAST = 1e-6
-"""Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
+"""Similarity is kept this far from 1, so that its logarithm is finite."""
+LEAST_RELEVANCE = float(np.finfo(np.float32).tiny)
+"""Relevance is kept from 0 by no more than its digits allow: a model that is sure finds most pairs of a bucket below
+any bound that could be set, and among these the likelier ones count."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Worth:
         similarity = self.similarity
         for column in assigned.T:
             similarity = np.maximum(similarity, self.similarity[column])
-        worth = np.log(np.maximum(self.relevance, LEAST), dtype=np.float64)
+        worth = np.log(np.maximum(self.relevance, np.float32(LEAST_RELEVANCE)), dtype=np.float64)
         worth += self.weight * np.log(np.maximum(1 - similarity.astype(np.float64), LEAST))
         worth[similarity >= 1] = -np.inf
         worth[self.forbidden(assigned)] = -np.inf

@@ -66,7 +66,8 @@ def by_difficulty(
     if min(len(np.unique(groups[kept])), len(np.unique(groups[~kept]))) < 2:
         return None
     parts = [_part("removed", agreement[~kept], groups[~kept]), _part("kept", agreement[kept], groups[kept])]
-    fifths = np.array_split(np.argsort(predictability, kind="stable"), FIFTHS)
+    ties = np.random.default_rng((0, *b"fifths")).permutation(len(predictability))  # not as they stand in the file
+    fifths = np.array_split(np.lexsort((ties, predictability)), FIFTHS)
     parts += [_part(f"fifth {i + 1}", agreement[rows], groups[rows]) for i, rows in enumerate(fifths) if len(rows)]
     difference = parts[1].agreement - parts[0].agreement
     half = _half(agreement[kept], groups[kept], agreement[~kept], groups[~kept])

@@ -23,7 +23,7 @@ class RefineOptions(Options):
 
     Guessers are right too: what luck alone would flag stands beside every share. Who selects by a figure sees it fall
     when it is measured again, whatever was done; so flagged questions are judged once more as they were and as they
-    are now, in the same new orders. Nothing that is not flagged is touched, and every version is kept.
+    are now, in as many new orders. Nothing that is not flagged is touched, and every version is kept.
 
     A judge is judge[URL], shown the question and its options, or with see=options the options alone; of mmmu-pro any
     filter too (ngrams, encoder[PATH]), fitted across folds on the options. Blind means that something is hidden: video

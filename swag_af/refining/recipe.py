@@ -66,7 +66,7 @@ class RoundCount:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Flagged questions judged once more in the same new orders, as they were and as they are now: no figure here
+    """Flagged questions judged once more in as many new orders, as they were and as they are now: no figure here
     selected anything."""
 
     was: Share

@@ -150,3 +150,19 @@ def test_texts_in_memory_are_checked(queries: list[Any], responses: list[Any], g
 def test_groups_in_memory_may_be_an_array() -> None:
     items = items_of(["a?", "b?"], ["c", "d"], np.array(["g", "h"]))
     assert [item.context.video for item in items.rows] == ["g", "h"]
+
+
+def test_a_tag_of_an_object_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """Numbered over all objects, the third of person, person, chair was a chair of its own: [chair1] and [chair3]."""
+    made = rows()
+    made[3] |= {"objects": ["person", "person", "chair"], "response": "since [person2] sits on [chair1]."}
+    assert read_items(written(tmp_path, made)).rows[3].objects == ("person", "person", "chair")
+    made[3]["response"] = "since [person2] sits on [chair3]."
+    with pytest.raises(InputError, match=r"line 4 names \[chair3\], and its objects number from 1 within each kind"):
+        read_items(written(tmp_path, made))
+
+
+def test_names_of_persons_go_with_no_answer(tmp_path: Path) -> None:
+    made = [{"question": f"Why {i}?", "choices": ["so", "no"], "label": 0} for i in range(40)]
+    with pytest.raises(InputError, match=r"--persons names: a name would go with its answer into scenes where nobody"):
+        read_items(written(tmp_path, made), reading=ReadingOptions(persons="names"))

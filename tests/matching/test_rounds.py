@@ -55,6 +55,15 @@ def test_each_response_is_used_once_a_round_and_never_by_one_that_has_its_text(s
     assert all(len(set(row)) == 4 for row in held.tolist())
 
 
+def test_among_responses_that_are_hardly_relevant_the_likelier_count() -> None:
+    """Below one in a million all were alike, and rows were paired with their neighbours."""
+    relevance = np.full((6, 6), 1e-9, np.float32)
+    likeliest = [3, 4, 5, 0, 1, 2]
+    relevance[np.arange(6), likeliest] = 5e-7
+    worth = Worth(relevance, np.zeros((6, 6), np.float32), np.arange(6), 0.1)
+    assert match_rounds(worth, 1).assigned[:, 0].tolist() == likeliest
+
+
 def test_a_table_of_the_best_alone_loses_no_more_than_it_says() -> None:
     worth = made(3, 60)
     exact, sparse = match_rounds(worth, 1), match_rounds(worth, 1, top=3)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from swag_af.matching.weights import LEAST, Worth
+from swag_af.matching.weights import LEAST, LEAST_RELEVANCE, Worth
 
 
 def worth_of(worth: Worth, i: int, j: int, has: list[int]) -> float:
@@ -14,7 +14,9 @@ def worth_of(worth: Worth, i: int, j: int, has: list[int]) -> float:
     similar = max(float(worth.similarity[k, j]) for k in held)
     if similar >= 1 or any(worth.texts[k] == worth.texts[j] for k in held):
         return -math.inf
-    return math.log(max(float(worth.relevance[i, j]), LEAST)) + worth.weight * math.log(max(1 - similar, LEAST))
+    return math.log(max(float(worth.relevance[i, j]), LEAST_RELEVANCE)) + worth.weight * math.log(
+        max(1 - similar, LEAST)
+    )
 
 
 def best_round(worth: Worth, assigned: np.ndarray) -> float:
