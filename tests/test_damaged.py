@@ -111,7 +111,7 @@ def _choices(folder: Path) -> Path:
 def _begin(folder: Path) -> None:
     """A pool that `generate` was killed over: its first row is there."""
     with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ShardDraft, "finish", lambda *_: pytest.fail("killed"))
+        patch.setattr(ShardDraft, "finish", lambda *_, **__: pytest.fail("killed"))
         with pytest.raises(pytest.fail.Exception, match="killed"):
             make_shards(GenerateOptions(Path("captions.jsonl"), Path("lms"), Path("begun"), limit=2, n_negatives=3))
 

@@ -14,6 +14,7 @@ Reading order (each file imports only those named before it):
     view         some candidates of some rows, which filters read
     pool         `CandidatePool`
     guarded      what guards say of a pool's candidates: marks and rates
+    recount      what is counted over all rows, for those that are left
     drafts       an unfinished shard, one file per row
     columns      what the columns of a row mean: SWAG's, HellaSwag's, your own
     in_context   every candidate tagged in its sentence
