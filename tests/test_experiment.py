@@ -326,8 +326,10 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     )
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
     assert made["audited"] == 1
-    assert made["begun"]["runs/main-0"].keys() == {"iterations", "planned", "jump"}
-    assert "in no table: `main-0` has 2 of its 3 iterations with the ensemble; jump " in document(made)
+    assert made["begun"]["runs/main-0"].keys() == {"iterations", "planned", "window", "jump"}
+    assert "in no table: `main-0` has 2 of its 3 iterations with the ensemble; in the first 2 a jump of " in document(
+        made
+    )
     assert "**Measured in part**: 5 of 6 iterations of `runs/main-0`, 3 of 4 runs" in document(made)
     run = kept_run(setting, "runs/main-0")
     assert run is not None

@@ -39,9 +39,10 @@ def design_effect(hits: Hits) -> float:
 
 def jump_of(accuracy: np.ndarray, n_first: int, window: int) -> dict[str, float]:
     """How much higher the `window` iterations behind the first `n_first` are than the `window` before, and its
-    standard error: that of two means of iterations, each of which holds out other contexts."""
+    standard error: that of two means of iterations, each of which holds out other contexts. Of fewer behind, those that
+    there are."""
     before, after = accuracy[n_first - window : n_first], accuracy[n_first : n_first + window]
-    error = float(np.sqrt(before.var(ddof=1) / window + after.var(ddof=1) / window))
+    error = float(np.sqrt(sum(part.var(ddof=1) / len(part) for part in (before, after))))
     return {"value": float(after.mean() - before.mean()), "error": error}
 
 

@@ -153,7 +153,8 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
             rows.append((run.removeprefix("runs/"), *cells, told_percent(last)))
     begun = [
         f"`{name.removeprefix('runs/')}` has {one['iterations']} of its {one['planned']} iterations with the ensemble; "
-        f"jump {told_points(one['jump']['value'])} ± {100 * one['jump']['error']:.1f} points."
+        f"in the first {one['window']} a jump of {told_points(one['jump']['value'])} ± "
+        f"{100 * one['jump']['error']:.1f} points."
         for name, one in results.get("begun", {}).items()
     ]
     told = ["", f"Not finished, and in no table: {' '.join(begun)}"] if begun else []

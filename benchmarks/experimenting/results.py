@@ -100,18 +100,20 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
 
 
 def _begun(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
-    """Of runs that have a window of their second phase, and not all of it: its iterations so far, and the jump."""
+    """Of runs that have half a window of their second phase, and not all of it: its iterations so far, and the jump in
+    the first of them."""
     size = setting.size
     return {
         run.name: {
             "iterations": len(run.filters) - size.n_mlp,
             "planned": run.n_planned - size.n_mlp,
+            "window": min(size.window, len(run.filters) - size.n_mlp),
             "jump": jump_of(run.accuracy, size.n_mlp, size.window),
         }
         for run in runs
         if not run.is_finished
         and len(set(run.filters[: size.n_mlp])) < len(set(run.filters))
-        and len(run.filters) >= size.n_mlp + size.window
+        and len(run.filters) >= size.n_mlp + max(2, size.window // 2)
     }
 
 
