@@ -195,14 +195,16 @@ def test_who_cannot_work_is_told_before_any_work(pool: CandidatePool, workers: W
         filter_pool(pool, "mlp", FULL, workers=workers)
 
 
-def test_features_on_demand_are_filled_in_by_one_process(pool_folder: Path, tmp_path: Path) -> None:
+def test_features_on_demand_are_filled_in_by_one_process(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pool = CandidatePool.open(pool_folder)
     pool.manifest["lazy_features"] = [pool.feature_names[0]]
     rules = Rules.of(pool, [FitsAnew()], TOGETHER)
     assert not af_workers._fills_in(pool, rules), "all are there, as after the verb `features`"
     assert not af_workers._fills_in(pool, Rules.of(pool, [make_filter("bow")], TOGETHER))
     pool.filler = lambda *_: np.zeros(0)
-    pool.missing_features = lambda: np.arange(len(pool)) == 3  # type: ignore[method-assign]
+    monkeypatch.setattr(CandidatePool, "missing_features", lambda pool: np.arange(len(pool)) == 3)
     with pytest.raises(InputError, match="take --engine local"):
         filter_pool(pool, FitsAnew(), TOGETHER, out=tmp_path / "run", workers=TWO)
     assert not (tmp_path / "run").exists()

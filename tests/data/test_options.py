@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,10 +46,13 @@ def test_none_of_the_choices_is_refused(given: dict, said: str) -> None:
 
 
 def test_numbers_that_are_choices_and_paths_that_are_texts_are_taken(tmp_path: Path) -> None:
-    assert PredictionOptions(prediction_base=1).prediction_base == "1"  # type: ignore[arg-type]
-    assert Some(text=tmp_path).text == str(tmp_path)  # type: ignore[arg-type]
+    number: Any = 1
+    path: Any = tmp_path
+    several: Any = ("yes", "no")
+    assert PredictionOptions(prediction_base=number).prediction_base == "1"
+    assert Some(text=path).text == str(tmp_path)
     with pytest.raises(InputError, match=r"^--class-order \('yes', 'no'\): a text is due"):
-        PredictionOptions(class_order=("yes", "no"))  # type: ignore[arg-type]
+        PredictionOptions(class_order=several)
 
 
 def test_a_large_seed_is_a_seed() -> None:
