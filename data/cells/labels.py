@@ -92,7 +92,7 @@ def index_of(
         raise RowError(f"has {label} {told(number)}, and {what} called {', '.join(names)}: give these names or letters")
     if not 0 <= number - base < len(options):
         is_text = str(value).strip() in _stripped(options)
-        as_well = f"; it is the text of one, so perhaps --label-base text is meant, of {label}" if is_text else ""
+        as_well = "; it is the text of one, so these may be texts, not numbers" if is_text else ""
         raise RowError(f"has {label} {told(number)}, and {len(options)} {what}, which count from {base}{as_well}")
     return number - base
 

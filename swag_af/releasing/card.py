@@ -171,12 +171,12 @@ def _together(dataset: Dataset) -> str:
     """What shares a split."""
     by_gold = "groups" in dataset.run.pool.tables  # of generated endings alone nobody has looked for golds among them
     shared = (
-        "where they share a sentence, where the gold of one is a candidate negative of the other (both"
+        "where they share a sentence, where the gold of one is a candidate negative of the other (both "
         if by_gold
         else "where they share a sentence ("
     )
     return (
-        f"No video stands in two splits. Contexts share a split, with all of their videos, {shared} as far as a tenth "
+        f"No video stands in two splits. Contexts share a split, with all of their videos, {shared}as far as a tenth "
         "of the contexts or fewer hang together), and where their lower-cased tokens (first sentence, start and gold) "
         f"have a Jaccard similarity of 3-grams of {dataset.options.near_duplicates:g} or more. That makes "
         f"{several(len(dataset.group_sizes), 'group')} of {several(dataset.n_videos, 'video')}; the largest has "

@@ -233,6 +233,22 @@ def test_the_card_says_that_nobody_verified_the_distractors(made) -> None:
     assert read_manifest(options.out, "dataset")["human_verdicts"] is None
 
 
+def test_the_card_says_what_shares_a_split_as_far_as_anybody_looked(made, tmp_path: Path) -> None:
+    """Of pools without groups of their own, nobody has looked for golds among the negatives of others."""
+    options, dataset = made
+    card = (options.out / "README.md").read_text(encoding="utf-8")
+    assert "is a candidate negative of the other (both as far as a tenth of the contexts" in card
+    pool = dataset.run.pool
+    without = CandidatePool.open(
+        pool.save(tmp_path / "pool").with_tables([t for t in pool.tables if t != "groups"], {}).path
+    )
+    run = filter_pool(without, HashFilter(), AFOptions(iterations=1, n_negatives=6), out=tmp_path / "run")
+    release(replace(options, run=run.path, out=tmp_path / "dataset", audit="none"))
+    card = (tmp_path / "dataset" / "README.md").read_text(encoding="utf-8")
+    assert "share a sentence (as far as a tenth of the contexts" in card
+    assert "candidate negative of the other" not in card
+
+
 def test_the_card_has_the_numbers_of_its_files(made) -> None:
     options, dataset = made
     card = (options.out / "README.md").read_text()
