@@ -15,7 +15,7 @@ from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import AGAIN, ARMS, BIG, BIGGER, SIZES
+from experimenting.sizes import BIG, BIGGER, SIZES
 from experimenting.steps import Setting, with_hidden
 from experimenting.tables import document, with_part
 from swag_af.data.errors import InputError, SwagAfError
@@ -110,9 +110,9 @@ def shard(text: str) -> Part:
 
 def parsed() -> argparse.Namespace:
     """The command line, read."""
-    arms = [arm.name for arm in (BIG, BIGGER, *ARMS, *AGAIN)]
+    arms = list(dict.fromkeys(arm.name for size in SIZES.values() for arm in (*size.together, *size.arms)))
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper}")
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper,many}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")

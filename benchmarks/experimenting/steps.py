@@ -204,7 +204,7 @@ def _filters(setting: Setting) -> Iterator[Command]:
     size = setting.size
     main = size.arms[0]
     for arm in setting.together():
-        yield _filter(pool_of_all(arm.pool), arm.name, size, main, 0, rows_of(size, arm))
+        yield _filter(pool_of_all(arm.pool), arm.name, size, main, arm.seed, rows_of(size, arm))
     for out, arm, part in setting.runs():
         yield _filter(setting.pool_of(arm, part), out, size, arm, part + arm.seed, rows_of(size, arm))
 
