@@ -1,12 +1,13 @@
 """The accuracy curve of a run: how high the ensemble begins above the MLP's end, and how it goes on from there."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from experimenting.findings import Hits
 from experimenting.record import KeptRun
-from swag_af.data.interval import variance_over_groups, wilson
+from swag_af.data.interval import t_quantile, variance_over_groups, wilson
 
 
 def curve_of(run: KeptRun, window: int, finding: Hits | None) -> dict[str, Any]:
@@ -54,3 +55,27 @@ def slope_of(accuracy: np.ndarray) -> dict[str, float]:
     rest = accuracy - accuracy.mean() - slope * x
     error = float(np.sqrt((rest @ rest) / max(1, n - 2) / (x @ x)))
     return {"value": 10 * slope, "error": 10 * error}
+
+
+def jumps_by_number(runs: Sequence[KeptRun], n_first: int, window: int) -> list[dict[str, Any]]:
+    """Number of contexts and jump of finished runs, fewest contexts first, with the means on both sides of it."""
+    made = []
+    for run in sorted(runs, key=lambda run: (len(run.ids), run.name)):
+        before, after = run.accuracy[n_first - window : n_first], run.accuracy[n_first : n_first + window]
+        levels = {"before": float(before.mean()), "after": float(after.mean())}
+        made.append({"run": run.name, "contexts": len(run.ids), **levels, **jump_of(run.accuracy, n_first, window)})
+    return made
+
+
+def growth_of_jump(jumps: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """How much the jump grows when the contexts are twice as many: the slope of a line through the runs by least
+    squares, with its 95 % interval as if they were independent; None for fewer than four runs, or one number."""
+    x = np.log2([one["contexts"] for one in jumps])
+    y = np.array([one["value"] for one in jumps])
+    if len(jumps) < 4 or np.ptp(x) < 0.5:
+        return None
+    x = x - x.mean()
+    slope = float(x @ y / (x @ x))
+    rest = y - y.mean() - slope * x
+    half = t_quantile(len(y) - 2) * float(np.sqrt((rest @ rest) / (len(y) - 2) / (x @ x)))
+    return {"value": slope, "low": slope - half, "high": slope + half, "n": len(y)}

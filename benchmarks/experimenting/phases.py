@@ -161,6 +161,30 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
     return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows), *told]
 
 
+def by_number(results: Mapping[str, Any]) -> list[str]:
+    """The jump by number of contexts, of runs that differ in nothing else but the seed."""
+    found = results.get("by number", {})
+    jumps = found.get("jumps", [])
+    counts = sorted({round(one["contexts"], -1) for one in jumps})
+    if len(counts) < 2:
+        return []
+    rows: Rows = [("contexts", "runs", "the MLP's last iterations, %", "the ensemble's first, %", "jump, points")]
+    for n in counts:
+        mine = sorted((one for one in jumps if round(one["contexts"], -1) == n), key=lambda one: str(one["run"]))
+        levels = [told_percent(mean(one[side] for one in mine)) for side in ("before", "after")]
+        each = ", ".join(f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in mine)
+        rows.append((f"{n:,}", f"{len(mine)}", *levels, each))
+    lines = ["The same by number of contexts (to the next ten), with one standard error over iterations:", ""]
+    lines += markdown_table(rows)
+    if growth := found.get("in twice as many"):
+        lines += [
+            "",
+            f"In twice as many contexts the jump is {told_change(growth)} points larger, by a line through the "
+            f"{growth['n']} runs, which its interval takes as independent: some of them share contexts or models.",
+        ]
+    return lines
+
+
 def audits_by_phase(results: Mapping[str, Any], name: str, title: str) -> list[str]:
     """What fresh filters find before, between the phases and after, and how each phase changes it."""
     audits = {f: row for f, row in results["audits"].get(name, {}).items() if f in NAMES}

@@ -8,11 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from experimenting.curves import curve_of, design_effect, jump_of, slope_of, window_mean
+from experimenting.curves import (
+    curve_of,
+    design_effect,
+    growth_of_jump,
+    jump_of,
+    jumps_by_number,
+    slope_of,
+    window_mean,
+)
 from experimenting.findings import Hits, change, finders, found, joined, last_of, of_arm, over_parts, overlap, parts_of
 from experimenting.growth import GROWTH, growth_cells, growth_found, wide_cells, wide_found
 from experimenting.joined import FOLDER as JOINED
 from experimenting.joined import joined_found
+from experimenting.pools import SHARES
 from experimenting.record import FOURWAY, READING, KeptRun, asked_of, figures_of, keep_runs, kept_parts, kept_run
 from experimenting.released import largest, released_found
 from experimenting.repeats import FOLDER as REPEATS
@@ -20,7 +29,7 @@ from experimenting.repeats import repeats_found
 from experimenting.running import ENVIRONMENT
 from experimenting.seeds import seeds_found
 from experimenting.sizes import BIG, BIGGER, Arm
-from experimenting.steps import DOUBLE, WEAK, WIDE, Setting, commands
+from experimenting.steps import DOUBLE, MANY, WEAK, WIDE, Setting, commands
 from swag_af.data.captions.context_set import read_contexts_manifest
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, read_jsonl, write_json
@@ -51,6 +60,7 @@ def collect(setting: Setting) -> dict[str, Any]:
         "curves": {run.name: curve_of(run, setting.size.window, found(run, "mlp", 0)) for run in runs},
         "ensemble": _ensemble(setting, runs),
         "begun": _begun(setting, runs),
+        "by number": _by_number(setting, runs),
         "audits": _audits(setting),
         "joined": figures_of(setting, JOINED, joined_found(setting)),
         "repeats": figures_of(setting, REPEATS, repeats_found(setting)),
@@ -115,6 +125,23 @@ def _begun(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
         and len(set(run.filters[: size.n_mlp])) < len(set(run.filters))
         and len(run.filters) >= size.n_mlp + max(2, size.window // 2)
     }
+
+
+def _by_number(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
+    """The jump of every finished run that differs from the main ones in its contexts or its seed alone."""
+    size = setting.size
+    main = size.schedule(size.arms[0])
+    arm_of = {out: arm for out, arm, _ in setting.runs()} | {arm.name: arm for arm in size.together}
+    alike = [
+        run
+        for run in runs
+        if (arm := arm_of[run.name]).pool in ("", DOUBLE, MANY, *SHARES)
+        and not arm.flags
+        and size.schedule(arm) == main
+        and run.is_finished
+    ]
+    jumps = jumps_by_number(alike, size.n_mlp, size.window)
+    return {"jumps": jumps, "in twice as many": growth_of_jump(jumps)}
 
 
 def _phases(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:

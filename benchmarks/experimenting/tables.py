@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from experimenting.arms import arms_compared
-from experimenting.phases import audited_again, audits_by_phase, figure2, read_together, same_contexts, seed_by_seed
+from experimenting.phases import (
+    audited_again,
+    audits_by_phase,
+    by_number,
+    figure2,
+    read_together,
+    same_contexts,
+    seed_by_seed,
+)
 from experimenting.readers import growth_by_size, one_reader, released_beside_real
 from experimenting.steps import DOUBLE, MANY
 from experimenting.wording import NAMES, Rows, told_parts
@@ -19,6 +27,7 @@ def document(results: Mapping[str, Any], picture: str = "") -> str:
         _setting(results),
         figure2(results, picture),
         seed_by_seed(results),
+        by_number(results),
         audits_by_phase(results, "bigger", f"{_together(results, 'bigger')}: what fresh filters find"),
         audits_by_phase(results, "big", f"{_together(results, 'big')}: what fresh filters find"),
         audits_by_phase(results, "parts", f"{told_parts(results, results['audited'])}: what fresh filters find"),
