@@ -16,6 +16,10 @@ pytestmark = pytest.mark.slow
 
 MADE = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
+BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "constraints.txt")
+FOLDERS = ("benchmarks", "docs", "examples", "tests")
+"""What the sdist has beside the packages."""
+
 DEMO = """
 from pathlib import Path
 import swag_af, swag_af.data, swag_af.verify
@@ -35,9 +39,9 @@ print(*(Path(package.__file__).parent for package in (swag_af, swag_af.data, swa
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the build reads, since a build leaves folders beside it that the next one would read."""
     folder = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", *BESIDE):
         shutil.copy(ROOT / name, folder)
-    for name in (*MAPPED, "swag_af"):
+    for name in (*MAPPED, "swag_af", *FOLDERS):
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=MADE)
     return folder
 
@@ -113,6 +117,15 @@ def test_the_wheel_of_the_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: 
     (unpacked,) = tmp_path.iterdir()
     assert {path.name for path in unpacked.iterdir()} >= {*MAPPED, "swag_af", "pyproject.toml", "LICENSE"}
     assert contents(build("wheel", unpacked)) == contents(wheel)
+
+
+def test_the_sdist_has_documents_and_tests_whole(sdist: Path, source: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    for folder in FOLDERS:
+        files = {path.relative_to(source).as_posix() for path in (source / folder).rglob("*") if path.is_file()}
+        assert files <= held, folder
+    assert {*BESIDE} <= held
 
 
 def test_the_command_is_installed(installed: Path, tmp_path: Path) -> None:
