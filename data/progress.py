@@ -61,17 +61,17 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
     with Progress(*_columns(unit), console=Console(stderr=True)) as shown:
         task = shown.add_task(label, total=total, completed=done, note="", rate="")
-        since, counted, now = time.perf_counter(), done, done
+        since, counted, now, first = time.perf_counter(), done, done, done
 
         def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-            nonlocal since, counted, now
-            moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
+            nonlocal since, counted, now, first
+            moment, is_start = time.perf_counter(), now == first and _is_little(n, total - first)
             now += n
-            if is_start:
-                since, counted = moment, now
             if kept:
-                counted += n
+                counted, first = counted + n, first + n
                 shown.reset(task, completed=now)  # or its time left would count them
+            elif is_start:
+                since, counted = moment, now
             rate = (now - counted) / max(moment - since, 1e-9)
             fields = {"rate": _rate(rate)} | ({} if note is None else {"note": note})
             shown.update(task, completed=now, **fields)  # type: ignore[arg-type]
@@ -80,34 +80,34 @@ def _bar(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
 
 
 def _columns(unit: str) -> tuple[Any, ...]:
-    """What a bar shows, from left to right."""
+    """What a bar shows, from left to right; names of filters have brackets, which are no markup."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     return (
-        TextColumn("[bold]{task.description}"),
+        TextColumn("{task.description}", style="bold", markup=False),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
-        TextColumn(unit + "  {task.fields[rate]}"),
+        TextColumn(unit + "  {task.fields[rate]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
 
 
 @contextmanager
 def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
-    last, now, at_last, shown_note = time.perf_counter(), done, done, ""
+    last, now, at_last, first, shown_note = time.perf_counter(), done, done, done, ""
 
     def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-        nonlocal now, last, at_last, shown_note
-        moment, is_start = time.perf_counter(), now == done and _is_little(n, total - done)
+        nonlocal now, last, at_last, first, shown_note
+        moment, is_start = time.perf_counter(), now == first and _is_little(n, total - first)
         now += n
         shown_note = shown_note if note is None else note
-        if is_start:
-            last, at_last = moment, now
         if kept:
-            at_last += n
+            at_last, first = at_last + n, first + n
+        elif is_start:
+            last, at_last = moment, now
         if moment - last < _SECONDS_BETWEEN_LINES:
             return
         rate = (now - at_last) / (moment - last)  # recent rate: a later phase may be slower than an earlier one

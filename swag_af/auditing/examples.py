@@ -16,11 +16,11 @@ _LONGEST = 300
 def example(instances: Instances, row: int, said: str) -> Example:
     """The instance `row`: its context, then a line for each option, gold after `*`, or the text and its class."""
     one = instances.instances[row]
-    lines = [_short(f"{one.context} {one.start}".strip())]
+    lines = [without_bullet(_short(f"{one.context} {one.start}"))]
     if instances.kind == "choices":
         lines += [f"{'*' if k == one.answer else '-'} {_short(option)}" for k, option in enumerate(one.options)]
     else:
-        lines += [_short(one.options[0]), f"* {instances.classes[one.answer]}"]
+        lines += [without_bullet(_short(one.options[0])), f"* {instances.classes[one.answer]}"]
     return Example(one.id, one.where, "\n".join(filter(None, lines)), said)
 
 
@@ -31,5 +31,12 @@ def worst(instances: Instances, rows: np.ndarray, margins: np.ndarray, said: str
     return tuple(example(instances, int(rows[at]), said) for at in order)
 
 
+def without_bullet(line: str) -> str:
+    """A line that no page takes for an option."""
+    return line.lstrip("-* ") if line[:2] in ("- ", "* ") else line
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 2]} …"
+    """`text` in one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]} …"

@@ -49,11 +49,13 @@ def _check_out(options: DescribeOptions) -> None:
 
 
 def _beside(options: DescribeOptions) -> list[Instances]:
-    """The other corpora, each by its file's name; how the dataset is read says of theirs only what is hidden."""
+    """The other corpora, each by its file's name, without its suffix where that tells it from all others; how the
+    dataset is read says of theirs only what is hidden."""
     reading = replace(ReadingOptions(), persons=options.reading.persons, mask=options.reading.mask)
-    names = names_of([*options.data, *options.beside])[len(options.data) :]
+    names = names_of([*options.data, *options.beside])
     stems = [Path(name).with_suffix("").as_posix() for name in names]
-    return [read_instances([path], reading, name=stem) for path, stem in zip(options.beside, stems, strict=True)]
+    told = (stems if len(set(stems)) == len(stems) else names)[len(options.data) :]
+    return [read_instances([path], reading, name=name) for path, name in zip(options.beside, told, strict=True)]
 
 
 def _write(made: Description, folder: Path, options: DescribeOptions) -> None:

@@ -48,12 +48,19 @@ def counts_of(instances: Instances) -> Counts:
     """How many of everything are in a set."""
     return Counts(
         tuple(_whole(instances)),
-        _shares({name or "(no name)": len(rows) for name, rows in instances.splits().items()}, least=2),
+        _shares({name or "(no name)": len(rows) for name, rows in _splits(instances)}, least=2),
         _sources(instances.instances),
         _labels(instances),
         _first_words(instances.instances),
         tuple(_vocabulary(instances)),
     )
+
+
+def _splits(instances: Instances) -> list[tuple[str, np.ndarray]]:
+    """The published splits in their usual order, then others by name."""
+    usual = ("train", "val", "valid", "validation", "dev", "test")
+    at = {name: i for i, name in enumerate(usual)}
+    return sorted(instances.splits().items(), key=lambda one: (at.get(one[0].lower(), len(usual)), one[0]))
 
 
 def _whole(instances: Instances) -> Iterator[Count]:

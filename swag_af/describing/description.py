@@ -67,7 +67,7 @@ def description_of(
         instances.kind,
         len(instances),
         groups[0].said,
-        {name: digest for one in sets for name, digest in one.files.items()},
+        _files(sets),
         tuple(note for one in sets for note in one.notes),
         counts,
         lengths,
@@ -77,6 +77,15 @@ def description_of(
         (*_foreign(sets), *_without_verbs(verbs)),
         told_otherwise(options.reading),
     )
+
+
+def _files(sets: Sequence[Instances]) -> dict[str, str]:
+    """The hash of every file; one whose name another set's file has is told by its own set's name too."""
+    made: dict[str, str] = {}
+    for one in sets:
+        for name, digest in one.files.items():
+            made[name if made.get(name, digest) == digest else f"{one.name} ({name})"] = digest
+    return made
 
 
 def _foreign(sets: Sequence[Instances]) -> Iterator[str]:

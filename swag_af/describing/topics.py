@@ -128,15 +128,19 @@ _PIECES = frozenset({"ca", "wo", "na", "ta", "does", "did", "don", "let", "gon",
 
 
 def _held_out(groups: np.ndarray) -> np.ndarray:
-    """(D,) whether a document is held out: whole groups, in the order of their first documents, up to `HELD_OUT`.
+    """(D,) whether a document is held out: whole groups, in the order of their first documents, each that `HELD_OUT`
+    has room for.
 
     None where there are fewer than ten groups.
     """
-    _, first, sizes = np.unique(groups, return_index=True, return_counts=True)
+    names, first, sizes = np.unique(groups, return_index=True, return_counts=True)
     if len(first) < 1 / HELD_OUT:
         return np.zeros(len(groups), bool)
-    order = np.argsort(first)
-    taken = order[np.cumsum(sizes[order]) <= max(1.0, HELD_OUT * len(groups))]
+    room, taken = max(1.0, HELD_OUT * len(groups)), []
+    for group in np.argsort(first).tolist():
+        if sizes[group] <= room:
+            taken.append(names[group])
+            room -= sizes[group]
     return np.isin(groups, taken)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from swag_af.matching.points import Point
-from swag_af.reporting.plot import colours, save_figure
+from swag_af.reporting.plot import colours, drawing, save_figure
 
 LABELS = {
     "people": "people",
@@ -15,12 +15,7 @@ LABELS = {
 
 def plot_sweep(points: Sequence[Point], *, chance: float, asked: float | None, folder: Path) -> list[Path]:
     """Write `sweep.png` and `sweep.svg` into `folder`; the same points give the same bytes."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
-        from matplotlib import pyplot
-
+    with drawing() as pyplot:
         figure, axes = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
         for name, colour in colours(list(LABELS)).items():
             found = [(point.weight, getattr(point, name)) for point in points if getattr(point, name) is not None]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.pruning.curve import Point
-from swag_af.reporting.plot import colours, save_curve
+from swag_af.reporting.plot import colours, drawing, save_curve
 
 
 def plot_curve(points: Sequence[Point], took_part: Collection[str], folder: Path, *, title: str) -> list[Path]:
@@ -15,12 +15,7 @@ def plot_curve(points: Sequence[Point], took_part: Collection[str], folder: Path
 
     Probes of `took_part` are marked: they fall by construction.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
-        from matplotlib import pyplot
-
+    with drawing() as pyplot:
         figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
         colour_of = colours([one.probe for one in points])
         for probe, colour in colour_of.items():

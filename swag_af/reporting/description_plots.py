@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.describing.description import Description
 from swag_af.describing.lengths import LONGEST, Curve
 from swag_af.describing.verbs import Verbs
-from swag_af.reporting.plot import save_figure
+from swag_af.reporting.plot import drawing, save_figure
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#222222")
 """Of corpora, the set described first; safe for print and colour blindness (Paul Tol's bright scheme)."""
@@ -23,21 +23,16 @@ WIDTH = 7.0
 
 def plot_description(description: Description, folder: Path) -> list[Path]:
     """Write the pictures that the description has something for into `folder`; returns their paths."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     paths = []
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 8, "pdf.fonttype": 42}):
+    with drawing(8, **{"pdf.fonttype": 42}) as pyplot:
         if description.verbs and description.verbs.rows:
             verbs = description.verbs
-            paths += _saved(lambda figure: _verbs(figure, verbs), folder, "verbs", height=4.6)
-        paths += _saved(lambda figure: _lengths(figure, description.curves), folder, "lengths", height=2.8)
+            paths += _saved(pyplot, lambda figure: _verbs(figure, verbs), folder, "verbs", height=4.6)
+        paths += _saved(pyplot, lambda figure: _lengths(figure, description.curves), folder, "lengths", height=2.8)
     return paths
 
 
-def _saved(draw: Callable[[Any], None], folder: Path, name: str, *, height: float) -> list[Path]:
-    from matplotlib import pyplot
-
+def _saved(pyplot: Any, draw: Callable[[Any], None], folder: Path, name: str, *, height: float) -> list[Path]:
     figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained")
     draw(figure)
     paths = save_figure(figure, folder, name)
@@ -47,6 +42,8 @@ def _saved(draw: Callable[[Any], None], folder: Path, name: str, *, height: floa
 
 def _verbs(figure: Any, verbs: Verbs) -> None:
     """Bars of each verb above, commonest first; below the cumulative curves."""
+    from matplotlib.ticker import NullFormatter
+
     above, below = figure.subplots(2, 1, height_ratios=(1.15, 1))
     at = np.arange(len(verbs.rows))
     width = 0.84 / len(verbs.corpora)
@@ -57,6 +54,8 @@ def _verbs(figure: Any, verbs: Verbs) -> None:
     above.set(ylabel="share of verbs (%)", xlim=(-0.7, len(at) - 0.3))
     below.set(xlabel="verbs, the commonest first", ylabel="share of all verbs (%)", xscale="log", ylim=(0, 101))
     below.xaxis.set_major_formatter("{x:,.0f}")
+    is_short = max((len(one.shares) for one in verbs.curves), default=0) < 10
+    below.xaxis.set_minor_formatter("{x:,.0f}" if is_short else NullFormatter())
     for one in verbs.curves:
         ranks = np.arange(1, len(one.shares) + 1)
         colour = _colour(verbs.corpora.index(one.name))
@@ -82,7 +81,8 @@ def _lengths(figure: Any, curves: Sequence[Curve]) -> None:
 
 def _finish(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    drawn = [*axes.containers, *axes.get_lines()]
+    axes.legend(drawn, [one.get_label() for one in drawn], frameon=False)  # named: names that begin with _ as well
 
 
 def _colour(i: int) -> str:

@@ -121,8 +121,10 @@ def _distribution_chart(quantity: Quantity, *, filtered: bool) -> str:
 def _edges(values: np.ndarray, *, is_count: bool) -> np.ndarray:
     """Bin edges from the 0.5th to the 99.5th percentile; values outside are counted in the first or last bin."""
     low, high = np.quantile(values, [0.005, 0.995]).tolist()
-    if is_count and high - low < 60:
-        return np.arange(low, high + 2) - 0.5
+    if is_count:  # as many numbers in each bin, or the bins would have teeth
+        low, high = np.floor(low), np.ceil(high)
+        width = 1 if high - low < 60 else np.ceil((high - low + 1) / N_BINS)
+        return np.arange(low, high + 1 + width, width) - 0.5
     return np.linspace(low, high if high > low else low + 1, N_BINS + 1)
 
 

@@ -17,7 +17,7 @@ def bullets(items: Sequence[str]) -> list[str]:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(" ".join(cell.splitlines()).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _is_numeric(cell: str) -> bool:

@@ -3,7 +3,9 @@
 Audits are drawn beside it as points with their 95 % intervals.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from swag_af.data.errors import several
 from swag_af.data.files import replacing
 from swag_af.data.findings import Audits, Finding, over_seeds, read_audits
+from swag_af.data.progress import note
 from swag_af.data.run import Run
 from swag_af.filters.registry import label_of
 
@@ -38,23 +41,32 @@ MARKERS = "DsoP^v"
 
 def plot_run(run: Run, folder: Path) -> list[Path]:
     """Write `curve.png` and `curve.svg` into `folder`; returns their paths. The same run gives the same bytes."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 10}):
-        from matplotlib import pyplot
-
+    with drawing() as pyplot:
         figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
         audits = audit_points(run, read_audits(run.path))
         colour_of = colours([*curves(run), *audits])
         _draw(run, axes, colour_of)
         _draw_audits(run, axes, audits, colour_of)
         axes.set_ylim(bottom=0)  # once everything is drawn: it fixes the top too
-        if run.log:
+        if run.log or audits:
             axes.figure.legend(frameon=False, loc="outside right center", fontsize=9)
         paths = save_curve(figure, folder)
         pyplot.close(figure)
     return paths
+
+
+@contextmanager
+def drawing(size: int = 10, **settings: Any) -> Iterator[Any]:
+    """`pyplot`, to draw with letters of `size` points: the same figure gives the same bytes, and names of files are no
+    formulas, whatever they have between two `$`."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    same = {"svg.hashsalt": "swag-af", "text.parse_math": False, "font.size": size}
+    with matplotlib.rc_context({**same, **settings}):
+        from matplotlib import pyplot
+
+        yield pyplot
 
 
 def save_curve(figure: Any, folder: Path) -> list[Path]:
@@ -68,8 +80,15 @@ def save_figure(figure: Any, folder: Path, name: str, suffixes: Sequence[str] = 
     for suffix in suffixes:
         path = folder / f"{name}.{suffix}"
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
-        with replacing(path) as temporary:
+        with replacing(path) as temporary, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+        unknown = [one for one in caught if "missing from font" in str(one.message)]
+        for one in caught:
+            if one not in unknown:
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        if unknown and suffix == suffixes[0]:
+            note(f"{name}: a name has letters that the font of pictures lacks; they are drawn as boxes.")
         paths.append(path)
     return paths
 

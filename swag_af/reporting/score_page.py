@@ -48,7 +48,7 @@ def score_page(scores: Scores, *, command: str = "") -> str:
 
 def _header(scores: Scores) -> dict[str, object]:
     tiles = {"instances": f"{scores.n:,}", "groups": f"{scores.n_groups:,}", "models": f"{len(scores.models):,}"}
-    for one in scores.models[0].figures if scores.models else ():
+    for one in scores.models[0].figures if len(scores.models) == 1 else ():
         if one.value is not None and one.kind == "share":
             tiles[one.name] = f"{percent(one.value)} %"
     return {"verdict": headline(scores), "told": further(scores), "tiles": tiles}

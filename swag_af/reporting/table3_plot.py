@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.baselines.outcome import Baselines
-from swag_af.reporting.plot import COLOURS, save_figure
+from swag_af.reporting.plot import COLOURS, drawing, save_figure
 
 NAME = "baselines"
 _OURS, _OTHER, _PAPER = COLOURS["mlp"], COLOURS["poslstm"], "#222222"
@@ -12,12 +12,7 @@ _OURS, _OTHER, _PAPER = COLOURS["mlp"], COLOURS["poslstm"], "#222222"
 
 def plot_baselines(found: Baselines, folder: Path) -> list[Path]:
     """Write `baselines.png` and `.svg` into `folder`; returns their paths. The same figures give the same bytes."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "swag-af", "font.size": 9}):
-        from matplotlib import pyplot
-
+    with drawing(9) as pyplot:
         size = (2.2 + 2.6 * len(found.inputs), 1.4 + 0.3 * len(found.models))
         figure, panels = pyplot.subplots(
             1, len(found.inputs), figsize=size, layout="constrained", sharex=True, sharey=True

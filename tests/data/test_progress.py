@@ -133,3 +133,25 @@ def test_a_bar_does_not_count_what_is_kept_either(monkeypatch: pytest.MonkeyPatc
         advance(1)
     assert "7/10" in written.getvalue()
     assert "0.01/s" in written.getvalue()
+
+
+def test_what_is_kept_first_is_no_rate_and_does_not_hide_what_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_on = timed(monkeypatch)
+    with progress("audit", 3_000, "audits") as advance:
+        advance(20, kept=True)
+        go_on(60.0)  # machines join
+        advance(5)
+        go_on(30.0)
+        advance(30)
+    assert capsys.readouterr().err == "audit: 55 of 3000 audits, 1/s, 2945 s left\n"
+
+
+def test_names_with_brackets_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, _ = terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "160")
+    with progress("audit encoder[/models/tiny]", 2, "fits") as advance:
+        advance(1, note="nli[cross-encoder/x]")
+    assert "audit encoder[/models/tiny]" in written.getvalue()
+    assert "nli[cross-encoder/x]" in written.getvalue()

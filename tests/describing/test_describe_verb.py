@@ -11,7 +11,7 @@ import pytest
 import swag_af
 from swag_af.cli.describing import _csv, _latex, described_lines
 from swag_af.data.errors import InputError
-from swag_af.data.files import write_jsonl
+from swag_af.data.files import read_jsonl, write_jsonl
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import read_instances
@@ -199,3 +199,28 @@ def test_latex_is_escaped_and_ruled() -> None:
 def test_no_character_of_a_text_commands_latex() -> None:
     assert escaped("\\input{x}\n~^") == r"\textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}"
     assert latex_table([("a",), ("b",)], "c", "l").count(r"\\") == 2
+
+
+def test_files_of_one_name_keep_their_hashes_and_corpora_names_of_their_own(data: Path, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    rows = [line for _, line in read_jsonl(data)]
+    write_jsonl(tmp_path / "a" / "q.jsonl", rows)
+    write_jsonl(tmp_path / "b" / "q.jsonl", rows[:12])
+    write_jsonl(tmp_path / "b" / "q.json", rows[12:])
+    beside = (tmp_path / "b" / "q.jsonl", tmp_path / "b" / "q.json")
+    made = swag_af.describe(DescribeOptions((tmp_path / "a" / "q.jsonl",), beside=beside, topics=0))
+    assert len(set(made.files.values())) == len(made.files) == 3
+    assert made.verbs is not None
+    assert len(set(made.verbs.corpora)) == 3
+
+
+def test_a_name_that_looks_like_a_formula_or_is_hidden_elsewhere_is_in_the_pictures(data: Path, tmp_path: Path) -> None:
+    odd, hidden = tmp_path / "cost_$x_$y.jsonl", tmp_path / "_mine.jsonl"
+    for path in (odd, hidden):
+        path.write_bytes(data.read_bytes())
+    swag_af.describe(DescribeOptions((hidden,), beside=(odd,), topics=0, out=tmp_path / "out"))
+    picture = (tmp_path / "out" / "lengths.svg").read_text(encoding="utf-8")
+    legend = picture[picture.index('id="legend_1"') :]
+    assert "_mine, mean" in legend
+    assert "cost_$x_$y, mean" in legend

@@ -23,7 +23,7 @@ from swag_af.describing.lengths import LONGEST, curve_of, lengths_of
 from swag_af.describing.options import DescribeOptions
 from swag_af.describing.parts import Sentence, parts_of, plain, sentences, size_of, sizes_of
 from swag_af.describing.tables import tables_of
-from swag_af.describing.topics import content_words, topics_of
+from swag_af.describing.topics import _held_out, content_words, topics_of
 from swag_af.describing.verbs import (
     PRIOR,
     Ratio,
@@ -371,6 +371,24 @@ def test_topics_part_two_subjects_and_tell_held_out_words() -> None:
     assert made.perplexity < 20 < 29 < made.by_frequency < 34  # 18 words a subject; 31 are in not too many texts
     assert (made.n_held_out, made.warnings) == (60, ())
     assert sum(topic.share for topic in made.topics) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_tenth_is_held_out_though_one_group_is_large(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.repeat(np.arange(141), [300, *(300 // 140 + (i < 20) for i in range(140))]))
+    held = _held_out(groups)
+    assert 0.09 <= held.mean() <= 0.1
+    assert all(len(set(held[groups == group])) == 1 for group in range(141))
+
+
+def test_splits_have_one_order_whatever_that_of_the_rows() -> None:
+    ones = [
+        Instance(f"t{i}", "", (f"Text {i}.",), i % 2, split=("test", "odd", "val", "train")[i % 4]) for i in range(8)
+    ]
+    made = [counts_of(Instances(tuple(rows), "classes", ("a", "b"))).splits for rows in (ones, ones[::-1])]
+    assert made[0] == made[1]
+    assert [one.what for one in made[0]] == ["train", "val", "test", "odd"]
 
 
 def test_topics_of_words_at_random_are_warned_of() -> None:

@@ -12,10 +12,12 @@ from made_up_audits import audit, integrity, probe, questions, word
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.comparison import compare
 from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.examples import example
+from swag_af.auditing.integrity.shares import shown as text_of
 from swag_af.auditing.outcome import Audit
 from swag_af.auditing.storing import open_audit, save_audit
 from swag_af.auditing.verdict import verdict
-from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.instances import Instance, Instances
 from swag_af.reporting.audit_page import Axis, audit_page, check_rows, record_lines, shown
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -180,3 +182,12 @@ def test_a_rule_that_applies_nowhere_has_no_value() -> None:
     nowhere = Diagnostic("AF401", "all of the above", "clear", 0.0, "accuracy", "No question has any.")
     rows = check_rows([nowhere, integrity()])
     assert [(row["code"], row["value"]) for row in rows] == [("AF401", "–"), ("AF501", "3")]
+
+
+@pytest.mark.parametrize("context", ["To buy:\n- eggs\n* milk\nWhat is urgent?", "- eggs", "* milk"])
+def test_lists_within_a_context_are_no_options(context: str) -> None:
+    ones = Instances((Instance("q", context, ("One\n- more", "two"), 1),), "choices", ())
+    for told in (example(ones, 0, "").text, text_of(ones, 0)):
+        page = shown(Example("q", "1", told, ""))
+        assert [gold for _, gold in page["options"]] == [False, True]
+        assert len(page["context"]) == 1

@@ -26,9 +26,10 @@ from swag_af.data.pool.folder import FEATURES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, open_run
 from swag_af.reporting.charts import Frame, escape, ticks
-from swag_af.reporting.endings import N_OPEN
+from swag_af.reporting.endings import N_OPEN, _edges
+from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.options import ReportOptions
-from swag_af.reporting.plot import ends
+from swag_af.reporting.plot import ends, plot_run
 from swag_af.reporting.provenance import command_of
 from swag_af.reporting.verb import REPORT, report, write_report
 from swag_af.reporting.verification import verification_of
@@ -488,3 +489,27 @@ def test_points_outside_a_frame_are_put_on_its_edge() -> None:
     frame = Frame((0, 10), (0, 1), "", "", (), ())
     assert frame.at(5, 0.25) == (500, 750)
     assert frame.at(-3, 7) == (0, 0)
+
+
+@pytest.mark.parametrize("longest", [12, 59, 60, 74, 300])
+def test_every_bin_of_counts_has_as_many_numbers(longest: int) -> None:
+    values = np.arange(3, longest + 1)
+    edges = _edges(np.repeat(values, 4), is_count=True)
+    widths = set(np.diff(edges).tolist())
+    assert len(widths) == 1
+    assert widths <= set(range(1, 30))
+    assert set((edges % 1).tolist()) == {0.5}
+    assert edges[0] < values[0] + 2
+    assert len(edges) < 62
+
+
+def test_a_cell_with_line_breaks_stays_one_row() -> None:
+    assert markdown_table([("a", "b"), ("no\nway", "1")])[2] == "| no way | 1 |"
+
+
+def test_audits_of_a_run_without_iterations_are_in_the_legend(audited: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(audited.path or "", folder)
+    (folder / "log.jsonl").write_text("")
+    plot_run(open_run(folder), tmp_path)
+    assert "legend_1" in (tmp_path / "curve.svg").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from swag_af.auditing.diagnostics import Diagnostic, Example
+from swag_af.auditing.examples import without_bullet
 from swag_af.data.instances.instances import Instances
 from swag_af.data.interval import interval
 
@@ -64,7 +65,7 @@ def examples_of(
 def shown(instances: Instances, row: int) -> str:
     """An instance in a few lines: context and start, then its options, gold with a star, or its text and its class."""
     one = instances.instances[row]
-    first = " ".join(filter(None, (_short(one.context), _short(one.start))))
+    first = without_bullet(" ".join(filter(None, (_short(one.context), _short(one.start)))))
     if instances.kind == "classes":
         last = [_short(one.options[0]) or "(blank)", f"= {instances.classes[one.answer]}"]
     else:

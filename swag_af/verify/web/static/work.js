@@ -63,7 +63,10 @@ if (form) {
     if (why) { status.classList.remove("ready"); status.textContent = why; } else tell();
   }
   const wait = () => Math.min(30, 2 ** ++tries) * 1000;
-  function save() { keepHere(); clearTimeout(timer); timer = setTimeout(saveNow, 400); }
+  function save() { // a changed answer counts once it is kept, and has no draft
+    if (!form.dataset.draft) return;
+    keepHere(); clearTimeout(timer); timer = setTimeout(saveNow, 400);
+  }
   async function saveNow() {
     clearTimeout(timer);
     if (!form.dataset.draft || sending) return;
@@ -170,8 +173,10 @@ if (form) {
 
   const problems = document.getElementById("problems");
   const note = status.textContent;
-  if (restore()) save();
+  const restored = restore();
+  if (restored) save();
   tell();
+  if (restored && !form.dataset.draft) status.textContent = `Changed in this browser, and not kept yet. ${status.textContent}`;
   if (note) status.textContent = `${note} ${status.textContent}`;
   (problems || document.getElementById("scene")).focus({ preventScroll: true });
 }
