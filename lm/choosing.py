@@ -22,6 +22,11 @@ def chosen_of(contexts: Sequence[Context], options: GenerateOptions) -> list[Con
         picked = whole_videos(chosen, options.limit, rng=rng)
     else:
         picked = rng.permutation(len(chosen))[: options.limit]
+    if not len(picked):
+        raise InputError(
+            f"--limit {options.limit} --limit-by video: the share of no fold has room for a whole video. Take a larger "
+            "--limit, or fewer --folds."
+        )
     return [chosen[i] for i in sorted(picked.tolist())]
 
 

@@ -63,7 +63,7 @@ class Generator(Protocol):
         `default_prompt`, the name of the prompt of a generator that takes one and is given none;
         `record() -> dict`, JSON that says what makes the endings (model, revision or hashes, parameters, prompt): a
             pool keeps it, and another record in the same folder is refused;
-        `forecast(contexts, n_negatives) -> list of lines`, what it would take (requests, tokens, money), for a
+        `forecast(contexts, n_negatives, *, seed) -> list of lines`, what it would take (requests, tokens, money), for a
             generator that `--dry-run` must not try as it does others: it may ask for a few answers that it keeps.
     """
 

@@ -105,7 +105,7 @@ def estimate(options: GenerateOptions) -> Estimate:
     n, n_made = len(job.contexts), len(job.contexts) - n_copied
     lazy = options.features == "lazy"
     missing = missing_folds(job)
-    n_folds = 1 + max(context.fold for context in job.every_context)
+    n_folds = len({context.fold for context in job.every_context})
     n_pairs = (len(job.every_context) + len(dropped)) * (1 - 1 / n_folds)  # all folds but one are learnt from
     n_read = 2 * len(missing) * lm.epochs * n_pairs * (n_context + n_ending)
     return Estimate(

@@ -20,6 +20,7 @@ from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import remove, remove_leftovers
 from swag_af.data.folds import FoldMap
+from swag_af.data.locks import alone
 from swag_af.data.manifests import check_ours, check_same, differences, read_manifest, sha256_file, write_manifest
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.drafts import ShardDraft, draft_path
@@ -83,7 +84,9 @@ def make_shards(options: GenerateOptions) -> tuple[int, int]:
     if _is_complete(options.out, plan):
         return len(job.groups), len(job.groups)
     vocabulary = tagged(open_vocabulary(options.lms), job.tagger)
-    _make_missing(job, vocabulary)
+    i, n = options.part or (0, 1)
+    with alone(options.out / SHARDS / f"{i + 1}-of-{n}", waits=False, called=options.out):
+        _make_missing(job, vocabulary)
     refresh(options.out)  # other machines have made theirs
     entries = [read_shard_entry(options.out, number) for number in range(len(job.groups))]
     made = [entry for entry in entries if entry is not None]

@@ -1,18 +1,20 @@
 """Endings sampled from any causal language model of Hugging Face, as a prompt asks for them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from swag_af.data.context import Context
-from swag_af.data.errors import check_faults
+from swag_af.data.errors import InputError, check_faults
 from swag_af.data.tokens import normalise_blanks, token_spans
 from swag_af.lm.causal.model import PRECISIONS, Causal, Precision, load_causal
 from swag_af.lm.causal.sampling import Sampling, draw, read_prompt
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.options import GenerateOptions
+from swag_af.lm.prompting.answers import endings_in, first_sentence, is_whole_list, without_thoughts
 from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt, load_prompt
-from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, Sieve, endings_in, first_sentence, is_within_word
+from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, Sieve, is_within_word
 from swag_af.lm.seeding import rng_of
 
 _DEFAULT = GenerateOptions
@@ -116,11 +118,26 @@ def prompt_ids(causal: Causal, prompt: Prompt, context: Context, n: int) -> list
     """What the model is told about one context; a model that chats is asked for lists as it was taught to be asked."""
     if prompt.way == "continue" or not causal.tokenizer.chat_template:
         return causal.ids(prompt.text(context, n))
-    asked = causal.tokenizer.apply_chat_template(
-        prompt.messages(context, n), tokenize=False, add_generation_prompt=True
-    )
-    ids = causal.ids(asked)
+    ids = causal.ids(_in_its_template(causal, prompt.messages(context, n)))
     return ids[1:] if ids[:1] == [causal.begin] else ids
+
+
+def _in_its_template(causal: Causal, messages: Sequence[Mapping[str, str]]) -> str:
+    """The turns as the model was taught to be asked; where its template knows no system, that stands before the first
+    turn."""
+    from jinja2 import TemplateError
+
+    fill = partial(causal.tokenizer.apply_chat_template, tokenize=False, add_generation_prompt=True)
+    first, *others = messages
+    ways = [messages]
+    if first["role"] == "system" and others:
+        ways.append([{**others[0], "content": f"{first['content']}\n\n{others[0]['content']}"}, *others[1:]])
+    for way in ways:
+        try:
+            return str(fill(way))
+        except TemplateError as error:
+            said = error
+    raise InputError(f"{causal.model}: its chat template refuses the prompt ({said}). Take --prompt continuation.")
 
 
 @dataclass(frozen=True)
@@ -163,7 +180,7 @@ def stopping(text: Continuation, prompt: Prompt, max_tokens: int) -> Callable[[S
             return True
         made = text.text(ids).lstrip()
         if prompt.way == "list":
-            return made.rstrip().endswith("]") and "[" in made
+            return is_whole_list(without_thoughts(made))
         plain = normalise_blanks(made)
         is_another = prompt.ends == "sentence" and first_sentence(plain) != plain
         return "\n" in made or is_another or len(token_spans(plain)) > max_tokens

@@ -118,7 +118,8 @@ def _in_order(causal: Causal, texts: _Texts) -> tuple[float, list[np.ndarray]]:
     endings = [np.full(len(ids), -at_first[ids[0]], np.float64) for ids in texts.after]
     n_at_once = AT_ONCE[causal.device.type]
     longer = [i for i, ids in enumerate(texts.after) if len(ids) > 1]
-    for part, batch in _batches([texts.after[i] for i in longer], n_at_once):
+    most = causal.limit - len(texts.first)
+    for part, batch in _batches([texts.after[i] for i in longer], n_at_once, most):
         made, _ = causal.read(batch[:, :-1], take(past, [0] * n_at_once))
         for i, nats in zip(part, _nats(made, batch[:, 1:]), strict=False):
             endings[longer[i]][1:] = nats[: len(texts.after[longer[i]]) - 1]
@@ -130,7 +131,7 @@ def _turned(causal: Causal, texts: Sequence[_Texts]) -> list[tuple[float, float]
     pairs = [(alone, mine.then) for mine in texts for alone in mine.alone]
     found = [(0.0, 0.0)] * len(pairs)
     sequences = [[causal.begin, *alone, *then] for alone, then in pairs]
-    for part, batch in _batches(sequences, AT_ONCE[causal.device.type]):
+    for part, batch in _batches(sequences, AT_ONCE[causal.device.type], 1 + causal.limit):
         made, _ = causal.read(batch[:, :-1])
         for i, nats in zip(part, _nats(made, batch[:, 1:]), strict=False):
             n, m = map(len, pairs[i])
@@ -138,10 +139,10 @@ def _turned(causal: Causal, texts: Sequence[_Texts]) -> list[tuple[float, float]
     return found
 
 
-def _batches(sequences: Sequence[list[int]], n: int) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
-    """Which sequences, n at most, and their ids (n, 1 + a multiple of `STEP`), filled up with 0 and with the last one
-    over again; the length of a batch depends on each of its sequences alone."""
-    padded = np.array([1 + -(-(len(ids) - 1) // STEP) * STEP for ids in sequences], np.int64)
+def _batches(sequences: Sequence[list[int]], n: int, most: int) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
+    """Which sequences, n at most, and their ids (n, 1 + a multiple of `STEP`, or `most`), filled up with 0 and with the
+    last one over again; the length of a batch depends on each of its sequences alone."""
+    padded = np.array([min(most, 1 + -(-(len(ids) - 1) // STEP) * STEP) for ids in sequences], np.int64)
     for length in np.unique(padded).tolist():
         alike = np.flatnonzero(padded == length)
         for at in range(0, len(alike), n):

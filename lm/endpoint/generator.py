@@ -21,8 +21,9 @@ from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.endpoint.requests import Asking, longest_answer
 from swag_af.lm.options import GenerateOptions
+from swag_af.lm.prompting.answers import endings_in
 from swag_af.lm.prompting.prompt import Prompt, load_prompt
-from swag_af.lm.prompting.sieve import FILTERED, MID_WORD, NOTHING, UNFINISHED, Sieve, endings_in, is_within_word
+from swag_af.lm.prompting.sieve import FILTERED, MID_WORD, NOTHING, UNFINISHED, Sieve, is_within_word
 
 _DEFAULT = GenerateOptions
 
@@ -90,16 +91,16 @@ class EndpointGenerator:
             **{name: getattr(self, name) for name in names},
         }
 
-    def forecast(self, contexts: Sequence[Context], n_negatives: int) -> list[str]:
+    def forecast(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> list[str]:
         """What it would take, from a few contexts that are asked about: their answers are kept and count."""
         endpoint, asking = self._opened(), self._asking(n_negatives)
         n_texts = -(-n_negatives // asking.endings_a_text(n_negatives))
 
         def first(context: Context) -> Request:
-            return next(iter(asking.requests(context, n_negatives, n_texts, seed=0, draw=0)))
+            return next(iter(asking.requests(context, n_negatives, n_texts, seed=seed, draw=0)))
 
         sample = list(map(first, spread(contexts, _DRY_CONTEXTS)))
-        n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=0, draw=0))) * len(contexts)
+        n_requests = len(list(asking.requests(contexts[0], n_negatives, n_texts, seed=seed, draw=0))) * len(contexts)
         length = fmean(len(str(first(context).body)) for context in spread(contexts, _DRY_LENGTHS))
         return forecast_lines(forecast(endpoint, sample, n_requests, length=length))
 
@@ -195,9 +196,10 @@ class _Work:
 
     def _offer(self, choice: Choice, asking: Asking) -> None:
         reason = _fault(choice, asking, self.sieve.context)
-        endings = [] if reason else endings_in(choice.text, asking.prompt)
+        is_cut = choice.end == "length"
+        endings = [] if reason else endings_in(choice.text, asking.prompt, is_cut=is_cut)
         self.n_drawn += max(len(endings), asking.endings_a_text(self.sieve.n))
-        reason = reason or ("" if endings else NOTHING)
+        reason = reason or ("" if endings else UNFINISHED if is_cut else NOTHING)
         if reason and not self.sieve.is_full:
             self.sieve.rejected[reason] += 1
         for ending in endings:

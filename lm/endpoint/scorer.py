@@ -20,7 +20,7 @@ from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
 from swag_af.data.urls import command
 from swag_af.endpoints.client import Endpoint
-from swag_af.endpoints.contract import Abilities, Answer, Request
+from swag_af.endpoints.contract import FAILED, Abilities, Answer, Request
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.scorers.contract import COLUMNS
@@ -94,6 +94,11 @@ class EndpointScorer:
     def _nats(self, part: "_Reading", answer: Answer, context: Context) -> tuple[list[float], list[float]]:
         """Of the tokens of the first part and of the second."""
         where = f"{self.url}: context {context.id!r}"
+        if answer.error.startswith(FAILED):
+            raise InputError(
+                f"{where}: fails however often it is tried ({answer.error}: {answer.said}). All answers are kept: run "
+                "the same command again."
+            )
         if answer.error:
             raise InputError(f"{where}: is refused ({answer.error}: {answer.said}). Leave the row out.")
         tokens = tokens_of_prompt(answer.body, part.text)
@@ -118,7 +123,7 @@ class EndpointScorer:
         return abilities
 
     def _opened(self) -> Endpoint:
-        self._endpoint = self._endpoint or Endpoint(self.url, self.endpoint, journal=self.journal)
+        self._endpoint = self._endpoint or Endpoint(self.url, self.endpoint, journal=self.journal, keeps_failures=False)
         return self._endpoint
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ import torch
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.plugins.environments import LightningEnvironment
+from pytorch_lightning.plugins.io import TorchCheckpointIO
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from swag_af.data.errors import FormatError, in_one_line
+from swag_af.data.files import replacing
 from swag_af.lm.lstm.corpus import DIRECTIONS, FoldCorpus, batches, directions
 from swag_af.lm.lstm.network import BidirectionalLM
 from swag_af.lm.lstm.telling import Listener
@@ -55,7 +59,8 @@ def fit(
         devices=1,
         max_epochs=epochs,
         precision=module.options.precision,
-        plugins=[LightningEnvironment()],  # one process, also where Slurm or torchrun has started this one
+        # one process, also where Slurm or torchrun has started this one
+        plugins=[LightningEnvironment(), _WholeFiles()],
         logger=TensorBoardLogger(folder, name="", version="tensorboard"),
         callbacks=[keeper, _EpochLines(label, listener)],
         reload_dataloaders_every_n_epochs=1,
@@ -69,12 +74,29 @@ def fit(
     return found
 
 
+class _WholeFiles(TorchCheckpointIO):
+    """Checkpoints that are there whole or not at all: Lightning moves them out of the folder for temporary files, which
+    is a copy where that is of another disk."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        """Write `checkpoint` beside `path`, then put it in its place."""
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(Path(path)) as temporary:
+            torch.save(checkpoint, temporary)
+
+
 def epochs_done(folder: Path) -> int:
     """How many epochs of the model in `folder` an earlier, killed run has finished."""
     last = _last_checkpoint(folder)
     if last is None:
         return 0
-    return int(torch.load(last, map_location="cpu", mmap=True, weights_only=False)["epoch"]) + 1
+    try:
+        return int(torch.load(last, map_location="cpu", mmap=True, weights_only=False)["epoch"]) + 1
+    except (RuntimeError, EOFError, KeyError, UnpicklingError) as error:
+        raise FormatError(
+            f"{last}: damaged ({in_one_line(error, 100)}). Remove {last.parent}, and the model is trained from its "
+            "beginning."
+        ) from None
 
 
 def _last_checkpoint(folder: Path) -> Path | None:

@@ -29,7 +29,7 @@ from swag_af.data.vocabulary import PAD, SPECIAL_TOKENS
 from swag_af.lm.lstm.candidates import Readers, load_readers
 from swag_af.lm.lstm.checkpoints import check_fold, fold_path, is_trained, open_vocabulary, options_of
 from swag_af.lm.lstm.features import Endings, all_features, backward_features
-from swag_af.lm.lstm.scorer import LSTMScorer, readable_by
+from swag_af.lm.lstm.scorer import LSTMScorer, precision_on, readable_by
 from swag_af.lm.lstm.workers import n_workers
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers.table import Block, Plan, add_table, blocks_of, end
@@ -47,6 +47,7 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     pool = CandidatePool.open(options.pool)
     if "features" not in pool.tables:
         return _add_features(pool, options)
+    _check_same_models(pool, options.lms)
     end(options.pool)
     pool = with_features(pool, options.lms)
     missing = np.flatnonzero(pool.missing_features()) if pool.lazy_features else np.zeros(0, np.int64)
@@ -74,6 +75,25 @@ def lstm_features(options: FeaturesOptions) -> CandidatePool:
     for table in sorted(options.pool.glob(f"{SHARDS}/*/features.npy")):
         changed(table)
     return pool
+
+
+def _check_same_models(pool: CandidatePool, lms: Path | None) -> None:
+    """Raise InputError where models are named, and features that are there are not theirs."""
+    if lms is None or (pool.lazy_features and pool.missing_features().any()):  # whose models are checked elsewhere
+        return
+    made_by, sampled_by = pool.manifest.get("features_by"), pool.manifest.get("plan", {}).get("lms", {})
+    record = LSTMScorer(lms).record()
+    if made_by:
+        known = {"scorer": LSTMScorer.name, "corpus": record["corpus"], "weights": record["weights"]}
+        is_same = all(made_by.get(name) == value for name, value in known.items())
+    else:
+        is_same = bool(sampled_by) and sampled_by.items() <= record["weights"].items()
+    if not is_same:
+        raise InputError(
+            f"{pool.path}: has features already, and not by the models in {lms}. "
+            f"{pool.features_told or 'They came with its candidates.'} Make the pool again to have others, under "
+            "another name: runs belong to one pool."
+        )
 
 
 def _workers(options: FeaturesOptions, lms: Path, device: str, n_endings: int) -> int | None:
@@ -138,12 +158,21 @@ def _add_features(pool: CandidatePool, options: FeaturesOptions) -> CandidatePoo
         "scorer": LSTMScorer.name,
         "lms": name_of(lms),
         **{key: value for key, value in LSTMScorer(lms).record().items() if key in ("corpus", "weights")},
+        **_where_computed(options),
         "n_rows_by_fold": {str(fold): int((readable.folds == fold).sum()) for fold in np.unique(readable.folds)},
         "n_foreign_rows": readable.n_foreign,
     }
     workers = _workers(options, lms, "auto", len(pool) * pool.n_candidates)
     plan = Plan(FEATURES, made_by, readable.folds)
     return add_table(pool, plan, _TableJob(pool.path, lms, pool), workers=workers, engine=options.where)
+
+
+def _where_computed(options: FeaturesOptions) -> dict[str, str]:
+    """The device and precision of the models, which decide the last digits: a run goes on in those that it began in."""
+    device = pick_device("auto").type
+    if options.where.is_remote:
+        device = "cuda" if options.where.gpus_per_task else "cpu"
+    return {"device": device, "output_precision": precision_on(device)}
 
 
 @dataclass(frozen=True)

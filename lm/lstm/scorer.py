@@ -71,8 +71,7 @@ class LSTMScorer:
         if fold not in self._readers:
             self._readers.clear()
             device = pick_device(self.device).type
-            precision: Precision = "bf16" if device == "cuda" else "fp32"
-            self._readers[fold] = load_readers(Path(self.lms), fold, device=device, precision=precision)
+            self._readers[fold] = load_readers(Path(self.lms), fold, device=device, precision=precision_on(device))
         return self._readers[fold]
 
     @cached_property
@@ -89,6 +88,11 @@ class LSTMScorer:
         for row, one in zip(tokens, ids, strict=True):
             row[: len(one)] = one
         return sent1, start, Endings([*sent1, *start], tokens, np.array(list(map(len, ids))))
+
+
+def precision_on(device: str) -> Precision:
+    """Of the output layer, on `cpu` or `cuda`."""
+    return "bf16" if device == "cuda" else "fp32"
 
 
 def readable_by(contexts: Sequence[Context], lms: Path, where: str) -> Readable:

@@ -220,12 +220,11 @@ class _Corpora:
 
     def folds_asked(self) -> tuple[int, ...]:
         """The folds to train; InputError for one that there is not."""
-        n_folds = 1 + max(context.fold for context in self.contexts)
-        folds = self.options.folds or tuple(range(n_folds))
-        if not set(folds) <= set(range(n_folds)):
-            raise InputError(
-                f"--folds {' '.join(map(str, folds))}: {self.options.contexts} has folds 0 to {n_folds - 1}."
-            )
+        there = sorted({context.fold for context in self.contexts})
+        folds = tuple(dict.fromkeys(self.options.folds)) or tuple(there)
+        if not set(folds) <= set(there):
+            some = f"{', '.join(map(str, there[:20]))}{' ...' if len(there) > 20 else ''}"
+            raise InputError(f"--folds {' '.join(map(str, folds))}: {self.options.contexts} has folds {some}.")
         return folds
 
     def begin(self) -> None:

@@ -2,8 +2,9 @@
 
 Reading order (each file imports only those named before it):
 
-    prompt  a prompt, read from a TOML file
-    sieve   endings from raw texts, and why others are none
+    prompt   a prompt, read from a TOML file
+    answers  endings in a raw text
+    sieve    those of one context that can be kept, and why others are none
 
 Importing this package loads nothing else.
 """

@@ -1,20 +1,14 @@
-"""Endings from the raw texts of a language model, and why others are none.
+"""The endings of one context among texts of a language model: those that are distinct, readable and not gold are kept,
+and the others counted by reason."""
 
-What comes back is a continuation, a JSON list, lines with numbers, or a refusal. `endings_in` finds what could be
-endings; a `Sieve` keeps those of one context that are distinct, readable and not gold, and counts the others by reason.
-"""
-
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.surface import CLOSERS
 from swag_af.data.text.wording import characters_apart, comparable, is_readable
 from swag_af.data.tokens import SENTENCE_ENDS, normalise_blanks, token_spans
-from swag_af.lm.prompting.prompt import Prompt
 
 UNREADABLE = "unreadable_text"
 """The reason of a text with half a character or a control character: byte-level tokenizers make such."""
@@ -49,38 +43,8 @@ _REFUSAL = re.compile(
     r"certainly[,!:]|of course[,!:]|unfortunately, i)|\b(?:language model|ai assistant)\b",
     re.IGNORECASE,
 )
-_DOTTED = re.compile(r"^\s*[-*•]\s+")
-_NUMBERED = re.compile(r"^\s*\(?(\d{1,3}|[a-zA-Z])[.):]\s+")
-_LONG = 3
-"""Lines whose numbers count up are numbered, wherever they begin, if there are so many."""
-_ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
-"""Under what name an object has an answer, where it has other things beside it."""
 _ECHO = 5
 """Tokens of the context that make an ending an echo of it: a wrong answer may be a word of the question."""
-_FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
-
-
-def endings_in(text: str, prompt: Prompt) -> list[str]:
-    """What could be endings in one text that came back, in order.
-
-    Of a prompt that is continued, one: up to the end of its sentence or its line. Of one that asks for a list, the
-    strings and numbers of the first JSON list, an object's list or strings too, and one string of each object in a
-    list; where there is none, or it is cut off, the strings or lines that are whole.
-    """
-    if prompt.way == "continue":
-        first = next(filter(str.strip, text.splitlines()), "")
-        return [first_sentence(first) if prompt.ends == "sentence" else normalise_blanks(first)]
-    plain = _FENCE.sub("", text.strip())
-    begins = sorted({0, plain.find("["), plain.find("{")} - {-1})
-    each = (_json_strings(plain[begin:]) for begin in begins)
-    strings = next((one for one in each if one is not None), None)
-    found = _lines(plain) if strings is None else strings
-    return [normalise_blanks(one) for one in found]
-
-
-def first_sentence(text: str) -> str:
-    """`text` up to and with the mark that ends its first sentence."""
-    return next(iter(sentences_of(normalise_blanks(text))), "")
 
 
 def is_within_word(before: str, text: str) -> bool:
@@ -88,74 +52,6 @@ def is_within_word(before: str, text: str) -> bool:
     word."""
     letters = before[-1:] + text[:1]
     return len(letters) == 2 and letters.isalnum() and characters_apart(letters) == letters
-
-
-def _json_strings(text: str) -> list[str] | None:
-    """The strings and numbers of a JSON value at the beginning of `text`; of a list that is cut off, the strings that
-    are whole; None where there is no JSON."""
-    if text[:1] not in ("[", "{", '"'):
-        return None
-    try:
-        value, _ = json.JSONDecoder(parse_int=_Number, parse_float=_Number).raw_decode(text)
-    except ValueError:
-        if not text.startswith("["):
-            return None
-        return [json.loads(found) for found in re.findall(r'"(?:[^"\\\n]|\\["\\/bfnrtu])*"(?=\s*[,\]])', text)] or None
-    return _strings_of(value)
-
-
-class _Number(str):
-    """A number of JSON, as it is written."""
-
-
-def _strings_of(value: object) -> list[str]:
-    """Of an object its lists, where it has some: what stands beside them are words about them. Else its answer, or all
-    its strings."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        named = _named(value)
-        lists = [one for one in value.values() if isinstance(one, list)]
-        value = lists or ([named] if named is not None else list(value.values()))
-    if not isinstance(value, list):
-        return []
-    return [text for one in value for text in (_one_of(one) if isinstance(one, dict) else _strings_of(one))]
-
-
-def _one_of(value: dict[str, object]) -> list[str]:
-    """The answer of an object in a list: by its name, else the first string, else a number."""
-    named = _named(value)
-    texts = [one for one in value.values() if isinstance(one, str)]
-    first = next((one for one in texts if not isinstance(one, _Number)), next(iter(texts), None))
-    one = first if named is None else named
-    return _strings_of(value) if one is None else [one]
-
-
-def _named(value: dict[str, object]) -> str | None:
-    lowered = {str(name).lower(): one for name, one in value.items()}
-    return next((one for name in _ANSWERS if isinstance(one := lowered.get(name), str)), None)
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of `text` that have a number or a dot before them, without it; all lines where none has.
-
-    A number, or a letter, is one that counts lines: others, of "E. coli" or "3. October", are theirs.
-    """
-    lines = [line for line in text.splitlines() if line.strip()]
-    dotted = [_DOTTED.sub("", line) for line in lines if _DOTTED.match(line)]
-    numbered = [(found[1], line[found.end() :]) for line in lines if (found := _NUMBERED.match(line))]
-    is_alone = len(numbered) == 1 and len(lines) > 2
-    counts = _count_up([mark for mark, _ in numbered]) and not is_alone
-    return [rest for _, rest in numbered] if counts else dotted or lines
-
-
-def _count_up(marks: list[str]) -> bool:
-    """Whether marks of lines, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1."""
-    if not marks or len({mark.isdecimal() for mark in marks}) > 1:
-        return False
-    numbers = [int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1 for mark in marks]
-    ascends = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return (ascends and (numbers[0] <= 1 or len(numbers) >= _LONG)) or set(numbers) == {1}
 
 
 @dataclass

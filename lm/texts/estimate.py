@@ -16,7 +16,7 @@ from swag_af.data.tokens import token_spans
 from swag_af.lm.contract import Generated
 from swag_af.lm.options import GenerateOptions
 from swag_af.lm.registry import GENERATORS
-from swag_af.lm.texts.joining import Texts
+from swag_af.lm.texts.joining import Texts, nothing_left
 from swag_af.lm.texts.making import checked_answers
 from swag_af.lm.texts.plan import Job, prepare
 
@@ -47,21 +47,21 @@ class TextEstimate:
 
 
 def estimate_texts(options: GenerateOptions) -> TextEstimate:
-    """Estimate without beginning a pool; what can be checked is checked."""
+    """Estimate without beginning a pool; what can be checked is checked. ExhaustedError where no context is fit."""
     job = prepare(options)
     asked = [context for row, context in enumerate(job.contexts) if row not in job.unfit]
     unfit = dict(Counter(job.unfit.values()))
+    if not asked:
+        raise nothing_left(job, unfit)
     forecast = getattr(job.generator, "forecast", None)
     if forecast is not None:
         with GENERATORS.blaming(options.generator, "forecast"):
-            return TextEstimate(len(asked), unfit, tuple(forecast(asked, options.n_negatives)))
+            return TextEstimate(len(asked), unfit, tuple(forecast(asked, options.n_negatives, seed=options.seed)))
     return _tried(job, asked, unfit)
 
 
 def _tried(job: Job, asked: Sequence[Context], unfit: dict[str, int]) -> TextEstimate:
     """The first context pays for loading; others of its fold, more each time, tell the rate."""
-    if not asked:
-        return TextEstimate(0, unfit)
     mine = [context for context in asked if context.fold == asked[0].fold]
     answers, begin = _timed(job, mine[:1])
     rate, at, n, stop = begin, 1, 4, time.perf_counter() + SECONDS

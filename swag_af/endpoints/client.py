@@ -31,8 +31,9 @@ from swag_af.endpoints.usage import Usage
 class Endpoint:
     """A server that speaks OpenAI's `/v1/completions` or `/v1/chat/completions`, and its answers so far.
 
-    `journal` is the file of its answers, made where there is none; without one they are kept in memory only. The
-    constructor asks nothing; InputError for an address or a key that cannot be used.
+    `journal` is the file of its answers, made where there is none; without one they are kept in memory only. Without
+    `keeps_failures`, a request that fails however often it is tried is asked again by the next run, for work that
+    cannot do without it. The constructor asks nothing; InputError for an address or a key that cannot be used.
     """
 
     def __init__(
@@ -42,11 +43,13 @@ class Endpoint:
         *,
         journal: Path | None = None,
         clock: Clock | None = None,
+        keeps_failures: bool = True,
     ):
         self.url = base_of(url)
         self.options = options or EndpointOptions()
         self._journal = Journal(journal)
         self._clock = clock or Clock()
+        self._keeps_failures = keeps_failures
         self._model: str | None = self.options.model or None
         self._abilities: Abilities | None = None
         self._has_met = False
@@ -123,7 +126,14 @@ class Endpoint:
     def _line(self) -> Iterator[Line]:
         """The way to the server; when it is first opened, the model is looked at."""
         with Background() as background:
-            sender = Sender(self.url, self.options, self._journal, self._clock, has_met=self._has_met)
+            sender = Sender(
+                self.url,
+                self.options,
+                self._journal,
+                self._clock,
+                has_met=self._has_met,
+                keeps_failures=self._keeps_failures,
+            )
             try:
                 if not self._has_met and not self.options.model:
                     self._meet(background.submit(sender.models()).result())

@@ -10,6 +10,8 @@ from swag_af.data.manifests import sha256_json
 Api = Literal["completions", "chat"]
 """The two ways of asking a server."""
 Address = Literal["completions", "chat/completions"]
+FAILED = "failed_"
+"""How the error of an answer begins where the server, which answers others, failed however often it was asked."""
 ADDRESSES: Mapping[Api, Address] = {"completions": "completions", "chat": "chat/completions"}
 """Where each is asked, behind `/v1/`."""
 

@@ -16,7 +16,10 @@ _PASSING = (408, 409, 425, 429)
 _NEVER = 501
 _LONGEST_SAID = 300
 _TOO_LONG = re.compile(r"context.{0,20}(?:length|window|size)|too (?:long|many tokens)|maximum.{0,20}tokens", re.I)
-_NO_MONEY = re.compile(r"insufficient_quota|billing|payment required", re.I)
+_NO_MONEY = re.compile(r"insufficient_quota|payment required", re.I)
+_PERHAPS_NO_MONEY = re.compile("billing", re.I)
+_LATER = re.compile(r"(?:re)?try (?:again )?in|per.?minute", re.I)
+"""Words of a limit that passes, though it names billing as well."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -40,7 +43,7 @@ def reply_of(status: int, headers: Mapping[str, str], content: bytes, *, now: fl
     text = content.decode("utf-8", "replace")
     if 200 <= status < 300:
         return _answer_of(text, headers)
-    return _failure(status, _said(text), retry_after(headers.get("retry-after", ""), now))
+    return _failure(status, text, retry_after(headers.get("retry-after", ""), now))
 
 
 def retry_after(value: str, now: float) -> float | None:
@@ -61,7 +64,7 @@ def _answer_of(text: str, headers: Mapping[str, str]) -> Reply:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         body = assembled(text) if kind == "text/event-stream" else loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):  # of pieces of no known form
         is_json = "json" in kind or kind in ("", "text/event-stream")
         return Reply("again", reason="invalid_json" if is_json else "wrong_content_type", said=_said(text))
     if not isinstance(body, dict):
@@ -69,16 +72,17 @@ def _answer_of(text: str, headers: Mapping[str, str]) -> Reply:
     if body.get("error"):
         error = body["error"]
         code = error.get("code") if isinstance(error, Mapping) else None
-        return _failure(code if isinstance(code, int) and code >= 400 else 500, _said(text), None)
+        return _failure(code if isinstance(code, int) and code >= 400 else 500, text, None)
     choices = body.get("choices")
     if not isinstance(choices, list) or not any(isinstance(choice, Mapping) for choice in choices):
         return Reply("again", reason="no_choices", said=_said(text))
     return Reply("answer", _without_halves(body))
 
 
-def _failure(status: int, said: str, after: float | None) -> Reply:
-    reason = f"status_{status}"
-    if status == 402 or (status == 429 and _NO_MONEY.search(said)):
+def _failure(status: int, text: str, after: float | None) -> Reply:
+    reason, said = f"status_{status}", _said(text)
+    passes = after is not None or _LATER.search(text)
+    if status == 402 or (status == 429 and (_NO_MONEY.search(text) or (_PERHAPS_NO_MONEY.search(text) and not passes))):
         return Reply("stop", reason="no_money", said=said)
     if status in _WRONG_PLACE or 300 <= status < 400:
         return Reply("stop", reason=reason, said=said)

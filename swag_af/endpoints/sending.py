@@ -16,7 +16,7 @@ from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.endpoints.address import is_local
 from swag_af.endpoints.budget import Budget
 from swag_af.endpoints.clock import Clock
-from swag_af.endpoints.contract import Answer, Request
+from swag_af.endpoints.contract import FAILED, Answer, Request
 from swag_af.endpoints.journal import Journal
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.endpoints.replies import Reply, reply_of
@@ -77,11 +77,21 @@ async def _cancel_others() -> None:
 class Sender:
     """Sends requests to one server. Made outside of the event loop, used within."""
 
-    def __init__(self, base: str, options: EndpointOptions, journal: Journal, clock: Clock, *, has_met: bool = False):
+    def __init__(
+        self,
+        base: str,
+        options: EndpointOptions,
+        journal: Journal,
+        clock: Clock,
+        *,
+        has_met: bool = False,
+        keeps_failures: bool = True,
+    ):
         self.base = base
         self._options = options
         self._journal = journal
         self._clock = clock
+        self._keeps_failures = keeps_failures
         self._key = server_key(options)
         self._client = _client(base, options, self._key)
         self._not_before = 0.0
@@ -132,8 +142,8 @@ class Sender:
                 f"{self.base}/{request.path}: fails ({reply.reason}{f': {reply.said}' if reply.said else ''}), however "
                 "often it is tried. All answers are kept: run the same command again when the server works."
             )
-        answer = Answer({}, f"failed_{reply.reason}", reply.said)
-        if is_kept:
+        answer = Answer({}, f"{FAILED}{reply.reason}", reply.said)
+        if is_kept and self._keeps_failures:
             self._journal.add_answer(request, model, answer, Usage())
         return answer
 
@@ -175,7 +185,7 @@ class Sender:
                 response = await self._client.request("GET" if body is None else "POST", path, content=content)
         except (httpx.TimeoutException, TimeoutError):
             return Reply("again", reason="timeout", said=f"no answer in {seconds:g} s")
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return self._lost(error)
         self.has_met = True
         content = response.content
@@ -185,7 +195,7 @@ class Sender:
             return _listed(content)
         return reply_of(response.status_code, response.headers, content, now=self._clock.since_1970())
 
-    def _lost(self, error: "httpx.TransportError") -> Reply:
+    def _lost(self, error: "httpx.RequestError") -> Reply:
         """What it means that there was no reply; a server that was never met is a mistake in the address."""
         import httpx
 

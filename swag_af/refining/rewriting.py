@@ -15,8 +15,9 @@ from swag_af.data.manifests import sha256_json
 from swag_af.data.registry import Registry
 from swag_af.endpoints.contract import Abilities, Request
 from swag_af.endpoints.settings import ServerSettings
+from swag_af.lm.prompting.answers import endings_in
 from swag_af.lm.prompting.prompt import Prompt
-from swag_af.lm.prompting.sieve import Sieve, endings_in
+from swag_af.lm.prompting.sieve import Sieve
 
 PROMPTS = {
     "rewrite": "Here is a question, or the beginning of a text, with its right answer and with wrong ones.\n\n"

@@ -52,8 +52,11 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "answers.jsonl"
 
 
-def endpoint_at(server: MockServer, journal: Path | None = None, **options: Any) -> Endpoint:
-    return Endpoint(server.url, EndpointOptions(**options), journal=journal, clock=FakeClock())
+def endpoint_at(
+    server: MockServer, journal: Path | None = None, *, keeps_failures: bool = True, **options: Any
+) -> Endpoint:
+    clock = FakeClock()
+    return Endpoint(server.url, EndpointOptions(**options), journal=journal, clock=clock, keeps_failures=keeps_failures)
 
 
 def chat_of(content: Any, **choice: Any) -> Said:
@@ -67,6 +70,10 @@ PASSING = {
     "429 without a word": Said(429, {"error": {"message": "slow down"}}),
     "429 with seconds": Said(429, {"error": "slow down"}, {"Retry-After": "7"}),
     "429 with a date": Said(429, {}, {"Retry-After": "Mon, 12 Jan 1970 13:46:47 GMT"}),
+    "429 of a limit a minute": Said(
+        429, {"error": {"message": f"You exceeded your quota, check your billing details. {'*' * 400} Retry in 24.6s."}}
+    ),
+    "429 of a limit that names when": Said(429, {"error": {"message": "billing"}}, {"Retry-After": "1"}),
     "503 while it loads": Said(503, {"error": {"message": "Loading model", "code": 503}}),
     "500": Said(500, {"error": {"message": "CUDA error"}}),
     "500 without content": Said(500, b""),
@@ -81,6 +88,10 @@ PASSING = {
     "hanging": Said(way="hang"),
     "no choices": Said(200, {"choices": []}),
     "choices that are none": Said(200, {"choices": [None]}),
+    "a body that is not packed as it says": Said(200, b'{"choices": []}', {"Content-Encoding": "gzip"}),
+    "a stream of no texts": Said(
+        200, b'data: {"choices":[{"index":[],"text":["a"]}]}\n\n', {"Content-Type": "text/event-stream"}
+    ),
     "a list": Said(200, [GOOD]),
     "nested without end": Said(200, b"[" * 100_000),
 }
@@ -121,6 +132,7 @@ STOPS = {
     "405": (Said(405, {}), InputError, "Check the address"),
     "moved": (Said(301, b"", {"Location": "http://elsewhere"}), InputError, "Use the address it moved to"),
     "no money": (Said(429, {"error": {"code": "insufficient_quota", "message": "quota"}}), ExhaustedError, "no money"),
+    "no credit": (Said(429, {"error": {"message": "Check your billing details."}}), ExhaustedError, "no money"),
     "402": (Said(402, {"error": {"message": "pay"}}), ExhaustedError, "no money left there (pay)"),
     "a day off": (Said(429, {}, {"Retry-After": "86400"}), ExhaustedError, "asks to wait 24.0 hours"),
 }
@@ -207,6 +219,14 @@ def test_a_request_that_always_fails_does_not_stop_the_others(concurrency: int, 
         endpoint = endpoint_at(server, journal, retries=1, concurrency=concurrency)
         found = answers(endpoint, [ask_about(i) for i in range(5)])
     assert [answer.error for answer in found] == ["", "failed_status_500", "", "", ""]
+
+
+def test_a_failure_that_is_not_kept_is_asked_about_again(journal: Path) -> None:
+    with MockServer(say=failing(("Question 1.",))) as server:
+        found = answers(endpoint_at(server, journal, retries=0, keeps_failures=False), [ask_about(1)])
+        assert found[0].error == "failed_status_500"
+        server.say = lambda asked: None
+        assert not answers(endpoint_at(server, journal), [ask_about(1)])[0].error
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

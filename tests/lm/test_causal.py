@@ -1,5 +1,6 @@
 """Causal models of Hugging Face: samples and likelihoods as read one at a time, whatever else is asked for."""
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,25 @@ def test_a_text_that_is_too_long_is_told(gpt2_scorer: CausalScorer) -> None:
         list(gpt2_scorer.score([long], [["goes."]]))
     with pytest.raises(InputError, match=r"context 'woman': its ending '' has no token"):
         list(gpt2_scorer.score(CONTEXTS[:1], [["goes.", ""]]))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_row_that_just_fits_is_read(gpt2_scorer: CausalScorer, slow: SlowCausal, turned: bool) -> None:
+    """Lengths are filled up to a step, and went beyond the model's positions."""
+    read = set[int]()
+    for n, m in itertools.product(range(10, 160), range(6)):
+        long = " ".join(["bus"] * n + ["."] * m)
+        text, ending = ("bus", long) if turned else (long, "bus bus")
+        context = Context(text, "", "x.")
+        n_ids = 1 + len(slow.tokenizer.encode(f"{phrase(context)} {ending}", add_special_tokens=False))
+        if 152 < n_ids <= 160 and n_ids not in read:
+            try:
+                [values] = gpt2_scorer.score([context], [[ending]])
+            except InputError:  # one token too many, where the two are tokenised apart
+                continue
+            np.testing.assert_allclose(values[0], slow.columns(phrase(context), ending), rtol=2e-4)
+            read.add(n_ids)
+    assert {157, 158, 159, 160} & read
 
 
 # --- samples
@@ -277,6 +297,8 @@ def test_a_text_is_over_at_its_line_and_a_list_at_its_bracket(causal: Causal) ->
         (" walks\nThe", line, True),
         (' ["walks.", "sits', load_prompt("wrong-ending"), False),
         (' ["walks.", "sits."]', load_prompt("wrong-ending"), True),
+        (' ["walks [slowly]', load_prompt("wrong-ending"), False),
+        (' <think> ["walks."]', load_prompt("wrong-ending"), False),
     ):
         continuation, ids = told(causal, text)
         assert stopping(continuation, prompt, 16)(ids) is is_over
@@ -305,6 +327,13 @@ def test_a_model_that_chats_is_asked_for_lists_as_it_was_taught(causal: Causal, 
     told = chatty.tokenizer.decode(prompt_ids(chatty, prompt, CONTEXTS[0], 3))
     assert told.startswith("<system>You write wrong answers")
     assert told.endswith("<assistant>")
+    knows_no_system = "{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    chatty.tokenizer.chat_template = chatty.tokenizer.chat_template.replace("<{{", knows_no_system + "<{{", 1)
+    told = chatty.tokenizer.decode(prompt_ids(chatty, prompt, CONTEXTS[0], 3))
+    assert told.startswith("<user>You write wrong answers")
+    chatty.tokenizer.chat_template = "{{ raise_exception('never') }}"
+    with pytest.raises(InputError, match=r"its chat template refuses the prompt \(never\)"):
+        prompt_ids(chatty, prompt, CONTEXTS[0], 3)
 
 
 def test_the_record_tells_models_apart_and_shows_what_was_asked(gpt2: str, llama: str) -> None:

@@ -79,7 +79,7 @@ class Writer:
 class Careful(Writer):
     """One that asks for money, and says how much."""
 
-    def forecast(self, contexts: Sequence[Context], n_negatives: int) -> list[str]:
+    def forecast(self, contexts: Sequence[Context], n_negatives: int, *, seed: int) -> list[str]:
         return [f"{len(contexts) * n_negatives:,} requests"]
 
 

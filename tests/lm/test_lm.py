@@ -10,7 +10,7 @@ from conftest import STOP, TINY
 
 from swag_af.data.captions.context_set import read_contexts
 from swag_af.data.errors import FormatError, InputError
-from swag_af.data.files import read_json, write_json
+from swag_af.data.files import read_json, read_jsonl, write_json, write_jsonl
 from swag_af.data.manifests import read_manifest
 from swag_af.data.vocabulary import BOS, EOS
 from swag_af.lm.lstm import fitting
@@ -196,8 +196,36 @@ def test_a_folder_of_models_begun_with_other_options_is_refused(contexts_path, l
 
 
 def test_an_unknown_fold_is_refused(contexts_path, tmp_path):
-    with pytest.raises(InputError, match="folds 0 to 1"):
+    with pytest.raises(InputError, match="has folds 0, 1"):
         train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(7,), lm=TINY))
+
+
+def test_folds_are_those_of_the_contexts_and_each_is_trained_once(contexts_path, tmp_path):
+    """Of folds 0 and 2 a model 1 was trained as well, and a fold named twice shared its threads with itself."""
+    gap = tmp_path / "gap.jsonl"
+    rows = [row | {"fold": 2 * row["fold"]} for _, row in read_jsonl(contexts_path)]
+    write_jsonl(gap, rows)
+    reports = train_lm(TrainLMOptions(gap, tmp_path / "lms", folds=(2, 2), lm=replace(TINY, epochs=1)))
+    assert list(reports) == [2]
+    with pytest.raises(InputError, match="has folds 0, 2"):
+        train_lm(TrainLMOptions(gap, tmp_path / "lms", folds=(1,), lm=replace(TINY, epochs=1)))
+
+
+def test_a_damaged_checkpoint_is_named(contexts_path, tmp_path, monkeypatch):
+    killed = tmp_path / "lms"
+    killed_after(1, TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY), monkeypatch)
+    last = killed / "fold-0/checkpoints/last.ckpt"
+    last.write_bytes(last.read_bytes()[:1000])
+    with pytest.raises(FormatError, match=r"last\.ckpt: damaged .* Remove"):
+        train_lm(TrainLMOptions(contexts_path, killed, folds=(0,), lm=TINY))
+
+
+def test_checkpoints_are_there_whole_or_not_at_all(contexts_path, tmp_path, monkeypatch):
+    """Through a folder for temporary files of another disk they were copied, and a kill left half of one."""
+    moved = []
+    monkeypatch.setattr("shutil.move", lambda *names: moved.append(names))
+    train_lm(TrainLMOptions(contexts_path, tmp_path / "lms", folds=(0,), lm=replace(TINY, epochs=1)))
+    assert not moved
 
 
 def test_damaged_weights_are_named(contexts_path, lms, tmp_path):

@@ -7,8 +7,9 @@ import pytest
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
+from swag_af.lm.prompting.answers import endings_in, is_whole_list
 from swag_af.lm.prompting.prompt import PROMPTS, Prompt, load_prompt
-from swag_af.lm.prompting.sieve import REASONS, Sieve, endings_in
+from swag_af.lm.prompting.sieve import REASONS, Sieve
 
 CONTEXT = Context("A man sits at a piano.", "he", "begins to play it.")
 LISTS = Prompt("t", "{{ context }}", way="list")
@@ -163,3 +164,46 @@ def test_a_full_sieve_takes_and_counts_nothing() -> None:
 def test_what_a_model_writes_beside_its_answers_is_none_of_them(text: str, found: list[str]) -> None:
     """Gold kept its `E.`, and no wrong ending had one; explanations became endings; numbers were none."""
     assert endings_in(text, LISTS) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<think>I could say ["soda", "beer"] but no.</think>\n["vein", "bone"]', ["vein", "bone"]),
+        ('They want two.</think>["vein", "bone"]', ["vein", "bone"]),
+        ("<think>Okay, the user wants\ntwo wrong answers, so", []),
+        ('["opens C:\\users.", "vein"]', ["opens C:\\users.", "vein"]),
+        ('["costs $\\underline{x}$", "vein"', ["costs $\\underline{x}$"]),
+        ('["a\ttab", "vein"]', ["a tab", "vein"]),
+        ('["carbon mono', []),
+        ('{"answers": ["nitro', []),
+        ("['vein', 'bone']", ["vein", "bone"]),
+        ("[vein, bone]", []),
+        ('Here are [3] answers:\n["vein", "bone"]', ["vein", "bone"]),
+        ('[{"why": "bad", "ending": "vein"}, {"why": "worse", "end', ["vein"]),
+        ("[" * 3000, []),
+        ('{"a":' * 3000, []),
+    ],
+)
+def test_thoughts_and_broken_lists_are_no_answers(text: str, found: list[str]) -> None:
+    assert endings_in(text, LISTS) == found
+
+
+def test_of_an_answer_that_was_cut_off_only_what_is_whole_is_taken() -> None:
+    assert endings_in("1. vein\n2. bo", LISTS, is_cut=True) == ["vein"]
+    assert endings_in("The user wants wrong answers.\nSo", LISTS, is_cut=True) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ('["laughs [aloud]', False),
+        ('["laughs [aloud].", "eats it."]', True),
+        ('Here: ["a", "b"] ', True),
+        ('["a", ["b"]', False),
+        ("[a, b]", True),
+        ("1. a [b", False),
+    ],
+)
+def test_a_list_ends_with_the_bracket_that_closes_it(text: str, is_whole: bool) -> None:
+    assert is_whole_list(text) == is_whole

@@ -30,6 +30,7 @@ from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
 from swag_af.lm.scorers.checking import check_scorer
 from swag_af.lm.scorers.contract import COLUMNS, LENGTHS
+from swag_af.nn.device import pick_device
 
 ENDINGS = [f"lifts the {what} and walks to the door." for what in ("dog", "red ball", "guitar", "old bicycle")]
 
@@ -247,6 +248,29 @@ def test_the_lstm_as_a_scorer_gives_the_values_of_the_verb(contexts_path: Path, 
     texts = [[made.text(row, k) for k in range(5)] for row in range(20)]
     given = [FEATURES.index(name) for name in COLUMNS]
     np.testing.assert_array_equal(np.stack(list(LSTMScorer(lms).score(contexts, texts))), values[:, :, given])
+
+
+def test_other_models_for_features_that_are_there_are_refused(contexts_path: Path, lms: Path, tmp_path: Path) -> None:
+    """They were ignored, and all was said to be there."""
+    texts_pool(tmp_path / "hashed")
+    features(FeaturesOptions(tmp_path / "hashed", scorer="test_scored_features:SomeColumns"))
+    CandidatePool.from_texts(readable(contexts_path, 8), [ENDINGS] * 8).save(tmp_path / "pool")
+    options = FeaturesOptions(tmp_path / "pool", lms=lms, workers=1)
+    made = features(options)
+    assert features(options).identity == made.identity
+    shutil.copytree(lms, tmp_path / "others")
+    manifest = tmp_path / "others/fold-0/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"weights_sha256": "', '"weights_sha256": "0'))
+    for pool, models in (("hashed", lms), ("pool", tmp_path / "others")):
+        with pytest.raises(InputError, match=r"has features already, and not by the models in"):
+            features(FeaturesOptions(tmp_path / pool, lms=models))
+
+
+def test_a_table_says_where_it_was_computed(contexts_path: Path, lms: Path, tmp_path: Path) -> None:
+    CandidatePool.from_texts(readable(contexts_path, 8), [ENDINGS] * 8).save(tmp_path / "pool")
+    made_by = features(FeaturesOptions(tmp_path / "pool", lms=lms, workers=1)).manifest["features_by"]
+    on = pick_device("auto").type
+    assert (made_by["device"], made_by["output_precision"]) == (on, "bf16" if on == "cuda" else "fp32")
 
 
 def test_another_process_at_the_same_pool_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,190 @@
+"""Endings in the raw text of a language model: a continuation, a JSON list, or lines with numbers."""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Iterator
+
+from swag_af.data.captions.published import sentences_of
+from swag_af.data.tokens import normalise_blanks
+from swag_af.lm.prompting.prompt import Prompt
+
+_DOTTED = re.compile(r"^\s*[-*•]\s+")
+_NUMBERED = re.compile(r"^\s*\(?(\d{1,3}|[a-zA-Z])[.):]\s+")
+_LONG = 3
+"""Lines whose numbers count up are numbered, wherever they begin, if there are so many."""
+_ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
+"""Under what name an object has an answer, where it has other things beside it."""
+_FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+_THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_NO_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+
+
+def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
+    """What could be endings in one text that came back, in order; what a model thinks before it answers is left out.
+
+    Of a prompt that is continued, one: up to the end of its sentence or its line. Of one that asks for a list, the
+    strings and numbers of the first JSON list, an object's list or strings too, and one string of each object in a
+    list; where there is none, or it is cut off, the strings or lines that are whole. `is_cut`: the model had no room to
+    end, so the last line may be part of one.
+    """
+    text = without_thoughts(text)
+    if prompt.way == "continue":
+        first = next(filter(str.strip, text.splitlines()), "")
+        return [first_sentence(first) if prompt.ends == "sentence" else normalise_blanks(first)]
+    plain = _FENCE.sub("", text.strip())
+    strings = _listed(plain)
+    if strings is None:
+        strings = [] if plain[:1] in ("[", "{") else _lines(plain, is_cut=is_cut)
+    return [normalise_blanks(one) for one in strings]
+
+
+def without_thoughts(text: str) -> str:
+    """`text` from the end of what the model thinks aloud on; nothing where it does not come to an end."""
+    marks = list(_THOUGHTS.finditer(text))
+    if not marks:
+        return text
+    return text[marks[-1].end() :] if marks[-1][1] else text[: marks[0].start()]
+
+
+def first_sentence(text: str) -> str:
+    """`text` up to and with the mark that ends its first sentence."""
+    return next(iter(sentences_of(normalise_blanks(text))), "")
+
+
+def is_whole_list(text: str) -> bool:
+    """Whether `text` ends with the bracket that closes its first list; brackets within strings close none."""
+    begin, plain = text.find("["), text.rstrip()
+    if begin < 0 or not plain.endswith("]"):
+        return False
+    outside = _STRING.sub("", plain[begin:])
+    return '"' not in outside and outside.count("[") <= outside.count("]")
+
+
+def _listed(text: str) -> list[str] | None:
+    """The strings and numbers of the first JSON value in `text` that has words, or is a list of several numbers; None
+    where there is none."""
+    at_first: list[str] | None = None
+    for begin in (0, *(found.start() for found in re.finditer(r"[\[{]", text) if found.start())):
+        strings = _json_strings(text[begin:])
+        if strings is None:
+            continue
+        if begin == 0 or len(strings) > 1 or any(map(_has_letters, strings)):
+            return strings
+        at_first = strings if at_first is None else at_first
+    return at_first
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _json_strings(text: str) -> list[str] | None:
+    """The strings and numbers of a JSON value at the beginning of `text`; of a list that is cut off or broken, the
+    strings, or objects, that are whole; None where there is no JSON."""
+    if text[:1] not in ("[", "{", '"'):
+        return None
+    try:
+        value, _ = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return (_quoted_otherwise(text) or _whole_ones(text)) if text.startswith("[") else None
+    return _strings_of(value)
+
+
+class _Number(str):
+    """A number of JSON, as it is written."""
+
+
+_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, strict=False)
+
+
+def _quoted_otherwise(text: str) -> list[str] | None:
+    """The strings of a list as Python writes it, with single quotes; None where it is none."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of escapes that mean nothing
+            value = ast.literal_eval(text[: text.rindex("]") + 1])
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return _strings_of(value) or None
+
+
+def _whole_ones(text: str) -> list[str] | None:
+    """What is whole of a list that is not: its objects, where it is one of objects, or else its strings."""
+    if text[1:].lstrip().startswith("{"):
+        return [one for value in _objects(text) for one in _one_of(value)] or None
+    found = re.findall(_STRING.pattern + r"(?=\s*[,\]])", text)
+    return [string for one in found if (string := _decoded(one)) is not None] or None
+
+
+def _objects(text: str) -> Iterator[dict[str, object]]:
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return
+        yield value
+        at = text.find("{", end)
+
+
+def _decoded(found: str) -> str | None:
+    """A string of JSON; a backslash that means nothing there is one."""
+    try:
+        value: str = json.loads(_NO_ESCAPE.sub(r"\\\\", found), strict=False)
+    except ValueError:
+        return None
+    return value
+
+
+def _strings_of(value: object) -> list[str]:
+    """Of an object its lists, where it has some: what stands beside them are words about them. Else its answer, or all
+    its strings."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        named = _named(value)
+        lists = [one for one in value.values() if isinstance(one, list)]
+        value = lists or ([named] if named is not None else list(value.values()))
+    if not isinstance(value, list):
+        return []
+    return [text for one in value for text in (_one_of(one) if isinstance(one, dict) else _strings_of(one))]
+
+
+def _one_of(value: dict[str, object]) -> list[str]:
+    """The answer of an object in a list: by its name, else the first string, else a number."""
+    named = _named(value)
+    texts = [one for one in value.values() if isinstance(one, str)]
+    first = next((one for one in texts if not isinstance(one, _Number)), next(iter(texts), None))
+    one = first if named is None else named
+    return _strings_of(value) if one is None else [one]
+
+
+def _named(value: dict[str, object]) -> str | None:
+    lowered = {str(name).lower(): one for name, one in value.items()}
+    return next((one for name in _ANSWERS if isinstance(one := lowered.get(name), str)), None)
+
+
+def _lines(text: str, *, is_cut: bool) -> list[str]:
+    """The lines of `text` that have a number or a dot before them, without it; all lines where none has, but none of a
+    text that is cut off.
+
+    A number, or a letter, is one that counts lines: others, of "E. coli" or "3. October", are theirs.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    lines = lines[:-1] if is_cut else lines
+    dotted = [_DOTTED.sub("", line) for line in lines if _DOTTED.match(line)]
+    numbered = [(found[1], line[found.end() :]) for line in lines if (found := _NUMBERED.match(line))]
+    is_alone = len(numbered) == 1 and len(lines) > 2
+    counts = _count_up([mark for mark, _ in numbered]) and not is_alone
+    return [rest for _, rest in numbered] if counts else dotted or ([] if is_cut else lines)
+
+
+def _count_up(marks: list[str]) -> bool:
+    """Whether marks of lines, numbers or letters, count them: 1, 2, 3; a, b, c; 1, 1, 1."""
+    if not marks or len({mark.isdecimal() for mark in marks}) > 1:
+        return False
+    numbers = [int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1 for mark in marks]
+    ascends = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return (ascends and (numbers[0] <= 1 or len(numbers) >= _LONG)) or set(numbers) == {1}
