@@ -2,7 +2,7 @@
 
 The shape of a text has X for every capital, x for every other letter, 9 for every digit, and all else as it is: that a
 text begins with a capital is one n-gram of it, not one for each letter. Both are framed by two marks that no text can
-hold, so that first and last characters are n-grams of their own. All texts are hashed at once, in numpy.
+hold, so that first and last characters are n-grams of their own. Many texts are hashed at once, in numpy.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,22 @@ import numpy as np
 BEGIN, END = 0x110000, 0x110001
 """Marks of the two ends: numbers beyond every character."""
 
+AT_ONCE = 4096
+"""Texts that are hashed together."""
+
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd: 2**64 divided by the golden ratio
 
 
 def character_counts(texts: Sequence[str], *, longest: int, n_buckets: int) -> Any:
     """(q, n_buckets) sparse counts of the n-grams of 1 to `longest` characters of q texts and of their shapes."""
+    from scipy.sparse import vstack
+
+    parts = [texts[at : at + AT_ONCE] for at in range(0, max(1, len(texts)), AT_ONCE)]
+    return vstack([_counts(part, longest=longest, n_buckets=n_buckets) for part in parts], format="csr")
+
+
+def _counts(texts: Sequence[str], *, longest: int, n_buckets: int) -> Any:
+    """The same of a part of the texts: each n-gram takes 17 bytes until those of a text are added up."""
     from scipy.sparse import csr_matrix
 
     codes, text_of = _framed(texts)

@@ -119,6 +119,9 @@ class _Counted(ABC):
     strength: float = 10.0
     """Inverse of the L2 penalty (scikit-learn's `C`)."""
 
+    longest: int
+    n_buckets: int
+
     name: ClassVar[str]
 
     _filter: SklearnFilter | None = field(default=None, init=False, repr=False, compare=False)
@@ -144,9 +147,10 @@ class _Counted(ABC):
     def _make_filter(self) -> SklearnFilter:
         """An unfitted one that reads what the subclass counts."""
 
-    def _check(self, *counts: str) -> None:
-        if min(getattr(self, count) for count in counts) < 1 or self.strength <= 0:
-            raise InputError(f"filter {self.name}: {' and '.join(counts)} must be 1 or more, strength above 0.")
+    def check(self) -> None:
+        """Raise InputError for a setting out of its range."""
+        if min(self.longest, self.n_buckets) < 1 or self.strength <= 0:
+            raise InputError(f"filter {self.name}: longest and n_buckets must be 1 or more, strength above 0.")
 
     def _weighted(self) -> list[Any]:
         """The last steps of the unfitted pipeline: tf-idf, logistic regression."""
@@ -176,7 +180,7 @@ class NgramFilter(_Counted):
         from sklearn.feature_extraction.text import HashingVectorizer
         from sklearn.pipeline import make_pipeline
 
-        self._check("longest", "n_buckets")
+        self.check()
         counts = HashingVectorizer(
             ngram_range=(1, self.longest),
             n_features=self.n_buckets,
@@ -210,7 +214,7 @@ class CharFilter(_Counted):
     def _make_filter(self) -> SklearnFilter:
         from sklearn.pipeline import make_pipeline
 
-        self._check("longest", "n_buckets")
+        self.check()
         return SklearnFilter(make_pipeline(*self._weighted()), of=self._counts, name=self.name)
 
     def _counts(self, view: View) -> Any:

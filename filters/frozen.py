@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from swag_af.data.cache import cache_folder
+from swag_af.data.errors import InputError
 from swag_af.data.progress import progress
 from swag_af.filters.pretrained import load_tokenizer
 from swag_af.filters.vector_cache import VectorCache
@@ -47,10 +48,13 @@ class FrozenEncoder:
         """Load it; raises InputError when package or model is missing."""
         config = read_config(model)
         self.tokenizer = load_tokenizer(model, config, max_length)
+        if getattr(config, "is_encoder_decoder", False) or self.tokenizer.pad_token is None:
+            raise InputError(f"{model}: no encoder, or its tokenizer cannot pad. Name a model as BERT is one.")
         with readable(model):
             network = import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
-        self.network = network.to(pick_device(device)).eval()
-        self.dim = int(config.hidden_size)
+            self.network = network.to(pick_device(device)).eval()
+            self.dim = int(config.hidden_size)
+            self.encode(["a"])
         self.cache = self._cache()
 
     def vectors(self, texts: list[str]) -> np.ndarray:

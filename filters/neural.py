@@ -9,7 +9,7 @@ products; losses, weights and scores are fp32 everywhere.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +55,21 @@ class FitSettings:
     held_out_losses: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
     """After a fit: cross-entropy of the deciding head on the stopping rows, one number an epoch, in nats."""
 
+    name: ClassVar[str]
+
+    def check(self) -> None:
+        """Raise InputError for a setting out of its range, or a device that is not there."""
+        widths = [one.name for one in fields(self) if one.name.endswith("width")]
+        counts = ("max_epochs", "batch_contexts", "patience", *widths)
+        above = ("learning_rate", "max_gradient_norm")
+        faults = [f"{name} must be 1 or more" for name in counts if getattr(self, name) < 1]
+        faults += [f"{name} must be above 0" for name in above if getattr(self, name) <= 0]
+        faults += ["weight_decay must not be below 0"] if self.weight_decay < 0 else []
+        faults += [] if 0 <= self.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
+        if faults:
+            raise InputError(f"filter {self.name}: {', '.join(faults)}.")
+        pick_device(self.device)
+
 
 @dataclass(kw_only=True)
 class NeuralFilter(FitSettings, ABC):
@@ -64,7 +79,6 @@ class NeuralFilter(FitSettings, ABC):
     _seen: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Of the last fit: the rows that were learnt from, those that stopped it, and the candidates of each."""
 
-    name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
     reads_words: ClassVar[bool] = True
 
@@ -91,8 +105,7 @@ class NeuralFilter(FitSettings, ABC):
         n, n_assigned = view.shape
         if n < 2 or n_assigned < 2:
             raise InputError(f"a filter needs 2 rows of 2 candidates or more to fit; this view is {n} x {n_assigned}.")
-        if self.max_epochs < 1 or self.batch_contexts < 1:
-            raise InputError(f"filter {self.name}: max_epochs and batch_contexts must be 1 or more.")
+        self.check()
         columns, device = view.columns, pick_device(self.device)
         if state is None:
             parts = stopping_split(view, self.stopping_share, rng=rng)

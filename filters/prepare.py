@@ -1,6 +1,7 @@
 """Filters made ready for a pool: made, and everything that can go wrong found before any work, all of it at once."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
@@ -13,7 +14,7 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
     """The filters, names made into objects, each able to fit and score on `pool`.
 
     Checked are names, settings, packages, the tables that each one reads, and the features in them; a filter's own
-    `check()` is asked. Where it has a `device`, that becomes `device`, if one is given. Raises one InputError that
+    `check()` is asked. Where it has a `device`, that becomes `device`, as `place` says. Raises one InputError that
     names every fault.
     """
     made: list[Filter] = []
@@ -21,8 +22,7 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
     for entry in filters:
         try:
             one = make_filter(entry) if isinstance(entry, str) else entry
-            if device is not None and hasattr(one, "device"):
-                one.device = device
+            place(one, device)
             made.append(one)
             getattr(one, "check", lambda: None)()
             _check_tables(one, pool)
@@ -31,6 +31,13 @@ def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str
     if faults:
         raise InputError(" ".join(faults))
     return made
+
+
+def place(filter: Any, device: str | None) -> None:
+    """Have a filter compute on `device`, unless it has none or its own settings name another."""
+    own = getattr(filter, "device", None)
+    if device is not None and own is not None and own == getattr(type(filter), "device", own):
+        filter.device = device
 
 
 def _check_tables(filter: Filter, pool: CandidatePool) -> None:

@@ -14,7 +14,10 @@ def pick_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise InputError("--device cuda: this torch sees no GPU. Use --device cpu, or install a CUDA build of torch.")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise InputError(f"--device {name}: no device. There are cpu, cuda and auto.") from None
 
 
 def mixed_precision(device: torch.device, precision: str = "auto") -> contextlib.AbstractContextManager[object]:

@@ -37,14 +37,20 @@ def named_in(text: str, names: Sequence[str]) -> int | None:
     """Which of `names` a text says, by its number; None where it says none, or more than one.
 
     It is said at the beginning, alone or before a mark or the end of the line, or behind `answer` or `option`, or as a
-    JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` says nothing.
+    JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` and `I'm sorry` say
+    nothing, and neither does `A or B`.
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text)
     folded = 0 if len(names[0]) == 1 else re.IGNORECASE  # "a" is an article
-    begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*[).:,;!\]\"'\n]|\s+[-–—(]|[*_]+\s)", plain, folded)
-    said = re.findall(rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])", plain, folded)
-    found = {begins[1]} if begins else set(said)
+    begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)", plain, folded)
+    said = re.finditer(rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])", plain, folded)
+    joins = r"(?:\s*[,;/&]\s*(?:(?i:or|and)\s+)?|\s+(?i:or|and)\s+)"
+    another = re.compile(rf"[*_)\"'\]]*{joins}[*_(\"']*(?:{either})(?![\w'])", folded)
+    places = [begins] if begins else list(said)
+    if any(another.match(plain, place.end(1)) for place in places):
+        return None
+    found = {place[1] for place in places}
     index = {name.casefold(): i for i, name in enumerate(names)}
     return index[found.pop().casefold()] if len({one.casefold() for one in found}) == 1 else None
 

@@ -8,6 +8,7 @@ from the seed and its number, and leaves a checkpoint: a run that is killed goes
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,10 @@ def _run_epoch(
         filter.train_epoch(state.network, reader, rng.permutation(n_train), state.adam, advance)
         stop = np.arange(n_train, len(reader.task.targets))
         state.losses.append(held_out_loss(state.network, reader, stop, device))
+    if not isfinite(state.losses[-1]):
+        raise InputError(
+            f"train-nli: the loss is no number after epoch {len(state.losses)}. Are the word vectors of the usual size?"
+        )
     if state.losses[-1] <= min(state.losses):
         state.best = {name: one.detach().clone() for name, one in state.network.state_dict().items()}
 

@@ -80,11 +80,10 @@ class PairFilter(FitSettings, ABC):
 
     def check(self) -> None:
         """Raise InputError when a setting is out of range or the file of vectors cannot be read."""
-        counts = self.max_epochs, self.batch_contexts, self.word_size, self.min_count
-        if min(counts) < 1 or not 0 <= self.dropout < 1 or self.learning_rate <= 0:
+        super().check()
+        if min(self.word_size, self.min_count) < 1 or not 0 <= self.dropout < 1:
             raise InputError(
-                f"filter {self.name}: max_epochs, batch_contexts, word_size and min_count must be 1 or more, "
-                "learning_rate above 0, dropout from 0 to below 1."
+                f"filter {self.name}: word_size and min_count must be 1 or more, dropout from 0 to below 1."
             )
         check_inputs(self.name, self.inputs, ("second", "full"))
         if self.vectors:

@@ -90,7 +90,7 @@ class VectorFile:
                     told = raw.tell()
                 if number == 1 and self._has_header:
                     continue
-                term = line[: line.find(b" ")].decode(errors="replace")
+                term = next(iter(line.split(None, 1)), b"").decode(errors="replace")
                 if term.startswith(_ENGLISH) or not term.startswith(_ANY_LANGUAGE):
                     yield number, term.removeprefix(_ENGLISH), line
 

@@ -27,6 +27,7 @@ from swag_af.data.instances.own import kind_of
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.progress import progress
 from swag_af.data.urls import command, option_words, told_otherwise
+from swag_af.filters.prepare import place
 from swag_af.filters.registry import make_filter
 
 PAGE = "audit.html"
@@ -170,8 +171,7 @@ def _model(name: str, device: str) -> AnyModel:
     if name in PROBE_MODELS:
         return name
     made = make_filter(name)
-    if hasattr(made, "device"):
-        made.device = device
+    place(made, device)
     return made
 
 

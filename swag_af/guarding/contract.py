@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from swag_af.data.errors import ContractError, InputError
+from swag_af.data.manifests import as_read
 from swag_af.data.pool.view import View
 from swag_af.data.registry import Registry
 from swag_af.filters.contract import settings_of
@@ -73,8 +74,8 @@ class Chosen:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What must be the same for its scores to be kept."""
-        return {"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)}
+        """What must be the same for its scores to be kept, as a manifest gives it back."""
+        return as_read({"guard": GUARDS.parted(self.spelled)[0], **settings_of(self.guard)})
 
     def record(self) -> dict[str, Any]:
         """For the manifest of the pool."""

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 from tiny_bert import save_tiny_bert
+from tiny_causal import save_tiny_gpt2
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError
@@ -167,6 +168,8 @@ def test_what_cannot_be_used_is_said_in_one_line(tiny_bert: str, tmp_path: Path)
         EncoderFilter(model=tiny_bert, strengths=(0.0,)).check()
     with pytest.raises(InputError, match="no model that can be read"):
         EncoderFilter(model=str(tmp_path)).check()
+    with pytest.raises(InputError, match="its tokenizer cannot pad"):
+        EncoderFilter(model=save_tiny_gpt2(tmp_path / "gpt2")).check()
     with pytest.raises(InputError, match="in brackets"):
         make_filter("encoder")
 

@@ -85,6 +85,27 @@ def test_a_letter_is_read_where_one_is_said(text: str, place: int | None) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("I'm sorry, I can't help with that.", None),
+        ("I'd say that it is open.", None),
+        ("I'm not sure, but the answer is C.", 2),
+        ("I", 8),
+        ("I. It fits.", 8),
+        ("'I'", 8),
+        ("The answer is A or B.", None),
+        ("A, B and C are wrong, so D.", None),
+        ("A and B", None),
+        ("D'accord, B", None),
+        ("B, because it fits.", 1),
+    ],
+)
+def test_of_many_letters_a_refusal_is_none_and_two_are_none(text: str, place: int | None) -> None:
+    """`I'm sorry` counted as a vote for the ninth option."""
+    assert named_in(text, "ABCDEFGHIJ") == place
+
+
+@pytest.mark.parametrize(
     ("text", "place"), [("yes", 0), ("No, it is not.", 1), ("**Yes**", 0), ("Nobody knows.", None)]
 )
 def test_yes_and_no_are_read_in_any_case(text: str, place: int | None) -> None:

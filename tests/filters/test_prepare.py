@@ -6,7 +6,8 @@ from conftest import FeatureFilter, HashFilter, make_contexts_of, make_pool
 
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
-from swag_af.filters.prepare import prepare
+from swag_af.filters.prepare import place, prepare
+from swag_af.filters.registry import make_filter
 
 
 class Packageless(HashFilter):
@@ -63,3 +64,28 @@ def test_where_to_compute_is_said_to_those_who_ask(pool: CandidatePool) -> None:
     assert here.device == "cpu"
     assert not hasattr(plain, "device")
     assert prepare([OnADevice()], pool)[0].device == "auto"
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("bow[max_epochs=0]", "filter bow: max_epochs must be 1 or more"),
+        ("mlp[width=0]", "filter mlp: width must be 1 or more"),
+        ("ensemble[mlp_width=-1]", "filter ensemble: mlp_width must be 1 or more"),
+        ("cnn[learning_rate=-1]", "filter cnn: learning_rate must be above 0"),
+        ("poslstm[stopping_share=1]", "stopping_share must be from 0 to below 1"),
+        ("ngrams[longest=0]", "filter ngrams: longest and n_buckets must be 1 or more"),
+        ("infersent-mlp[width=0]", "filter infersent-mlp: width must be 1 or more"),
+        ("mlp[device=gpu]", "gpu"),
+    ],
+)
+def test_a_setting_out_of_range_is_told_before_any_work(pool: CandidatePool, name: str, fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        prepare([name], pool)
+
+
+def test_a_device_in_brackets_stays_where_another_is_asked_for() -> None:
+    own, other = make_filter("mlp[device=cpu]"), make_filter("mlp")
+    for one in (own, other):
+        place(one, "cuda")
+    assert [getattr(one, "device", "") for one in (own, other)] == ["cpu", "cuda"]

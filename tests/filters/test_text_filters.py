@@ -34,6 +34,7 @@ from swag_af.filters import (
     EncoderFilter,
     SklearnFilter,
     TransformerFilter,
+    characters,
     check_filter,
     estimators,
     filter_names,
@@ -377,6 +378,16 @@ def test_characters_see_what_words_do_not():
     pool = pool_of(ending=lambda rng, gold: words(rng, 3).capitalize() if gold else words(rng, 3))
     assert held_out_accuracy(pool, make_filter("chars")) > 0.95
     assert abs(held_out_accuracy(pool, make_filter("ngrams")) - CHANCE) < FOUR_SIGMA
+
+
+def test_counts_are_the_same_in_parts(monkeypatch):
+    texts = ["a dog.", "", "Two cats", "x" * 40, "a dog.", "9 lives"] * 3
+    whole = character_counts(texts, longest=3, n_buckets=64)
+    monkeypatch.setattr(characters, "AT_ONCE", 4)
+    parts = character_counts(texts, longest=3, n_buckets=64)
+    for table in ("indptr", "indices", "data"):
+        assert np.array_equal(getattr(whole, table), getattr(parts, table))
+    assert character_counts([], longest=3, n_buckets=64).shape == (0, 64)
 
 
 def test_settings_of_the_characters_out_of_range_are_refused(no_signal):

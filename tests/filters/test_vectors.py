@@ -43,6 +43,11 @@ def test_words_asked_for_later_are_found_too_and_none_is_read_twice(tmp_path, mo
     assert list(file.find(["z", "b", "a"])) == ["b", "a"]
 
 
+@pytest.mark.parametrize("line", ["dog\t1\t2\t3", "dog\t1 2 3", "dog 1\t2 3"])
+def test_tabs_part_words_and_numbers_too(tmp_path, line) -> None:
+    assert VectorFile(written(tmp_path / "v.txt", ["a 1 2 3", line])).find(["dog"])["dog"].tolist() == [1, 2, 3]
+
+
 def test_terms_of_several_words_and_of_other_languages_are_left_out(tmp_path) -> None:
     path = written(tmp_path / "v", ["x 1 1 1", ". . . 7 8 9", "/c/de/hund 1 2 3", "/c/en/dog 4 5 6"])
     found = VectorFile(path).find([".", "hund", "dog", "/c/de/hund"])

@@ -294,6 +294,15 @@ def test_other_thresholds_and_more_guards_ask_no_candidate_again(folder: Path) -
     assert [one["name"] for one in guards_of(made)] == ["likelihood", "even"]
 
 
+def test_settings_are_those_that_a_manifest_gives_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tuple came back as a list, so all was asked again."""
+    monkeypatch.setattr(EvenGuard, "settings", lambda self: {"words": ("a", "b")}, raising=False)
+    guard(GuardOptions(folder, "even"))
+    EvenGuard.asked.clear()
+    guard(GuardOptions(folder, "even", "even=2"))
+    assert EvenGuard.asked == [(0, 0)]  # gold, to see that it keeps its contract
+
+
 def test_processes_make_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(folder, tmp_path / "other"))
     guard(GuardOptions(folder, "words,likelihood"))
@@ -402,7 +411,9 @@ def test_only_what_a_run_assigns_is_asked_about(folder: Path, tmp_path: Path) ->
     counts = guard_counts(made)
     assert counts is not None
     assert counts.guards[0].n_asked == run.assignment()[:, 1:].size
+    EvenGuard.asked.clear()
     again = guard(GuardOptions(folder, "even"))
+    assert not assigned & {(row, k) for row, k in EvenGuard.asked if k}  # what is known is not asked again
     assert (again.flagged(np.arange(len(again))) == even_flags(again)).all()
 
 
