@@ -125,7 +125,7 @@ def _scoring(causal: Causal, contexts: Sequence[Context], n: int) -> dict[str, f
 
     def in_order(sequences: list[list[int]]) -> Callable[[], int]:
         def work() -> int:
-            for _, batch in _batches(sequences, AT_ONCE["cpu"]):
+            for _, batch in _batches(sequences, AT_ONCE["cpu"], 1 + causal.limit):
                 causal.read(batch[:, :-1])[0].logsumexp(dim=2)
             return len(sequences)
 

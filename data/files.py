@@ -173,6 +173,15 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(as_told(text), encoding="utf-8")
 
 
+def check_apart(flag: str, path: Path, others: Iterable[Path | None]) -> None:
+    """Raise InputError where what `flag` names would replace one of the files `others`, or lie in one of these folders;
+    None is nothing."""
+    place = path.resolve()
+    for other in (one.resolve() for one in others if one is not None):
+        if place == other or (other.is_dir() and other in place.parents):
+            raise InputError(f"{flag} {path}: this is read or written as something else. Name another file.")
+
+
 def write_json(path: Path, value: object) -> None:
     """Write `value` as indented JSON, keys in the order given."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, default=plain) + "\n")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from swag_af.data.terminal import visible
+from swag_af.data.terminal import tell, visible
 from swag_af.data.urls import as_told
 
 Advance = Callable[..., None]
@@ -24,7 +24,7 @@ _LITTLE = 0.01
 
 def note(line: str) -> None:
     """Print something to standard error that a user should know and that is no error."""
-    print(visible(as_told(line)), file=sys.stderr, flush=True)
+    tell(visible(as_told(line)), is_error=True)
 
 
 def duration(seconds: float) -> str:
@@ -114,7 +114,7 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         last, at_last = moment, now
         left = f"{(total - now) / rate:.0f} s left" if rate else "time left unknown"  # a note alone, and nothing done
         line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left}  {shown_note}"
-        print(visible(line.rstrip()), file=sys.stderr, flush=True)
+        tell(visible(line.rstrip()), is_error=True)
 
     yield advance
 

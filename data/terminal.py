@@ -6,7 +6,11 @@ An escape sequence can move the cursor, set the title, or hide what stands befor
 the order of letters. Such characters are shown, not removed.
 """
 
+import os
 import re
+import sys
+from contextlib import suppress
+from typing import TextIO
 
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, delete, C1
@@ -27,3 +31,19 @@ def visible(text: str) -> str:
 
 def _written_out(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def tell(text: str, *, is_error: bool = False, end: str = "\n") -> None:
+    """Print to standard output, or standard error. Once nobody reads it any more, as after `| head -1`, what is printed
+    goes nowhere, and the work goes on."""
+    stream = sys.stderr if is_error else sys.stdout
+    try:
+        print(text, end=end, file=stream, flush=True)
+    except BrokenPipeError:
+        unread(stream)
+
+
+def unread(stream: TextIO) -> None:
+    """Have what is still to be printed go nowhere."""
+    with suppress(OSError, ValueError):  # a stream without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

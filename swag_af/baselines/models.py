@@ -51,9 +51,11 @@ class Row:
 
     @property
     def label(self) -> str:
-        """As the table calls it: of a path its last two parts, and the name of its word vectors."""
+        """As the table calls it: of a path its last two parts, its settings, and the name of its word vectors."""
         path = self.path
-        name = self.name if path is None else f"{self.base}[{'/'.join(path.absolute().parts[-2:])}]"
+        name = self.name
+        if path is not None:
+            name = name.replace(str(REGISTRY.parted(name)[1]), "/".join(path.absolute().parts[-2:]), 1)
         return f"{name} + {_stem(self.vectors)}" if self.vectors else name
 
     @property
@@ -114,7 +116,8 @@ def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Ro
     Raises one InputError that names every model which was asked for and cannot be used.
     """
     is_auto = options.models == AUTO
-    names = [name for name in TABLE_3 if _is_known(name)] if is_auto else parse_names("--models", options.models)
+    named = [name for name in TABLE_3 if _is_known(name)] if is_auto else parse_names("--models", options.models)
+    names = [*named, *([CONCEPTNET] if is_auto and options.conceptnet else [])]
     rows, faults = [], []
     for name in _expanded(names, instances):
         row = Row(name, epochs=options.epochs, device=options.device, conceptnet=options.conceptnet)
@@ -126,10 +129,22 @@ def rows_asked(options: BaselinesOptions, instances: Instances) -> tuple[list[Ro
             faults.append(str(fault))
     if faults and not is_auto:
         raise InputError(" ".join(dict.fromkeys(faults)))
+    _check_labels(rows)
     if options.vectors and not any(row.vectors for row in rows):
         raise InputError(f"--vectors {options.vectors}: none of the models reads word vectors. Name one that does.")
     has_no_length = LENGTH in names and instances.kind == "classes"
     return rows, [f"left out: {fault}" for fault in ([f"{LENGTH}: {OF_OPTIONS}"] if has_no_length else []) + faults]
+
+
+def _check_labels(rows: Sequence[Row]) -> None:
+    """Raise InputError where two models have one name in the table: their figures would be taken for two seeds."""
+    of: dict[str, Row] = {}
+    for row in rows:
+        if of.setdefault(row.label, row).settings != row.settings:
+            raise InputError(
+                f"--models: {of[row.label].name} and {row.name} are both {row.label} in the table. Rename a folder, or "
+                "give each an --out of its own."
+            )
 
 
 def rule_scores(row: Row, texts: Texts, answers: np.ndarray, n_classes: int) -> np.ndarray:

@@ -85,6 +85,14 @@ class BaselinesOptions(Options):
                 (self.models != AUTO and not names, "--models none: name at least one"),
                 (self.inputs != AUTO and not parse_names("--inputs", self.inputs), "--inputs none: at least one"),
                 ("conceptnet" in names and self.conceptnet is None, "model conceptnet: name its file, --conceptnet"),
+                (
+                    self.conceptnet is not None and self.models != AUTO and "conceptnet" not in names,
+                    f"--conceptnet {self.conceptnet}: none of the models reads it. Name conceptnet among --models",
+                ),
+                (
+                    self.conceptnet is not None and not self.conceptnet.exists(),
+                    f"--conceptnet {self.conceptnet}: not there",
+                ),
                 (self.seeds < 1, f"--seeds {self.seeds}: at least 1"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (self.split_seed < 0, f"--split-seed {self.split_seed}: not below 0"),

@@ -14,6 +14,7 @@ import numpy as np
 from swag_af.auditing.ranking import hits
 from swag_af.baselines.cells import Scored
 from swag_af.baselines.fitting import Bench
+from swag_af.baselines.models import DRAWS_NOTHING
 from swag_af.baselines.order import rank_agreement
 from swag_af.baselines.outcome import Difference, Figure, Order, PaperRow, ordered
 from swag_af.baselines.parts import Part
@@ -34,6 +35,11 @@ class Line:
     input: str
     trained_on: str
     seeds: tuple[Scored, ...]
+
+    @property
+    def draws(self) -> bool:
+        """Whether its fits differ by seed."""
+        return self.seeds[0].name.partition("[")[0] not in DRAWS_NOTHING
 
     def paper(self, part: str) -> float | None:
         """What a paper has there, whatever the data."""
@@ -109,7 +115,7 @@ class Summary:
             trained_on=line.trained_on,
             part=part,
             accuracy=_round(mean.mean()),
-            deviation=_round(by_seed.mean(axis=1).std(ddof=1)) if len(by_seed) > 1 else None,
+            deviation=_round(by_seed.mean(axis=1).std(ddof=1)) if len(by_seed) > 1 and line.draws else None,
             low=_round(low),
             high=_round(high),
             chance=_round(chance.mean()),

@@ -7,7 +7,7 @@ from swag_af.baselines.grid import Costs, Grid, run_grid
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import RESULT, Baselines
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, read_json, write_json
+from swag_af.data.files import check_apart, check_output, read_json, write_json
 from swag_af.data.progress import duration
 from swag_af.reporting.table3 import baseline_lines, write_tables
 from swag_af.reporting.table3_plot import plot_baselines
@@ -20,6 +20,8 @@ def run_baselines(options: BaselinesOptions) -> Baselines:
     Raises InputError, before any work, for what cannot be read or used.
     """
     if options.json is not None:
+        files = (options.vectors, options.conceptnet, options.reading.labels_file)
+        check_apart("--json", options.json, (*options.data, *files, options.out))
         check_output(options.json, force=True)
     if options.dry_run:
         raise InputError(

@@ -1,6 +1,5 @@
 """The verb `demo`: from captions to a dataset, on the bundled synthetic captions."""
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from swag_af.data.captions.readers import caption_rows
 from swag_af.data.captions.verb import contexts
 from swag_af.data.files import write_jsonl
 from swag_af.data.sample.grammar import sample_videos
+from swag_af.data.terminal import tell
 from swag_af.data.urls import command
 from swag_af.lm.options import GenerateOptions, LMOptions, TrainLMOptions
 from swag_af.releasing.options import ReleaseOptions
@@ -54,9 +54,9 @@ def demo(options: DemoOptions) -> str:
 
 def _step(name: str, work: Callable[[], object]) -> None:
     started = time.perf_counter()
-    print(f"{name} ...", file=sys.stderr, flush=True)
+    tell(f"{name} ...", is_error=True)
     work()
-    print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    tell(f"{name}: {time.perf_counter() - started:.0f} s", is_error=True)
 
 
 def _train(context_path: Path, lms: Path, seed: int) -> None:

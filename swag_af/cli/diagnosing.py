@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, read_json, remove, write_json, write_jsonl, write_text
+from swag_af.data.files import check_apart, check_output, read_json, remove, write_json, write_jsonl, write_text
 from swag_af.data.manifests import check_manifest, check_same
 from swag_af.data.records import parse_record
 from swag_af.diagnosing.diagnosis import measure, recorded, subject_of
@@ -27,6 +27,7 @@ from swag_af.reporting.diagnosis_page import diagnosis_page
 from swag_af.reporting.provenance import command_of
 from swag_af.reporting.text import table
 
+AGAIN = "Delete the folder and diagnose the run again."
 ABOUT, PAGE, ROWS, WORK = "diagnosis.json", "diagnosis.html", "rows.jsonl", "fits"
 
 
@@ -40,7 +41,8 @@ def diagnose(options: DiagnoseOptions) -> Diagnosis:
     subject = subject_of(options)
     identity = subject.identity()
     if (folder / ABOUT).exists():
-        check_same(read_json(folder / ABOUT).get("identity") or {}, identity, folder / ABOUT, "--out")
+        begun = check_manifest(read_json(folder / ABOUT), folder / ABOUT, KIND)
+        check_same(begun.get("identity") or {}, identity, folder / ABOUT, "--out")
     else:
         made, rows = measure(subject, folder / WORK)
         write_jsonl(folder / ROWS, map(asdict, rows))
@@ -63,6 +65,7 @@ def _check(options: DiagnoseOptions, folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()) and not ours:
         raise InputError(f"{folder}: this is there, and was not written by diagnose. Choose another --out.")
     if options.json is not None:
+        check_apart("--json", options.json, (options.run, folder))
         check_output(options.json, force=True)
 
 
@@ -70,7 +73,7 @@ def open_diagnosis(folder: Path) -> Diagnosis:
     """The finished diagnosis in `folder`; FormatError names the file of what is damaged."""
     path = folder / ABOUT
     record: dict[str, Any] = check_manifest(read_json(path), path, KIND)
-    return parse_record(record, Diagnosis, path, "Delete the folder and diagnose the run again.")
+    return parse_record(record, Diagnosis, path, AGAIN)
 
 
 def _command(options: DiagnoseOptions) -> str:

@@ -9,13 +9,15 @@ from swag_af.auditing.storing import ABOUT as AUDIT
 from swag_af.auditing.storing import open_audit
 from swag_af.auditing.verdict import headline
 from swag_af.cli.diagnosing import ABOUT as DIAGNOSED
-from swag_af.cli.diagnosing import ROWS, diagnosed_lines, open_diagnosis
+from swag_af.cli.diagnosing import AGAIN, ROWS, diagnosed_lines, open_diagnosis
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.pruning import summary_lines
 from swag_af.cli.refining import summary_lines as refined_summary
 from swag_af.data.files import read_jsonl
 from swag_af.data.manifests import BEGUN
+from swag_af.data.records import parse_record
 from swag_af.data.urls import command, flags
+from swag_af.diagnosing.diagnosis import RowRecord
 from swag_af.pruning.folder import ABOUT as PRUNED
 from swag_af.pruning.folder import AFTER, KEPT, WORK, PrunedRow, open_pruned
 from swag_af.refining.folder import ABOUT as REFINED
@@ -75,8 +77,9 @@ def show_pruned(path: Path, options: ShowOptions) -> list[str]:
 
 def show_diagnosis(path: Path, options: ShowOptions) -> list[str]:
     """Why the curve is not lower, every figure, and the contexts with the fewest harder candidates."""
-    rows = sorted((row for _, row in read_jsonl(path / ROWS)), key=lambda row: (row["n_harder"], row["row"]))
-    fewest = [f"  {row['id']}: {row['n_harder']:g} harder candidates" for row in rows[: options.n]]
+    kept = [parse_record(row, RowRecord, path / ROWS, AGAIN) for _, row in read_jsonl(path / ROWS)]
+    rows = sorted(kept, key=lambda row: (row.n_harder, row.row))
+    fewest = [f"  {row.id}: {row.n_harder:g} harder candidates" for row in rows[: options.n]]
     shown = ["", "The contexts with the fewest harder candidates left:", *fewest] if fewest else []
     return [*diagnosed_lines(open_diagnosis(path), path), *shown]
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
+from swag_af.data.terminal import tell
+
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BOX = ("╭", "│", "╰", "+", "|")
 
@@ -68,4 +70,4 @@ def folded_help() -> Iterator[None]:
         with contextlib.redirect_stdout(screen), mock.patch.object(docstring_parser, "parse_from_object", parse_joined):
             yield
     finally:
-        sys.stdout.write(folded(screen.getvalue()))
+        tell(folded(screen.getvalue()), end="")

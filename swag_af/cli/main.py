@@ -24,12 +24,13 @@ from swag_af.auditing.options import AuditOptions, ExplainOptions
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.layout import folded, folded_help
 from swag_af.cli.options import DemoOptions, ShowOptions
+from swag_af.cli.saying import say
 from swag_af.cli.storing import in_stores
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.terminal import is_utf8, visible
+from swag_af.data.terminal import is_utf8, tell, unread, visible
 from swag_af.data.urls import as_told
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -103,33 +104,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one verb; exits with 0, with 2 for an error that the user can fix, with 130 when interrupted, with 70 for
     a bug of ours.
 
-    Where nobody reads what it prints any more, as after `| head -1`, it ends without a word.
+    Where nobody reads what it prints any more, as after `| head -1`, it goes on without a word, to the same end.
     """
     _print_anything()
     try:
-        try:
-            _main(list(sys.argv[1:] if arguments is None else arguments))
-        finally:
-            sys.stdout.flush()  # here, where an error can be caught, not when Python ends
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _main(list(sys.argv[1:] if arguments is None else arguments))
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Print what is left here, where an error can be caught, not when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # told where it was printed
+        unread(sys.stdout)
+
+
+def _about(arguments: Sequence[str]) -> str:
+    """What is printed where no verb is named: the release, or which verbs there are; empty where one is."""
+    if arguments in (["--version"], ["-V"]):
+        return f"swag-af {swag_af.__version__}"
+    if not arguments or arguments[0] in HELP_FLAGS:
+        return help_text()
+    if arguments[0] in _groups() and (arguments[1:] or ["--help"])[0] in HELP_FLAGS:
+        return group_help_text(arguments[0])
+    return ""
 
 
 def _main(arguments: list[str]) -> None:
-    if arguments in (["--version"], ["-V"]):
-        print(f"swag-af {swag_af.__version__}")
-        return
-    if not arguments or arguments[0] in HELP_FLAGS:
-        print(help_text())
-        return
-    if arguments[0] in _groups() and (arguments[1:] or ["--help"])[0] in HELP_FLAGS:
-        print(group_help_text(arguments[0]))
-        return
     signal.signal(signal.SIGTERM, _interrupt)
     if "" not in sys.path:
         sys.path.append("")  # classes of the user's in the working directory, behind all that is installed
     try:
+        if about := _about(arguments):
+            say(about)
+            return
         options = parse(arguments)
         run = _function_of(type(options))
         with in_stores(options) as options:
@@ -138,8 +148,6 @@ def _main(arguments: list[str]) -> None:
         _stop(str(error), error.exit_code)
     except KeyboardInterrupt:
         _stop("interrupted. What was finished is kept, and nothing is half-written: run the same command again.", 130)
-    except BrokenPipeError:
-        raise
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
         _stop(
@@ -156,7 +164,10 @@ def _main(arguments: list[str]) -> None:
 
 
 def _print_anything() -> None:
-    """Characters that the terminal's encoding lacks are printed as escapes, not refused with a traceback."""
+    """Characters that the terminal's encoding lacks are printed as escapes, not refused with a traceback; where a
+    stream is closed, as for some services, nothing is."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
@@ -211,20 +222,24 @@ def parse(arguments: Sequence[str]) -> Any:
 
     _check_encoding(arguments)
     verb, rest = _verb_of(arguments)
-    rest = _with_config(verb, rest)
-    errors = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(errors), folded_help():
-            return tyro.cli(
-                VERBS[verb][0],
-                prog=f"swag-af {verb}",
-                args=rest,
-                config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
-            )
-    except SystemExit as stopped:
-        if not stopped.code:
-            raise
-        raise InputError(f"{verb}: {_unboxed(errors.getvalue())} `swag-af {verb} --help` lists the options.") from None
+    said, ways = "", _with_config(verb, rest)
+    for words in ways:
+        errors = io.StringIO()
+        try:
+            with contextlib.redirect_stderr(errors), folded_help():
+                made: Any = tyro.cli(
+                    VERBS[verb][0],
+                    prog=f"swag-af {verb}",
+                    args=words,
+                    config=(tyro.conf.PositionalRequiredArgs, tyro.conf.OmitArgPrefixes),
+                )
+            if words is ways[-1] or not any(getattr(made, name) == () for name in _required_names(VERBS[verb][0])):
+                return made
+        except SystemExit as stopped:
+            if not stopped.code:
+                raise
+            said = _unboxed(errors.getvalue())
+    raise InputError(f"{verb}: {said} `swag-af {verb} --help` lists the options.")
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:
@@ -283,21 +298,27 @@ def _unboxed(box: str) -> str:
     return f"{fault}." + (f" Did you mean {near[1]}?" if near else "")
 
 
-def _with_config(verb: str, arguments: list[str]) -> list[str]:
-    """Replace `--config FILE.toml` by the flags it stands for, except those given on the command line."""
+def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
+    """`--config FILE.toml` replaced by the flags it stands for, except those given on the command line.
+
+    What it says of words without a flag, such as files of data, counts where the command line has none: of the two
+    lists that are given then, the first that can be parsed is meant.
+    """
     at = next(
         (i for i, argument in enumerate(arguments) if argument == "--config" or argument.startswith("--config=")),
         None,
     )
     if at is None:
-        return arguments
+        return [arguments]
     inline = arguments[at].partition("=")[2]
     if not inline and at + 1 >= len(arguments):
         raise InputError("--config: no file given. Name a TOML file after it.")
     path = Path(inline or arguments[at + 1])
     rest = arguments[:at] + arguments[at + (1 if inline else 2) :]
+    if any(argument.partition("=")[0] == "--config" for argument in rest):
+        raise InputError("--config: given twice. Put both into one file.")
     values = _read_toml(path)
-    tables = _tables_of(values)
+    tables = _tables_of(path, values)
     flat = _flatten(tables.get(verb, {}) if tables else values)
     _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
@@ -309,19 +330,36 @@ def _with_config(verb: str, arguments: list[str]) -> list[str]:
         if name.replace("-", "_") in required:
             positional += words
         elif not {f"--{flag}", f"--no-{flag}"} & given:
-            flags += [f"--no-{flag}" if value is False else f"--{flag}", *([] if isinstance(value, bool) else words)]
-    if rest and not rest[0].startswith("-"):
-        positional = []  # given on the command line, which comes first
-    return [*positional, *rest, *flags]
+            flags += _flag_words(flag, value, words)
+    own = [*rest, *flags]
+    if not positional or (rest and not rest[0].startswith("-")):
+        return [own]
+    return [own, [*positional, *own]]
 
 
-def _tables_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of `values` that belong to a verb, by verb: `[filter]`, and `[verify.serve]` for one of two words."""
-    named = dict(values)
-    for group in _groups():
-        inner = values.get(group)
-        named |= {f"{group} {name}": value for name, value in inner.items()} if isinstance(inner, dict) else {}
-    return {name: value for name, value in named.items() if name in VERBS and isinstance(value, dict)}
+def _flag_words(flag: str, value: Any, words: Sequence[str]) -> list[str]:
+    """A flag and its value as they are typed."""
+    if isinstance(value, bool):
+        return [f"--{flag}" if value else f"--no-{flag}"]
+    if len(words) == 1 and words[0].startswith("-"):
+        return [f"--{flag}={words[0]}"]  # alone it would be a flag itself
+    return [f"--{flag}", *words]
+
+
+def _tables_of(path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of `values` that belong to a verb, by verb: `[filter]`, `[train_lm]` or `[train-lm]`, and
+    `[verify.serve]` for one of two words; none where the file is of a single verb. InputError for anything that stands
+    beside them, which no verb would read."""
+    named, groups = {name.replace("_", "-"): value for name, value in values.items()}, set(_groups())
+    found = {name: value for name, value in named.items() if name in VERBS and isinstance(value, dict)}
+    for group in groups & set(named):
+        inner = named[group] if isinstance(named[group], dict) else {}
+        found |= {f"{group} {name.replace('_', '-')}": value for name, value in inner.items()}
+    beside = [name for name, value in named.items() if name not in found and name not in groups and value != {}]
+    beside += [name for name in found if name not in VERBS]
+    if found and beside:
+        raise InputError(f"--config {path}: {beside[0]!r} stands beside the tables of verbs, and is none. Move it.")
+    return found
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -376,7 +414,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _stop(message: str, code: int) -> None:
-    print(f"swag-af: {visible(as_told(' '.join(message.split())))}", file=sys.stderr)
+    tell(f"swag-af: {visible(as_told(' '.join(message.split())))}", is_error=True)
     sys.exit(code)
 
 

@@ -179,8 +179,17 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     begin_folder(folder, subject.identity())
     run, n_seeds = subject.run, subject.options.seeds
     assigned = run.assignment()[subject.rows].astype(np.int64)
+    begun = read_manifest(subject.options.run, "run").get("options", {})
     fits = Fits(
-        run.pool, subject.rows, assigned, subject.groups, subject.filters, subject.n_folds, subject.options.seed, folder
+        run.pool,
+        subject.rows,
+        assigned,
+        subject.groups,
+        subject.filters,
+        subject.n_folds,
+        subject.options.seed,
+        folder,
+        ignores_guard=bool(begun.get("ignore_guard")),
     )
     draws = [curves(fits, draw) for draw in range(n_seeds)]
     with progress("diagnose", len(subject.filters) * _n_parts(fits, draws), "fits") as advance:

@@ -8,6 +8,7 @@ fitted on, as two iterations of a run do.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,8 @@ class Fits:
     seed: int
     folder: Path
     """Where scores are kept."""
+    ignores_guard: bool = False
+    """Whether the run may assign what guards have flagged."""
     done: Callable[[str], None] = field(default=lambda note: None)
     """Called after each fit on one part, with what it was."""
 
@@ -70,10 +73,16 @@ class Fits:
         found = self.kept(name, filter, seed, (train, self.assigned[train]), (test, columns))
         return np.where(present, found, np.nan)
 
+    def flagged(self, contexts: np.ndarray) -> np.ndarray:
+        """(c, K) which candidates of `contexts` (c,) no assignment of the run may have."""
+        if self.ignores_guard:
+            return np.zeros((len(contexts), self.pool.n_candidates), bool)
+        return self.pool.flagged(self.rows[contexts])
+
     def present(self, contexts: np.ndarray) -> np.ndarray:
         """(c, K) which candidates `contexts` (c,) have, or may get: none that are flagged, except what is assigned."""
         present = np.arange(self.pool.n_candidates) < self.counts[contexts][:, None]
-        present &= ~self.pool.flagged(self.rows[contexts])
+        present &= ~self.flagged(contexts)
         np.put_along_axis(present, self.assigned[contexts], True, axis=1)
         return present
 
@@ -127,22 +136,23 @@ class Curve:
 def curves(fits: Fits, seed: int) -> dict[str, Curve]:
     """The curves of one draw: all hold out the same contexts, a fold's share of them.
 
-    `random` shows random candidates beside gold, `assigned` the run's distractors, and `control`, where every row has
-    two negatives or more, random candidates only, the first of which is declared gold.
+    `random` shows random candidates beside gold, of those that a run may have, `assigned` the run's distractors, and
+    `control`, where every row has two negatives or more, random candidates only, the first of which is declared gold.
     """
     train, test = hold_out(fits.groups, max(1, round(len(fits.rows) / fits.n_folds)), rng=fits.rng(seed, b"held out"))
     order = fits.rng(seed, b"order").permutation(int(fits.groups.max()) + 1)
     train = train[np.argsort(order[fits.groups[train]], kind="stable")]
-    counts, n_assigned = fits.counts, fits.assigned.shape[1]
-    n_many = min(MANY, int(counts.min()) - 1)
-    shown = random_assignment(counts, n_assigned, rng=fits.rng(seed, b"shown"))  # (n, A)
-    many = random_assignment(counts, 1 + n_many, rng=fits.rng(seed, b"many"))  # (n, 1 + many)
+    counts, n_assigned, flagged = fits.counts, fits.assigned.shape[1], fits.flagged(np.arange(len(fits.rows)))
+    n_many = min(MANY, int((counts - flagged.sum(axis=1)).min()) - 1)
+    draw = partial(random_assignment, counts, flagged=flagged if flagged.any() else None)
+    shown = draw(n_assigned, rng=fits.rng(seed, b"shown"))  # (n, A)
+    many = draw(1 + n_many, rng=fits.rng(seed, b"many"))  # (n, 1 + many)
     made = {
         "random": Curve("random", train, test, shown, many),
         "assigned": Curve("assigned", train, test, fits.assigned, fits.assigned),
     }
     if n_many > 1:
-        negatives = random_assignment(counts, 1 + min(n_assigned, n_many), rng=fits.rng(seed, b"control"))[:, 1:]
+        negatives = draw(1 + min(n_assigned, n_many), rng=fits.rng(seed, b"control"))[:, 1:]
         made["control"] = Curve("control", train, test, negatives, negatives)
     return made
 

@@ -163,9 +163,10 @@ class _Plan:
         keeps_all = self.options.recipe == "cinepile" and self.options.unmended == "flag"
         rows = np.arange(len(self.instances)) if keeps_all else np.flatnonzero(~outcome.flagged)
         if not len(rows):
+            way = "--unmended flag" if self.options.recipe == "cinepile" else "a larger --more-than"
             raise InputError(
-                f"{self.instances.name}: every question is flagged, so none would be left. Take another judge, or "
-                "--unmended flag."
+                f"{self.instances.name}: every question is flagged, so none would be left. Take another judge, "
+                f"or {way}."
             )
         return rows
 

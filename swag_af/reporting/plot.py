@@ -62,8 +62,8 @@ def drawing(size: int = 10, **settings: Any) -> Iterator[Any]:
     import matplotlib
 
     matplotlib.use("Agg")
-    same = {"svg.hashsalt": "swag-af", "text.parse_math": False, "font.size": size}
-    with matplotlib.rc_context({**same, **settings}):
+    same: dict[Any, Any] = {"svg.hashsalt": "swag-af", "text.parse_math": False, "font.size": size, **settings}
+    with matplotlib.rc_context(same):
         from matplotlib import pyplot
 
         yield pyplot

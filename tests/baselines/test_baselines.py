@@ -17,6 +17,7 @@ from swag_af.baselines import grid
 from swag_af.baselines.cells import missing, read_cells
 from swag_af.baselines.fitting import Bench
 from swag_af.baselines.grid import Costs, Grid, run_grid
+from swag_af.baselines.models import rows_asked
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.baselines.outcome import Baselines, open_baselines
 from swag_af.cli.baselines import baselines_lines, run_baselines
@@ -349,6 +350,34 @@ def test_an_encoder_is_told_by_its_files_and_not_by_its_path(data: Path, tmp_pat
     assert found == "encoder[here/tiny]"
 
 
+def test_two_models_of_one_name_are_refused_and_settings_are_in_a_name(data: Path, tmp_path: Path) -> None:
+    """Their figures were averaged as if they were seeds of one."""
+    models = [tmp_path / name / "here" / "tiny" for name in ("a", "b")]
+    for letters, model in zip(("abcdefgh", "ijklmnop"), models, strict=True):
+        model.parent.mkdir(parents=True)
+        save_tiny_bert(model)
+        (model / "README.md").write_text(letters)
+    both = f"encoder[{models[0]}],encoder[{models[1]}]"
+    with pytest.raises(InputError, match=r"are both encoder\[here/tiny\] in the table"):
+        run_baselines(options(data, tmp_path / "out", models=both, inputs="ending"))
+    named = f"encoder[{models[0]}],encoder[{models[0]},inputs=ending]"
+    rows, _ = rows_asked(options(data, tmp_path / "out", models=named), read_instances([data]))
+    assert [row.label for row in rows] == ["encoder[here/tiny]", "encoder[here/tiny,inputs=ending]"]
+
+
+def test_what_draws_nothing_has_no_deviation_over_seeds(data: Path, tmp_path: Path) -> None:
+    for seed in (3, 0):
+        found = run_baselines(options(data, tmp_path / "out", models="random", seed=seed, seeds=1))
+    assert {one.deviation for one in found.figures} == {None}
+
+
+def test_json_replaces_no_file_that_is_read_or_made(data: Path, tmp_path: Path) -> None:
+    for path in (data, tmp_path / "out" / "manifest.json"):
+        with pytest.raises(InputError, match=r"--json .*: this is read or written as something else"):
+            run_baselines(options(data, tmp_path / "out", json=path, models="random"))
+        (tmp_path / "out").mkdir(exist_ok=True)
+
+
 def test_progress_reaches_its_end_whatever_cells_cost(data: Path, tmp_path: Path) -> None:
     made = Grid.of(options(data, tmp_path / "out"))
     todo = missing(tmp_path / "out", made.cells)
@@ -377,6 +406,8 @@ def test_ties_are_shared_like_everywhere(straight: Path, data: Path) -> None:
         ({"models": "nonsense"}, "no filter 'nonsense'"),
         ({"models": "nonsense,encoder[/no/model]"}, "no filter 'nonsense'.*no model that can be read"),
         ({"models": "conceptnet"}, "name its file, --conceptnet"),
+        ({"conceptnet": Path("/nope.csv"), "models": "random"}, "none of the models reads it"),
+        ({"conceptnet": Path("/nope.csv")}, "--conceptnet /nope.csv: not there"),
         ({"inputs": "premise"}, "--inputs premise: this data has ending, second-sentence"),
         ({"splits": "published"}, "data: the rows name no split"),
         ({"trained_on": "found"}, "--trained-on found, and no column"),

@@ -651,7 +651,23 @@ def test_a_table_of_a_config_may_belong_to_a_verb_of_two_words(tmp_path: Path, t
     assert parse(["verify", "serve", "--config", str(tmp_path / "c.toml")]) == ServeOptions(Path("r"))
 
 
+def test_files_may_stand_behind_flags_where_a_config_has_others(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("data = ['other.jsonl']\nfolds = 4\nmask = '-x'")
+    config = str(tmp_path / "c.toml")
+    for words in (["--folds", "3", "mine.jsonl"], ["mine.jsonl", "--folds", "3"]):
+        made = parse(["audit", *words, "--config", config])
+        assert (made.data, made.folds, made.reading.mask) == ((Path("mine.jsonl"),), 3, "-x")
+    assert parse(["audit", "--folds", "3", "--config", config]).data == (Path("other.jsonl"),)
+
+
+def test_a_table_of_a_config_may_be_spelt_with_an_underscore(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("[filter]\nseed = 6\n[train_lm]\nseed = 5\n")
+    assert parse(["train-lm", "x", "--config", str(tmp_path / "c.toml")]).seed == 5
+
+
 BAD_CONFIGS = {
+    "a key beside tables": ("seed = 5\n[filter]\nseed = 6\n", "'seed' stands beside the tables of verbs"),
+    "a table of no verb": ("[fitler]\nseed = 5\n[filter]\nseed = 6\n", "'fitler' stands beside the tables of verbs"),
     "broken": ("seed = \n", "not valid TOML"),
     "unknown key": ("pool = 'p'\nitrations = 4", "no option 'itrations'. Did you mean iterations?"),
     "another verb's key": ("pool = 'p'\nsplitter = 'rules'", "no option 'splitter'"),
@@ -663,6 +679,12 @@ BAD_CONFIGS = {
 def test_a_bad_config_is_refused(refused: Refused, tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "c.toml").write_text(content)
     assert said in refused("filter", "--config", tmp_path / "c.toml")
+
+
+def test_a_second_config_is_refused(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("pool = 'p'")
+    config = ("--config", tmp_path / "c.toml")
+    assert "--config: given twice" in refused("filter", *config, *config)
 
 
 def test_a_missing_config_is_refused(refused: Refused, tmp_path: Path) -> None:
@@ -977,3 +999,31 @@ def test_a_reader_who_goes_away_ends_it_quietly(arguments: list[str]) -> None:
     assert program.stderr.read() == ""
     program.stderr.close()
     assert program.wait() == 0
+
+
+def test_a_reader_who_goes_away_changes_no_outcome(tmp_path: Path) -> None:
+    """A file that was not there ended with 0."""
+    program = [sys.executable, "-m", "swag_af"]
+    for arguments, code in ((["show", tmp_path / "nope"], 2), (["explain", "AF101"], 0)):
+        quiet = subprocess.Popen([*program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert quiet.stdout is not None
+        assert quiet.stderr is not None
+        quiet.stdout.close()
+        quiet.stderr.close()
+        assert quiet.wait() == code
+
+
+def test_without_any_output_a_verb_works_all_the_same() -> None:
+    for arguments in (["explain", "AF101"], ["--help"]):
+        closed = f"{sys.executable} -m swag_af {' '.join(arguments)} >&- 2>&-"
+        assert subprocess.run(["bash", "-c", closed], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line_for_help_too() -> None:
+    for arguments in ("--help", "filter --help", "explain AF101"):
+        full = f"{sys.executable} -m swag_af {arguments} > /dev/full"
+        done = subprocess.run(["bash", "-c", full], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert "No space left" in done.stderr

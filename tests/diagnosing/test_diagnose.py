@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -234,6 +235,27 @@ def test_flagged_candidates_are_not_there_unless_they_are_assigned(
     assert not np.isnan(np.delete(scores, 9, axis=1)).any()
 
 
+@pytest.mark.parametrize("ignores", [False, True])
+def test_random_candidates_are_those_that_a_run_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignores: bool
+) -> None:
+    """What the guards keep out was among them."""
+    fits = replace(fits_of(obvious(tmp_path), tmp_path / "work"), ignores_guard=ignores)
+    flagged = np.zeros((N, K), bool)
+    flagged[:, 4:8] = True
+    gathered = CandidatePool.gather
+    monkeypatch.setitem(fits.pool.manifest, "tables", [*fits.pool.tables, "flagged"])
+    monkeypatch.setattr(
+        CandidatePool,
+        "gather",
+        lambda self, table, rows, *more: flagged[rows] if table == "flagged" else gathered(self, table, rows, *more),
+    )
+    made = curves(fits, 0)
+    for name in ("random", "control"):
+        for columns in (made[name].fitted, made[name].scored):
+            assert np.take_along_axis(flagged, columns, axis=1).any() == ignores
+
+
 def test_smaller_fits_of_a_draw_are_parts_of_larger_ones_and_of_other_groups_than_the_test(tmp_path: Path) -> None:
     fits = fits_of(obvious(tmp_path), tmp_path / "work")
     for made in (curves(fits, draw) for draw in range(3)):
@@ -277,6 +299,8 @@ def test_a_finished_diagnosis_is_read_and_nothing_is_fitted(tmp_path: Path, monk
     first = diagnose(options(run))
     monkeypatch.setattr(verb, "measure", None)
     assert diagnose(options(run, json=tmp_path / "why.json")) == first
+    with pytest.raises(InputError, match=r"--json .*: this is read or written as something else"):
+        diagnose(options(run, json=tmp_path / "run" / "manifest.json"))
     assert json.loads((tmp_path / "why.json").read_text()) == json.loads(
         (tmp_path / "run" / "diagnosis" / "diagnosis.json").read_text()
     )
