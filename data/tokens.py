@@ -12,7 +12,12 @@ SENTENCE_ENDS = frozenset({".", "?", "!"})
 """The tokens that end a sentence; unlike bos and eos, they are targets of the language models."""
 
 _BLANKS = re.compile(r"\s+")
-_CLOSING = re.compile(r"\s+([.,?!;:%)\]}”»])")
+_POINT = re.compile(r"\s+\.(?![0-9])")
+"""A full stop, not the point of `.22`."""
+_CLOSING = re.compile(r"\s+([,?!;:%)\]}”»])")
+_SHORTENED = re.compile(r"(?:[0-9]{2}s?|round|cause)$", re.IGNORECASE)
+_NO_WORD = re.compile("(?:til|em|bout|cuz|tis|twas)$", re.IGNORECASE)
+"""What stands behind an apostrophe for letters that are left out: `'90s`, `'til`; the second, even after a plural."""
 _OPENING = re.compile(r"([(\[{$#@“„‘«])\s+")
 _INITIALS = re.compile(r"\b([A-Za-z]) & (?=[A-Za-z]\b)")
 _GLUED = re.compile(r"\s+(n't|'(?:s|m|d|re|ve|ll)\b)", re.IGNORECASE)
@@ -68,15 +73,15 @@ def detokenize(tokens: Sequence[str]) -> str:
 def _detokenize_simple(text: str) -> str:
     """What `_detokenize_any` gives for tokens that make such a text, sooner."""
     text = " ".join(text.split())
-    for mark in ".,?!;:":
+    for mark in ",?!;:":
         text = text.replace(f" {mark}", mark)
-    return _one_word(text)
+    return _one_word(_POINT.sub(".", text))
 
 
 def _detokenize_any(tokens: Sequence[str]) -> str:
     text = normalise_blanks(" ".join(_hug_single_quotes(tokens)))
     text = _GLUED.sub(r"\1", text)
-    text = _CLOSING.sub(r"\1", text)
+    text = _POINT.sub(".", _CLOSING.sub(r"\1", text))
     text = _TYPESET_APOSTROPHE.sub("’", text)
     text = _OPENING.sub(r"\1", text)
     text = _INITIALS.sub(r"\1&", text)
@@ -94,8 +99,8 @@ def capitalise(sentence: str) -> str:
 
 def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:
     """The tokens, each single `'` attached to its neighbour: one that closes a quotation, or a plural's, to the word
-    before, one that opens to the word after. It opens when a later one can close it, unless the word before is a
-    plural."""
+    before, one that opens to the word after. It opens when a later one can close it, or where letters are left out,
+    unless the word before is a plural."""
     lone = [i for i, token in enumerate(tokens) if token == "'"]
     out: list[str] = []
     opened = False
@@ -105,6 +110,8 @@ def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:
         elif token != "'" or not out:
             opened = opened or token == "'"
             out.append(token)
+        elif not opened and _is_shortened(out[-1], tokens[i + 1 : i + 3]):
+            out.append(token)
         elif not opened and lone[-1] > i and (not out[-1].endswith("s") or out[-1].lower() in _BEFORE_QUOTES):
             opened = True
             out.append(token)
@@ -112,6 +119,13 @@ def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:
             opened = False
             out[-1] += token
     return out
+
+
+def _is_shortened(before: str, after: Sequence[str]) -> bool:
+    """Whether letters are left out between a word and the next, the first of `after`, which no quote closes."""
+    if not after or after[1:] == ["'"]:
+        return False
+    return bool(_NO_WORD.match(after[0]) or (_SHORTENED.match(after[0]) and not before.endswith("s")))
 
 
 def _hug_quotes(text: str) -> str:

@@ -34,6 +34,24 @@ SENTENCES = [
 ]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He fires a .22 rifle.",
+        "She adds .5 cups.",
+        "They met in the '90s.",
+        "Songs of the '90s and the '80s play.",
+        "He waits 'til noon.",
+        "She hands 'em over.",
+        "The dogs' round ears move.",
+        "The teams' 2019 season ends.",
+    ],
+)
+def test_letters_and_zeros_that_are_left_out_keep_their_blank(sentence: str) -> None:
+    """`a .22 rifle` became `a.22 rifle`, in golds and in endings."""
+    assert detokenize(tokenize(sentence)) == sentence
+
+
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_an_ordinary_sentence_comes_back_from_its_tokens(sentence: str) -> None:
     assert detokenize(tokenize(sentence)) == sentence
