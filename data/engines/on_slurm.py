@@ -59,8 +59,9 @@ def on_slurm(
     size = max(1, -(-len(blocks) // (CHUNKS * workers)))
     chunks = [_Chunk(job, blocks[at : at + size]) for at in range(0, len(blocks), size)]
     executor = _executor(engine, workers, cores_of(job))
+    at_first = chunks[:workers] if engine.place else chunks  # only Slurm itself holds the others back
     with _submitting(engine):
-        tasks = [executor.submit(chunk) for chunk in chunks] if engine.place else executor.map_array(_called, chunks)
+        tasks = [executor.submit(one) for one in at_first] if engine.place else executor.map_array(_called, chunks)
     try:
         yield _results(executor, tasks, chunks, engine)
     finally:
@@ -115,6 +116,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
 
 
 def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk], engine: EngineOptions) -> Iterator[Any]:
+    """The results, in order; for each task that is done one that was held back is submitted, and added to `tasks`."""
     from submitit.core.utils import UncompletedJobError
 
     for number, chunk in enumerate(chunks):
@@ -129,6 +131,9 @@ def _results(executor: Any, tasks: list[Any], chunks: Sequence[_Chunk], engine: 
                     tasks[number] = executor.submit(chunk)
         if isinstance(made, Exception):
             raise made
+        if len(tasks) < len(chunks):
+            with _submitting(engine):
+                tasks.append(executor.submit(chunks[len(tasks)]))
         for path in (tasks[number].paths.submitted_pickle, tasks[number].paths.result_pickle):
             remove(path)  # logs stay; now, for who has all results asks for no more
         yield from made

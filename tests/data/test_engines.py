@@ -220,6 +220,25 @@ def test_slurm_by_its_local_executor() -> None:
 
 
 @pytest.mark.usefixtures("importable")
+def test_of_slurms_local_executor_no_more_tasks_run_than_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them were submitted at once, and each is a process."""
+    executor = pytest.importorskip("submitit").AutoExecutor
+    running, submit = [], executor.submit
+
+    def counted(self: Any, *work: Any) -> Any:
+        job = submit(self, *work)
+        running.append(sum(not one.done() for one in tasks) + 1)
+        tasks.append(job)
+        return job
+
+    tasks: list[Any] = []
+    monkeypatch.setattr(executor, "submit", counted)
+    with run_blocks(Squares(), range(8), workers=1, engine=EngineOptions("slurm[local]")) as results:
+        assert [square for square, _ in results] == [n * n for n in range(8)]
+    assert len(tasks) == 4
+    assert max(running) == 1
+
+
 def test_slurm_where_there_is_none_says_so() -> None:
     pytest.importorskip("submitit")
     with (
