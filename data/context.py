@@ -58,5 +58,5 @@ def phrase(context: Context) -> str:
 
 
 def display(context: Context) -> tuple[str, str]:
-    """`(sent1, start)` as released: detokenised, each with a capital at its beginning."""
+    """`(sent1, start)` as released: detokenised, each with a capital at its beginning, but for names such as iPhone."""
     return capitalise(detokenize(tokenize(context.sent1))), capitalise(detokenize(tokenize(context.start)))

@@ -93,6 +93,27 @@ def paired_difference(before: np.ndarray, after: np.ndarray, groups: np.ndarray)
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half))
 
 
+def difference_of_means(before: np.ndarray, after: np.ndarray, *units: tuple[np.ndarray, np.ndarray]) -> Difference:
+    """How much higher the mean of `after` (M,) is than that of `before` (N,), where what belongs together is in both.
+
+    `units` are one or more ways to say it, each the numbers of the units of `before` (N,) and of `after` (M,): contrast
+    sets, and groups of them. Around the difference t standard errors with whole units drawn, of those the most; where
+    each has one partner this is `paired_difference`.
+    """
+    mean = float(after.mean() - before.mean())
+    residuals = np.concatenate([(after - after.mean()) / len(after), (before.mean() - before) / len(before)])
+    sums = [np.bincount(np.unique(np.concatenate([m, n]), return_inverse=True)[1], residuals) for n, m in units]
+    fewest = min(map(len, sums))
+    if fewest < 2:
+        return Difference(mean, -1.0, 1.0)
+    t = t_quantile(fewest - 1)
+    half = t * max(len(one) / (len(one) - 1) * float((one**2).sum()) for one in sums) ** 0.5
+    if half < 1e-9:
+        share = t**2 / (fewest + t**2)
+        return Difference(mean, mean - share * (1 + mean), mean + share * (1 - mean))
+    return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half))
+
+
 def variance_over_groups(residuals: np.ndarray, groups: np.ndarray) -> float:
     """The variance of the mean whose `residuals` (N,) these are, over samples of whole `groups` (N,), two at least."""
     n_groups = int(groups.max()) + 1

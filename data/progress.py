@@ -18,7 +18,7 @@ Advance = Callable[..., None]
 an earlier run has `kept` says nothing of the rate."""
 
 _SECONDS_BETWEEN_LINES = 20.0
-_LITTLE = 0.01
+_LITTLE = 0.02
 """So much of all work tells nothing of the rate where it is the first to be done: what began it is not repeated."""
 
 

@@ -93,8 +93,10 @@ def _one_word(text: str) -> str:
 
 
 def capitalise(sentence: str) -> str:
-    """`sentence` with its first letter upper case and the rest as it is."""
-    return sentence[:1].upper() + sentence[1:]
+    """`sentence` with its first letter upper case and the rest as it is; a first word with a capital inside it, such as
+    iPhone or eBay, is written as its owners do."""
+    first = sentence.partition(" ")[0]
+    return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]
 
 
 def _hug_single_quotes(tokens: Sequence[str]) -> list[str]:

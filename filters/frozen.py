@@ -54,7 +54,8 @@ class FrozenEncoder:
             network = import_transformers().AutoModel.from_pretrained(model, config=config, torch_dtype=torch.float32)
             self.network = network.to(pick_device(device)).eval()
             self.dim = int(config.hidden_size)
-            self.encode(["a"])
+            with torch.inference_mode():
+                self._pooled(self.tokenizer(["a"], truncation=True), np.zeros(1, np.int64), STEP)
         self.cache = self._cache()
 
     def vectors(self, texts: list[str]) -> np.ndarray:

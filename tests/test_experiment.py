@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from experimenting import command, running
-from experimenting.curves import jump_of, slope_of
+from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
 from experimenting.pools import make_variant
@@ -89,6 +89,32 @@ def test_every_step_leaves_its_part_of_the_results(tiny: Setting) -> None:
     assert {one["set"] for one in results["fourway"]} == {"ours", "ours, unfiltered"}
     assert set(results["parts"]) == {"0", "1"}
     assert results["environment"][0]["commit"]
+
+
+def test_jumps_are_told_by_the_number_of_contexts_of_runs_that_differ_in_nothing_else(tiny: Setting) -> None:
+    results = read_results(tiny.out / RESULTS)
+    jumps = results["by number"]["jumps"]
+    assert {one["run"] for one in jumps} == {"big", "runs/main-0", "runs/main-1", "runs/again-0"}
+    assert [one["contexts"] for one in jumps] == sorted(one["contexts"] for one in jumps)
+    for one in jumps:
+        assert one["value"] == pytest.approx(one["after"] - one["before"], abs=2e-5)
+    (big,) = (one["value"] for one in jumps if one["run"] == "big")
+    assert big == results["ensemble"]["big"]["jumps"][0]["value"]
+    assert "The same by number of contexts" in document(results)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_growth_of_the_jump_is_the_slope_of_the_obvious_fit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.choice([1000, 2000, 5000, 10_000], 9)
+    jumps = [{"contexts": int(n), "value": float(rng.normal(0.01 * np.log2(n), 0.01))} for n in counts]
+    made = growth_of_jump(jumps)
+    assert made is not None
+    expected = scipy.stats.linregress(np.log2(counts), [one["value"] for one in jumps])
+    assert made["value"] == pytest.approx(expected.slope)
+    assert made["high"] - made["value"] == pytest.approx(scipy.stats.t.ppf(0.975, 7) * expected.stderr)
+    assert growth_of_jump(jumps[:3]) is None
+    assert growth_of_jump([one | {"contexts": 1000} for one in jumps]) is None
 
 
 def test_runs_that_differ_in_the_seed_alone_say_what_chance_does(tiny: Setting) -> None:

@@ -125,6 +125,8 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     found = look.choices() if wanted != "classes" else None
     if found is None and wanted != "choices":
         found = look.classes()
+        if found is not None and wanted != "classes":
+            look.refuse_unread_options(set(found[1].values()))
     if found is None:
         raise look.fault(wanted)
     filled = InstanceColumns(**{name: found[1].get(name, "") for name in asdict(reading.columns)})
@@ -279,6 +281,17 @@ class _Look:
         answers = [str(optional(row, label)) for row in self.rows if optional(row, label) is not None]
         if asked and len(answers) >= N_CONSTANT and 2 * len(set(answers)) > len(answers):
             raise self.no_wrong_answers(label)
+
+    def refuse_unread_options(self, read: set[str]) -> None:
+        """Raise InputError where what looks like texts with classes has a column that says to hold options, and nothing
+        that could be read as such."""
+        for name in (self.by_key.get(key, "") for key in ("choices", "options", "endings")):
+            if name and name not in read and self.has_text(name):
+                raise InputError(
+                    f"{self.source.path}: {name} holds no options that can be read, such as a JSON list "
+                    f'["one", "two"], or a column for each. Write them so, or, if these are texts with classes, say '
+                    "--kind classes."
+                )
 
     def no_wrong_answers(self, right: str) -> InputError:
         """That there is nothing to choose from: `right` holds answers, and no column others."""

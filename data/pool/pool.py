@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.context import Context
-from swag_af.data.errors import FormatError, InputError
+from swag_af.data.errors import FormatError, InputError, several
 from swag_af.data.files import replacing, write_array, write_json
 from swag_af.data.manifests import MANIFEST, check_replaceable, read_manifest, sha256_json
 from swag_af.data.pool.folder import (
@@ -135,7 +135,8 @@ class CandidatePool:
         `swag_af.data.tags.load_tagger` knows, or `none`. Raises InputError that names the rows which cannot be used,
         such as those without negatives. For files of any size use `swag-af pool`.
 
-        Where surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
+        Where negatives are golds of other rows, a SharedTextWarning says so (`swag_af.data.pool.sharing`). Where
+        surface form reveals gold (`swag_af.data.text.surface`), a SurfaceWarning says so, and
         `manifest["surface"]` how much. `normalise` gives gold and negatives one form (`swag_af.data.text.normalise`),
         before anything compares them; they are then shown through the vocabulary.
         """
@@ -160,13 +161,23 @@ class CandidatePool:
         return pool
 
     def _warn_of_surface(self, *, normalised: bool) -> None:
-        """A SurfaceWarning to whoever made the pool from texts, where surface form reveals gold."""
+        """To whoever made the pool from texts: a SurfaceWarning where surface form reveals gold, a SharedTextWarning
+        where negatives are golds of rows that splits part from theirs."""
+        from swag_af.data.pool.sharing import SharedTextWarning
         from swag_af.data.text.lengths import warning_lines
         from swag_af.data.text.surface import SurfaceWarning
 
         if self.manifest["surface"]:
             told = warning_lines(self.manifest["surface"], normalised=normalised)
             warnings.warn(" ".join(told), SurfaceWarning, stacklevel=3)
+        shared = self.manifest.get("shared_texts", {})
+        if (n := shared.get("n_golds_among_negatives", 0)) and not shared.get("kept_together"):
+            warnings.warn(
+                f"{several(n, 'negative is', 'negatives are')} the gold of another row, and splits part such rows. A "
+                "filter that has met a gold as a negative avoids it, so accuracies below chance mean nothing good.",
+                SharedTextWarning,
+                stacklevel=3,
+            )
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

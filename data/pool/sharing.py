@@ -19,6 +19,10 @@ from swag_af.data.splits import Joined, counted, join_by_text
 from swag_af.data.text.wording import sentence_keys, text_key
 
 
+class SharedTextWarning(UserWarning):
+    """Warns that golds are negatives of other rows."""
+
+
 def _keys() -> Any:
     return array("q")
 

@@ -59,7 +59,7 @@ def _small_folds(folds: np.ndarray) -> list[str]:
     sizes = np.bincount(folds)
     if sizes.min() >= SMALL_FOLD:
         return []
-    remedy = "Take fewer --folds" if len(sizes) > 2 else "Only more rows help"
+    remedy = "Take fewer --folds, 5 at least" if len(sizes) > 5 else "Only more rows help"
     return [
         f"The smallest of {len(sizes)} folds has {sizes.min():,} rows, fewer than {SMALL_FOLD}: few answers to choose "
         f"from, so wrong ones fit badly. {remedy}."

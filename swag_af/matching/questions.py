@@ -15,6 +15,7 @@ import numpy as np
 
 from swag_af.data.interval import interval
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.records import Matching
 from swag_af.data.run import begin_run, open_run
 from swag_af.data.text.surface import SurfaceFinding, SurfaceWarning
@@ -164,7 +165,8 @@ def save_run(
     """
     contexts = [item.context for item in stage.items.rows]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SurfaceWarning)  # its advice is for endings that were written
+        for kind in (SurfaceWarning, SharedTextWarning):  # their advice is for endings that were written
+            warnings.simplefilter("ignore", kind)
         made = CandidatePool.from_grouped_texts(contexts, stage.wrong, stage.plan.folds)
     pool = made.save(folder / "pool", force=True, changes={"made_by": MADE_BY})
     width = int(pool.counts.min())

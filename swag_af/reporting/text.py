@@ -190,6 +190,7 @@ def audited_lines(audit: Audit | SavedAudit, comparison: Comparison | None = Non
     about = saved.about
     lines = [*about.notes, f"{several(about.n, 'instance')} in {about.groups}", ""]
     lines += [verdict(saved), *further(saved), ""]
-    lines += table(diagnostic_rows(saved.diagnostics))
-    lines += ["", *(f"Left out: {why}" for why in about.record.get("left_out", ())), NOT_ASKED_OF_DATA]
+    rows = diagnostic_rows(saved.diagnostics)
+    lines += [*table(rows), ""] if len(rows) > 1 else []
+    lines += [*(f"Left out: {why}" for why in about.record.get("left_out", ())), NOT_ASKED_OF_DATA]
     return lines if comparison is None else [*lines, "", *repair_lines(comparison)]

@@ -21,7 +21,7 @@ import numpy as np
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups, group
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import interval, paired_difference, ratio_interval
+from swag_af.data.interval import difference_of_means, interval, paired_difference, ratio_interval
 from swag_af.data.splits import join_pairs
 from swag_af.scoring.chance import Chance, chance_of, drawn_answers
 from swag_af.scoring.reading.predictions import Predictions
@@ -166,9 +166,15 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
         if rows := variants.get(variant):
             figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance.at(rows), of=f"{variant}s"))
     pairs = _pairs(instances, sets)
-    if len(pairs) and ORIGINAL in variants:
-        first, second = pairs.T
-        figures.append(difference("contrast less original", hits[first], hits[second], groups[first], of="pairs"))
+    if len(pairs) and {ORIGINAL, CONTRAST} <= set(variants):
+        first, second = variants[ORIGINAL], variants[CONTRAST]
+        in_set = np.empty(len(hits), np.int64)
+        for number, rows in enumerate(sets.values()):
+            in_set[rows] = number
+        units = ((in_set[first], in_set[second]), (groups[first], groups[second]))
+        found = difference_of_means(hits[first], hits[second], *units)
+        values = (found.mean, found.low, found.high)
+        figures.append(rounded(Figure("contrast less original", *values, len(sets), "sets", None, "", "difference")))
     return [*figures, *([_sensitivity(instances, predictions, groups, pairs)] if len(pairs) else [])]
 
 

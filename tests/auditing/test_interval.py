@@ -6,7 +6,7 @@ from scipy import stats
 
 from swag_af.auditing.probes.probe import probe
 from swag_af.data.instances.instances import Instance, Instances
-from swag_af.data.interval import CROSS_VALIDATED, interval, paired_difference
+from swag_af.data.interval import CROSS_VALIDATED, difference_of_means, interval, paired_difference
 
 
 def test_the_interval_of_single_contexts_is_that_of_wilson() -> None:
@@ -98,6 +98,36 @@ def test_a_paired_difference_holds_the_truth_about_as_often_as_it_says(n_videos:
         found = paired_difference(before, after, groups)
         held.append(found.low <= -0.1 <= found.high)
     assert np.mean(held) >= 0.93
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_difference_of_means_is_the_paired_one_where_each_has_one_partner(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(7), rng.integers(1, 6, 7))
+    sets = np.arange(len(groups))
+    before, after = rng.choice([0, 0.5, 1], (2, len(groups)))
+    order = rng.permutation(len(groups))
+    found = difference_of_means(before, after[order], (sets, sets[order]), (groups, groups[order]))
+    expected = slowly(before, after, groups)
+    assert (found.mean, found.low, found.high) == pytest.approx(expected)
+    alike = difference_of_means(before, before, (sets, sets))
+    assert alike.low < alike.mean == 0 < alike.high
+
+
+def test_a_difference_of_means_holds_the_truth_where_sets_have_several() -> None:
+    """Sets with more contrasts are the harder ones; the difference is that of the two accuracies."""
+    rng, held, truth = np.random.default_rng(2), [], []
+    for _ in range(600):
+        n = rng.integers(1, 4, 60)
+        easy = 0.9 - 0.2 * n + 0.2 * rng.uniform(-1, 1, 60)
+        of = np.repeat(np.arange(60), n)
+        before = (rng.random(60) < easy).astype(float)
+        after = (rng.random(len(of)) < easy[of] - 0.1).astype(float)
+        found = difference_of_means(before, after, (np.arange(60), of))
+        held.append((found.low, found.high))
+        truth.append((easy[of] - 0.1).mean() - easy.mean())
+    middle = np.mean(truth)
+    assert np.mean([low <= middle <= high for low, high in held]) >= 0.93
 
 
 def test_pairing_tells_a_change_that_two_intervals_would_not() -> None:

@@ -55,3 +55,8 @@ def test_contexts_can_still_be_in_a_set() -> None:
 
 def test_a_context_is_shown_with_capitals_and_without_blanks_before_marks() -> None:
     assert display(Context("a man , tired , sits .", "the dog", "barks .")) == ("A man, tired, sits.", "The dog")
+
+
+@pytest.mark.parametrize("start", ["iPhones", "eBay sellers", "The lady", "McDonald"])
+def test_a_name_with_a_capital_inside_is_released_as_it_is(start: str) -> None:
+    assert display(Context("a man sits.", start, "x.")) == ("A man sits.", start)

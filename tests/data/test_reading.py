@@ -426,6 +426,15 @@ def test_options_that_never_differ_are_classes(tmp_path: Path) -> None:
     assert read(tmp_path, rows, columns=InstanceColumns(endings_column="")).classes == ("0", "1")
 
 
+def test_a_column_of_options_that_cannot_be_read_makes_no_texts_with_classes(tmp_path: Path) -> None:
+    """`a|b|c` was left out, and the questions were classified by the numbers of their answers: nothing was found."""
+    rows = [{"id": i, "question": f"Who is it {i}?", "choices": f"a{i}|b{i}|c{i}", "answer": i % 3} for i in range(60)]
+    write_jsonl(tmp_path / "data.jsonl", rows)
+    with pytest.raises(InputError, match=r"choices holds no options that can be read.*--kind classes"):
+        read_instances([tmp_path / "data.jsonl"])
+    assert read_instances([tmp_path / "data.jsonl"], ReadingOptions(kind="classes")).kind == "classes"
+
+
 def test_labels_that_are_no_classes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="150 classes"):
         read(tmp_path, [{"text": f"t {i}", "label": f"l {i}"} for i in range(150)])

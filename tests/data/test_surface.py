@@ -20,6 +20,7 @@ from swag_af.data.cells.values import split_context
 from swag_af.data.context import Context
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.sharing import SharedTextWarning
 from swag_af.data.text import surface
 from swag_af.data.text.normalise import normalise
 from swag_af.data.text.surface import FEATURES, SurfaceCounts, SurfaceWarning
@@ -360,3 +361,11 @@ def test_the_verb_gives_one_form_says_so_in_the_manifest_and_warns_no_more(
     assert CandidatePool.open(out).texts(np.array([[0, 1, 2, 3]])) == made(synthetic, normalise=True).texts(
         np.array([[0, 1, 2, 3]])
     )
+
+
+def test_golds_that_are_negatives_of_other_rows_are_warned_of() -> None:
+    """The verbs said so, and Python did not."""
+    contexts = [Context(f"A man {i} sits.", "he", f"plays {i} songs.") for i in range(12)]
+    wrong = [[contexts[(i + k) % 12].gold for k in (1, 2, 3)] for i in range(12)]
+    with pytest.warns(SharedTextWarning, match="36 negatives are the gold of another row"):
+        CandidatePool.from_texts(contexts, wrong)

@@ -200,7 +200,7 @@ def test_a_forecast_scales_what_a_few_requests_took(tmp_path: Path) -> None:
     with MockServer() as server:
         options = EndpointOptions(prices=prices)
         generator = EndpointGenerator(server.url, endpoint=options, journal=tmp_path / "j")
-        lines = generator.forecast(contexts, 32)
+        lines = generator.forecast(contexts, 32, seed=0)
         n = len(server.asked)
         assert lines[0].startswith("40 requests at least, as 8 that were sent now")
         assert "and 1,120 of answers" in lines[1]
@@ -222,7 +222,7 @@ def test_a_forecast_knows_of_long_contexts_that_come_last() -> None:
         return Said(body={"choices": choices, "usage": used})
 
     with MockServer(say=say) as server:
-        lines = EndpointGenerator(server.url).forecast(contexts, 4)
+        lines = EndpointGenerator(server.url).forecast(contexts, 4, seed=0)
         rest = min(len(str(asked.body)) for asked in server.asked[-8:]) - len(contexts[0].sent1)
     said = int(lines[1].split()[0].replace(",", ""))
     assert said == pytest.approx(sum(rest + len(one.sent1) for one in contexts), rel=0.02)
@@ -248,7 +248,7 @@ def test_a_forecast_says_which_requests_are_refused(tmp_path: Path, refused: str
         return Said(400, {"error": {"message": "no room"}}) if refused in str(asked.body) else None
 
     with MockServer(say=say) as server:
-        lines = EndpointGenerator(server.url, journal=tmp_path / "j").forecast(make_contexts_of(8, n_videos=4), 8)
+        lines = EndpointGenerator(server.url, journal=tmp_path / "j").forecast(make_contexts_of(8, n_videos=4), 8, seed=0)
     assert [line for line in lines if "Warning" in line] == [told]
     assert any("requests at least" in line for line in lines) == (refused != "room")
 

@@ -103,6 +103,24 @@ def test_consistency_takes_sets_of_any_size() -> None:
     assert found.figure("consistency").n == 10
 
 
+def test_contrasts_less_originals_is_the_difference_of_the_two_accuracies() -> None:
+    """An original counted once for each of its contrasts, so that the sign could be another."""
+    ones = [
+        Instance(f"{s}-{v}", f"Q {s}-{v}?", (f"a{s}{v}", f"b{s}{v}"), 0, contrast_set=f"s{s}", variant=kind)
+        for s in range(12)
+        for v, kind in enumerate(("original", *["contrast"] * (1 + s % 3)))
+    ]
+    instances = Instances(tuple(ones), "choices")
+    answers = np.random.default_rng(0).integers(0, 2, len(ones))
+    found = scores_of(instances, answers)
+    original, contrast, less = (
+        found.figure(name).value for name in ("original accuracy", "contrast accuracy", "contrast less original")
+    )
+    assert original is not None
+    assert contrast is not None
+    assert less == pytest.approx(contrast - original, abs=1e-5)
+
+
 def test_all_stages_takes_questions_that_have_all() -> None:
     instances = staged()
     fewer = replace(instances, instances=instances.instances[:-1])
