@@ -58,7 +58,7 @@ class FitSettings:
     name: ClassVar[str]
 
     def check(self) -> None:
-        """Raise InputError for a setting out of its range, or a device that is not there."""
+        """Raise InputError for a setting out of its range. Whether a GPU is there is seen where the fits are."""
         widths = [one.name for one in fields(self) if one.name.endswith("width")]
         counts = ("max_epochs", "batch_contexts", "patience", *widths)
         above = ("learning_rate", "max_gradient_norm")
@@ -66,9 +66,10 @@ class FitSettings:
         faults += [f"{name} must be above 0" for name in above if getattr(self, name) <= 0]
         faults += ["weight_decay must not be below 0"] if self.weight_decay < 0 else []
         faults += [] if 0 <= self.stopping_share < 1 else ["stopping_share must be from 0 to below 1"]
+        known = self.device in ("auto", "cpu") or self.device.startswith("cuda")
+        faults += [] if known else [f"device {self.device} is none of auto, cpu, cuda"]
         if faults:
             raise InputError(f"filter {self.name}: {', '.join(faults)}.")
-        pick_device(self.device)
 
 
 @dataclass(kw_only=True)

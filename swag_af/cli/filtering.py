@@ -15,6 +15,7 @@ from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
 from swag_af.filters.prepare import prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
+from swag_af.nn.device import pick_device
 from swag_af.reporting.verb import REPORT, write_report
 
 
@@ -64,6 +65,9 @@ def _phases(options: FilterOptions, pool: CandidatePool) -> list[tuple[Filter, i
     """The schedule, its filters ready for `pool`."""
     made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
     prepare(made.values(), pool, device=options.device)
+    for device in {str(one.device) for one in made.values() if hasattr(one, "device")} - {"auto"}:
+        if not options.where.is_remote:
+            pick_device(device)  # InputError where there is none of this kind, before the run is begun
     return [(made[name], n) for name, n in parse_schedule(options.schedule)]
 
 

@@ -1027,3 +1027,15 @@ def test_a_full_disk_is_one_line_for_help_too() -> None:
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
         assert "No space left" in done.stderr
+
+
+def test_a_device_that_is_not_there_begins_no_run(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run was begun, and the same command without the device was refused."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    make_pool().save(tmp_path / "pool")
+    words = ("filter", tmp_path / "pool", "--out", tmp_path / "run", "--n-negatives", "3")
+    assert "sees no GPU" in refused(*words, "--schedule", "bow:1", "--device", "cuda")
+    assert "sees no GPU" in refused(*words, "--schedule", "bow[device=cuda]:1")
+    assert not (tmp_path / "run").exists()

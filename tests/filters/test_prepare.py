@@ -76,7 +76,7 @@ def test_where_to_compute_is_said_to_those_who_ask(pool: CandidatePool) -> None:
         ("poslstm[stopping_share=1]", "stopping_share must be from 0 to below 1"),
         ("ngrams[longest=0]", "filter ngrams: longest and n_buckets must be 1 or more"),
         ("infersent-mlp[width=0]", "filter infersent-mlp: width must be 1 or more"),
-        ("mlp[device=gpu]", "gpu"),
+        ("mlp[device=gpu]", "filter mlp: device gpu is none of auto, cpu, cuda"),
     ],
 )
 def test_a_setting_out_of_range_is_told_before_any_work(pool: CandidatePool, name: str, fault: str) -> None:

@@ -248,7 +248,9 @@ def test_a_forecast_says_which_requests_are_refused(tmp_path: Path, refused: str
         return Said(400, {"error": {"message": "no room"}}) if refused in str(asked.body) else None
 
     with MockServer(say=say) as server:
-        lines = EndpointGenerator(server.url, journal=tmp_path / "j").forecast(make_contexts_of(8, n_videos=4), 8, seed=0)
+        lines = EndpointGenerator(server.url, journal=tmp_path / "j").forecast(
+            make_contexts_of(8, n_videos=4), 8, seed=0
+        )
     assert [line for line in lines if "Warning" in line] == [told]
     assert any("requests at least" in line for line in lines) == (refused != "room")
 
