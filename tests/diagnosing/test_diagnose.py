@@ -217,12 +217,10 @@ def fits_of(run: Run, folder: Path) -> Fits:
     return Fits(run.pool, subject.rows, assigned, subject.groups, subject.filters, 3, 0, folder)
 
 
-def test_flagged_candidates_are_not_there_unless_they_are_assigned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fits = fits_of(obvious(tmp_path), tmp_path / "work")
+def with_flagged(fits: Fits, columns: list[int], monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """(N, K) what the pool says from here on is flagged: these candidates of every row."""
     flagged = np.zeros((N, K), bool)
-    flagged[:, [2, 9]] = True
+    flagged[:, columns] = True
     gathered = CandidatePool.gather
     monkeypatch.setitem(fits.pool.manifest, "tables", [*fits.pool.tables, "flagged"])
     monkeypatch.setattr(
@@ -230,6 +228,14 @@ def test_flagged_candidates_are_not_there_unless_they_are_assigned(
         "gather",
         lambda self, table, rows, *more: flagged[rows] if table == "flagged" else gathered(self, table, rows, *more),
     )
+    return flagged
+
+
+def test_flagged_candidates_are_not_there_unless_they_are_assigned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = fits_of(obvious(tmp_path), tmp_path / "work")
+    with_flagged(fits, [2, 9], monkeypatch)
     scores = fits.scores(0, 0)
     assert [k for k in range(K) if np.isnan(scores[:, k]).all()] == [9]  # 2 is assigned
     assert not np.isnan(np.delete(scores, 9, axis=1)).any()
@@ -241,15 +247,7 @@ def test_random_candidates_are_those_that_a_run_may_have(
 ) -> None:
     """What the guards keep out was among them."""
     fits = replace(fits_of(obvious(tmp_path), tmp_path / "work"), ignores_guard=ignores)
-    flagged = np.zeros((N, K), bool)
-    flagged[:, 4:8] = True
-    gathered = CandidatePool.gather
-    monkeypatch.setitem(fits.pool.manifest, "tables", [*fits.pool.tables, "flagged"])
-    monkeypatch.setattr(
-        CandidatePool,
-        "gather",
-        lambda self, table, rows, *more: flagged[rows] if table == "flagged" else gathered(self, table, rows, *more),
-    )
+    flagged = with_flagged(fits, [4, 5, 6, 7], monkeypatch)
     made = curves(fits, 0)
     for name in ("random", "control"):
         for columns in (made[name].fitted, made[name].scored):
