@@ -774,6 +774,12 @@ def test_the_document_is_what_its_results_give() -> None:
     assert part_of(text) == document(read_results(kept), command.KEPT)
 
 
+def test_the_document_of_many_contexts_is_what_its_results_give() -> None:
+    folder = DOCS / command.KEPT / "many"
+    made = document(read_results(folder / RESULTS), ".").replace("### ", "## ")
+    assert (folder / "README.md").read_text(encoding="utf-8").endswith(f"\n\n{made}")
+
+
 def test_what_is_said_in_words_quotes_the_tables() -> None:
     """Every figure with a decimal in the part written by hand, and every interval, stands in the part that was not."""
     text = (DOCS / command.DOCUMENT).read_text(encoding="utf-8")
