@@ -8,6 +8,7 @@ from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
+from swag_af.nn.device import pick_device
 
 
 def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str | None = None) -> list[Filter]:
@@ -38,6 +39,12 @@ def place(filter: Any, device: str | None) -> None:
     own = getattr(filter, "device", None)
     if device is not None and own is not None and own == getattr(type(filter), "device", own):
         filter.device = device
+
+
+def check_devices(filters: Iterable[Any]) -> None:
+    """Raise InputError where a filter is to compute on a device that this machine lacks."""
+    for device in {str(one.device) for one in filters if hasattr(one, "device")} - {"auto"}:
+        pick_device(device)
 
 
 def _check_tables(filter: Filter, pool: CandidatePool) -> None:

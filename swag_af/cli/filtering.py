@@ -13,9 +13,8 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import Advance, note, progress
 from swag_af.data.run import Run
 from swag_af.filters.contract import Filter
-from swag_af.filters.prepare import prepare
+from swag_af.filters.prepare import check_devices, prepare
 from swag_af.filters.registry import DEFAULT_AUDIT, make_filter, parse_names, parse_schedule
-from swag_af.nn.device import pick_device
 from swag_af.reporting.verb import REPORT, write_report
 
 
@@ -65,9 +64,8 @@ def _phases(options: FilterOptions, pool: CandidatePool) -> list[tuple[Filter, i
     """The schedule, its filters ready for `pool`."""
     made = {name: make_filter(name) for name, _ in parse_schedule(options.schedule)}
     prepare(made.values(), pool, device=options.device)
-    for device in {str(one.device) for one in made.values() if hasattr(one, "device")} - {"auto"}:
-        if not options.where.is_remote:
-            pick_device(device)  # InputError where there is none of this kind, before the run is begun
+    if not options.where.is_remote:
+        check_devices(made.values())  # before the run is begun
     return [(made[name], n) for name, n in parse_schedule(options.schedule)]
 
 
