@@ -43,8 +43,9 @@ def place(filter: Any, device: str | None) -> None:
 
 def check_devices(filters: Iterable[Any]) -> None:
     """Raise InputError where a filter is to compute on a device that this machine lacks."""
-    for device in {str(one.device) for one in filters if hasattr(one, "device")} - {"auto"}:
-        pick_device(device)
+    for device in {getattr(one, "device", "auto") for one in filters} - {"auto"}:
+        if isinstance(device, str):
+            pick_device(device)
 
 
 def _check_tables(filter: Filter, pool: CandidatePool) -> None:
