@@ -6,6 +6,7 @@ An escape sequence can move the cursor, set the title, or hide what stands befor
 the order of letters. Such characters are shown, not removed.
 """
 
+import io
 import os
 import re
 import sys
@@ -41,6 +42,11 @@ def tell(text: str, *, is_error: bool = False, end: str = "\n") -> None:
         print(text, end=end, file=stream, flush=True)
     except BrokenPipeError:
         unread(stream)
+
+
+def nowhere() -> TextIO:
+    """A stream whose text goes nowhere, in place of one that is closed."""
+    return io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
 
 
 def unread(stream: TextIO) -> None:

@@ -30,7 +30,7 @@ from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.pool.options import PoolOptions, TagOptions
 from swag_af.data.syntax.options import TrainTaggerOptions
-from swag_af.data.terminal import is_utf8, tell, unread, visible
+from swag_af.data.terminal import is_utf8, nowhere, tell, unread, visible
 from swag_af.data.urls import as_told
 from swag_af.describing.options import DescribeOptions
 from swag_af.diagnosing.options import DiagnoseOptions
@@ -166,8 +166,8 @@ def _main(arguments: list[str]) -> None:
 def _print_anything() -> None:
     """Characters that the terminal's encoding lacks are printed as escapes, not refused with a traceback; where a
     stream is closed, as for some services, nothing is."""
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or nowhere()
+    sys.stderr = sys.stderr or nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
