@@ -28,7 +28,7 @@ from experimenting.repeats import change_of_means, luck_of, mean_of
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.sizes import ARMS, BIG, BIGGER, PAPER, SIZES, TINY, Size
 from experimenting.steps import DOUBLE, PER_RUN, RELEASED, Setting, commands, rows_of, shares
-from experimenting.tables import document, part_of, with_part
+from experimenting.tables import BEGIN, END, document, part_of, with_part
 from experimenting.wording import told_way
 from hypothesis import given
 from hypothesis import strategies as st
@@ -776,8 +776,23 @@ def test_the_document_is_what_its_results_give() -> None:
 
 def test_the_document_of_many_contexts_is_what_its_results_give() -> None:
     folder = DOCS / command.KEPT / "many"
-    made = document(read_results(folder / RESULTS), ".").replace("### ", "## ")
-    assert (folder / "README.md").read_text(encoding="utf-8").endswith(f"\n\n{made}")
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert part_of(text) == document(read_results(folder / RESULTS), ".")
+
+
+def test_a_size_of_its_own_is_written_beside_its_introduction(tiny: Setting, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no place for the tables"):
+        command.write_docs(tiny, tmp_path)
+    assert not any(tmp_path.iterdir())
+    page = tmp_path / command.KEPT / tiny.size.name / "README.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"# Words\n\n{BEGIN}\n{END}\n", encoding="utf-8")
+    command.write_docs(tiny, tmp_path)
+    made = document(shown(read_results(tiny.out / RESULTS)), ".")
+    assert page.read_text(encoding="utf-8") == f"# Words\n\n{BEGIN}\n{made}{END}\n"
+    for line in (line for line in made.splitlines() if line.startswith("![")):
+        assert (page.parent / line.partition("](")[2].rstrip(")")).exists()
+    assert (page.parent / "record/runs/main-0.json").exists()
 
 
 def test_what_is_said_in_words_quotes_the_tables() -> None:

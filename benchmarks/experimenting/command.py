@@ -15,9 +15,9 @@ from experimenting.released import measure_released
 from experimenting.repeats import measure_repeats, repeats_seconds
 from experimenting.results import RESULTS, collect, read_results, shown
 from experimenting.running import Work, print_plan, run_steps
-from experimenting.sizes import BIG, BIGGER, SIZES
+from experimenting.sizes import BIG, BIGGER, PAPER, SIZES
 from experimenting.steps import Setting, with_hidden
-from experimenting.tables import document, with_part
+from experimenting.tables import BEGIN, END, document, with_part
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.files import write_text
 from swag_af.data.scale import Part, parse_part
@@ -89,15 +89,22 @@ def main() -> None:
 
 
 def write_docs(setting: Setting, docs: Path) -> None:
-    """The record, the pictures and the tables of the experiment into the documents."""
+    """The record, the pictures and the tables of the experiment into the documents: those of the size `paper` into
+    RESULTS, those of others into a folder of their own, below what its README says in words."""
     if not (setting.out / RESULTS).exists():
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
     results = shown(read_results(setting.out / RESULTS))
-    write_text(docs / KEPT / RESULTS, as_lines(results))
-    shutil.copytree(setting.out / RECORD, docs / KEPT / RECORD, dirs_exist_ok=True)
-    draw(results, docs / KEPT)
-    whole = with_part((docs / DOCUMENT).read_text(encoding="utf-8"), document(results, KEPT))
-    write_text(docs / DOCUMENT, whole)
+    is_main = setting.size.name == PAPER.name
+    folder = docs / KEPT if is_main else docs / KEPT / setting.size.name
+    page, pictures = (docs / DOCUMENT, KEPT) if is_main else (folder / "README.md", ".")
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    if BEGIN not in text or END not in text:
+        raise InputError(f"{page}: has no place for the tables. Write the lines {BEGIN} and {END} below its words.")
+    whole = with_part(text, document(results, pictures))
+    write_text(folder / RESULTS, as_lines(results))
+    shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
+    draw(results, folder)
+    write_text(page, whole)
 
 
 def shard(text: str) -> Part:
@@ -112,7 +119,7 @@ def parsed() -> argparse.Namespace:
     """The command line, read."""
     arms = list(dict.fromkeys(arm.name for size in SIZES.values() for arm in (*size.together, *size.arms)))
     parser = argparse.ArgumentParser(prog="experiment", description=__doc__)
-    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper,many}")
+    parser.add_argument("--size", choices=list(SIZES), required=True, metavar="{small,paper,many,large}")
     parser.add_argument("--out", type=Path, required=True, help="folder of all that is made")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
     parser.add_argument("--encoder", type=Path, help="a pretrained encoder, for the audit by one that took no part")

@@ -180,10 +180,11 @@ def _generate(setting: Setting, part: int, variant: str) -> Command:
     reuse = ("--reuse", smaller[variant]) if variant in smaller else ()
     limit = str(TIMES.get(variant, 1) * n)
     which = ("--folds", str(part), "--limit", limit, "--limit-by", "video", "--seed", str(part))
-    features = "lazy" if variant == MANY else "full"
+    features = "lazy" if variant == MANY else size.features
     what = ("--n-negatives", str(size.n_candidates - 1), "--features", features, *reuse)
     words = ("generate", "contexts.jsonl", "--lms", models_of(variant), "--out", out, *which, *what)
-    return Command(words, 3.0 * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
+    seconds = 3.0 if features == "full" else 0.9  # a context of 1,024 candidates by 256 units
+    return Command(words, seconds * n * size.n_candidates / 1024 * _hidden(size, variant) / 256)
 
 
 WIDE = "wide"
