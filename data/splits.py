@@ -38,18 +38,20 @@ class Joined:
     """Number of rows that share a text with a row that is still in another group."""
 
 
-def join_by_text(groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most: float = MOST_TOGETHER) -> Joined:
+def join_by_text(
+    groups: np.ndarray, rows: np.ndarray, keys: np.ndarray, *, most: float = MOST_TOGETHER, few: int = 0
+) -> Joined:
     """Join the `groups` (n,) of rows that share a text: row `rows[i]` contains the text with key `keys[i]`.
 
     `rows` and `keys` are (t,), in any order; a key of 0 is no text. A common phrase must not make one group of all
     rows: texts that occur in more than a number of groups join nothing, and that number is the largest (all, else a
-    power of 2) at which no group grows beyond `most` of the rows. Equal sets of rows give equal groups, however they
-    are ordered.
+    power of 2) at which no group grows beyond `most` of the rows, or beyond `few` of them where that is more. Equal
+    sets of rows give equal groups, however they are ordered.
     """
     rows, keys = rows[keys != 0], keys[keys != 0]
     text = np.unique(keys, return_inverse=True)[1]  # (t,)
     n_holders = _n_groups_of_text(text, groups[rows])  # (texts,)
-    largest = max(int(np.bincount(groups).max(initial=0)), int(most * len(groups)))
+    largest = max(int(np.bincount(groups).max(initial=0)), int(most * len(groups)), few)
     joined = groups
     for limit in _limits(int(n_holders.max(initial=1))):
         joins = (n_holders > 1)[text] & (n_holders <= limit)[text]

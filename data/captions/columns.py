@@ -114,7 +114,10 @@ def _seconds_of(
 def seconds(value: Any) -> float:
     """Seconds of a number or of a text: `93.5`, `00:01:33.5`, or `00.01.33.500`; ValueError for anything else."""
     text = _DOTTED_CLOCK.sub(r"\1:\2:\3.\4", value.strip()) if isinstance(value, str) else str(value)
-    number = sum(float(part) * 60**i for i, part in enumerate(reversed(text.replace(",", ".").split(":"))))
+    parts = text.replace(",", ".").split(":")
+    if len(parts) > 3:
+        raise ValueError("more than hours, minutes and seconds: frames, or days")
+    number = sum(float(part) * 60**i for i, part in enumerate(reversed(parts)))
     if not math.isfinite(number):
         raise ValueError("not finite, so there is no order of time")
     return number

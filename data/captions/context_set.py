@@ -57,12 +57,18 @@ def joined_by_sentence(made: Sequence[Context | DroppedPair], repeated: Sequence
     """Groups of contexts: those of one video, joined with others that share a sentence or are a pair of rows in
     `repeated`.
 
-    Sentences found in so many videos that a tenth of the rows would form one group do not join any (`join_by_text`).
+    Sentences found in so many videos that a tenth of the rows would form one group do not join any (`join_by_text`);
+    of few rows a group may have `A_STORY`, and no more than a third.
     """
     groups = join_pairs(named_groups([item.video for item in made]), repeated)
     keys = [[key for text in item.sentences for key in sentence_keys(text)] for item in made]
     rows = np.repeat(np.arange(len(made)), [len(of_row) for of_row in keys])
-    return join_by_text(groups, rows, np.array([key for of_row in keys for key in of_row], dtype=np.int64))
+    few = min(A_STORY, len(made) // 3)
+    return join_by_text(groups, rows, np.array([key for of_row in keys for key in of_row], dtype=np.int64), few=few)
+
+
+A_STORY = 20
+"""Rows: as many lines as a text of consecutive sentences may have."""
 
 
 def join_near_duplicates(groups: np.ndarray, contexts: Sequence[Context], threshold: float) -> np.ndarray:
@@ -119,7 +125,7 @@ def _say_joined(path: Path, contexts: Sequence[Context], joined: Joined) -> None
     note(
         f"{path}: {which}; {joined.n_joined:,} that share a sentence with another were joined, which makes "
         f"{several(n_groups, 'group')} that folds keep together"
-        + (f"; {joined.n_apart:,} share one too common to join" if joined.n_apart else "")
+        + (f"; {joined.n_apart:,} share one that would join too many" if joined.n_apart else "")
     )
 
 

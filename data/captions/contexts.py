@@ -51,8 +51,9 @@ def make_contexts(
         for batch, of_batch in zip(batches, splits, strict=True):
             made += _made(batch, of_batch, rules)
             progress(len(batch))
-    made, repeated = _without_near_duplicates(_without_duplicates(made), rules.near_duplicates)
-    folds = deal(joined_by_sentence(made, repeated).groups, rules.n_folds, rng=rng)
+    made, same = _without_duplicates(made)
+    made, alike = _without_near_duplicates(made, rules.near_duplicates)
+    folds = deal(joined_by_sentence(made, [*same, *alike]).groups, rules.n_folds, rng=rng)
     made = [replace(item, fold=fold) for item, fold in zip(made, folds.tolist(), strict=True)]
     return (
         [item for item in made if isinstance(item, Context)],
@@ -109,18 +110,17 @@ def _made(pairs: Sequence[_Pair], splits: Splits, rules: ContextRules) -> Iterat
             yield DroppedPair(sent1, sent2, reason, **identity)
 
 
-def _without_duplicates(made: Sequence[Context | DroppedPair]) -> list[Context | DroppedPair]:
-    """Contexts with the same three texts as an earlier one, as dropped pairs."""
-    seen: set[tuple[str, str, str]] = set()
-    out: list[Context | DroppedPair] = []
-    for item in made:
-        if isinstance(item, Context):
-            texts = (item.sent1, item.start, item.gold)
-            out.append(_dropped(item, "duplicate") if texts in seen else item)
-            seen.add(texts)
-        else:
-            out.append(item)
-    return out
+def _without_duplicates(
+    made: Sequence[Context | DroppedPair],
+) -> tuple[list[Context | DroppedPair], list[tuple[int, int]]]:
+    """Contexts with the same three texts as an earlier one, as dropped pairs; and which pairs are the same."""
+    first: dict[tuple[str, str, str], int] = {}
+    out, same = list(made), list[tuple[int, int]]()
+    for at, item in enumerate(made):
+        if isinstance(item, Context) and first.setdefault((item.sent1, item.start, item.gold), at) != at:
+            same.append((at, first[item.sent1, item.start, item.gold]))
+            out[at] = _dropped(item, "duplicate")
+    return out, same
 
 
 def _without_near_duplicates(

@@ -3,6 +3,7 @@
 A rule looks at one pair at a time; duplicates, which need all of them, are found by `contexts`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -95,11 +96,17 @@ def is_enclosed(first: Caption, second: Caption) -> bool:
 
 
 def with_full_stop(caption: Caption) -> Caption:
-    """The caption, with a full stop added when no end mark is there: generation stops only at `. ? !`."""
+    """The caption, with a full stop added when no end mark is there: generation stops only at `. ? !`.
+
+    A stop before closing quotes or brackets goes behind them, and in place of an ellipsis stands a stop.
+    """
     if not caption.text or caption.text[-1] in SENTENCE_ENDS:
         return caption
-    text = caption.text.rstrip(",;: ") + "."
-    return replace(caption, text=text) if caption.tree is None else caption
+    text = _STOP_WITHIN.sub(r"\1", caption.text.rstrip(",;:… ")) + "."
+    return replace(caption, text=text)
+
+
+_STOP_WITHIN = re.compile(r"[.…]+([\"')\]}”’»]+)$")
 
 
 def drop_table(n_kept: int, dropped: Sequence[DroppedPair]) -> dict[str, int]:

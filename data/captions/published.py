@@ -109,10 +109,12 @@ def read_charades(path: Path) -> list[Video]:
     missing = [name for name in ("id", "script") if name not in source.columns]
     if missing:
         raise InputError(f"{path}: not Charades: no column {' and no '.join(map(repr, missing))}. Say its --format.")
-    return [
-        Video(row["id"], "charades", tuple(map(Caption, sentences_of(row["script"]))))
-        for _, row in source.read(("id", "script"))
-    ]
+    videos = []
+    for where, row in source.read(("id", "script")):
+        if not row["id"]:
+            raise InputError(f"{path}: {where} has no 'id'. Each script needs its video.")
+        videos.append(Video(row["id"], "charades", tuple(map(Caption, sentences_of(row["script"])))))
+    return videos
 
 
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|vs|approx)|\b\w(?:\.\w)+)\.$", re.IGNORECASE)

@@ -53,6 +53,7 @@ class SpacyTagger:
     def __init__(self, pipeline: str = _SPACY_PIPELINE) -> None:
         self.name = f"spacy:{pipeline}"
         self._nlp = load_spacy(pipeline)
+        check_annotates(self._nlp, pipeline, ("POS",), "Give one with a tagger, or tag with rules.")
 
     @property
     def sha256(self) -> str:
@@ -98,6 +99,19 @@ def import_spacy() -> Any:
     except ImportError as error:
         raise InputError("spacy is not installed. Install it with: pip install 'swag-af[spacy]'") from error
     return spacy
+
+
+def check_annotates(nlp: Any, pipeline: str, wanted: Sequence[str], advice: str) -> None:
+    """Raise InputError, with `advice`, where a spaCy pipeline gives the words of a sentence no parts of speech (`POS`)
+    or no dependencies (`DEP`), as far as these are `wanted`. Rules for single words may be of others than these."""
+    (doc,) = parse_tokens(nlp, [["The", "man", "walks", "."]])
+    has_rules = "attribute_ruler" in nlp.pipe_names
+    lacking = [_CALLED[name] for name in wanted if not (doc.has_annotation(name) or (has_rules and name == "POS"))]
+    if lacking:
+        raise InputError(f"{pipeline}: this spaCy pipeline gives words no {' and no '.join(lacking)}. {advice}")
+
+
+_CALLED = {"POS": "parts of speech", "DEP": "dependencies"}
 
 
 def parse_tokens(nlp: Any, sentences: Sequence[Sequence[str]], *, disable: Sequence[str] = ()) -> list[Any]:

@@ -33,7 +33,9 @@ def contexts(options: ContextsOptions) -> None:
 
 def _sharing_line(shared: Mapping[str, int]) -> str:
     """How many pairs share a sentence with another video, and are in one fold with it."""
-    apart = f"; {several(shared['n_apart'], 'shares', 'share')} one too common for that" if shared["n_apart"] else ""
+    apart = (
+        f"; {several(shared['n_apart'], 'shares', 'share')} one that would join too many" if shared["n_apart"] else ""
+    )
     return (
         f"{several(shared['n_joined'], 'pair shares', 'pairs share')} a sentence with another video, and a fold "
         f"with it{apart}"

@@ -226,6 +226,46 @@ def test_an_open_sentence_is_closed_with_a_full_stop() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ('He says "come in now."', 'He says "come in now".'),
+        ("He takes the bread\u2026", "He takes the bread."),
+        ('She asks who he is?"', 'She asks who he is?".'),
+        ("He leaves (by the door.)", "He leaves (by the door)."),
+        ('The sign says "open"', 'The sign says "open".'),
+    ],
+)
+def test_a_stop_within_quotes_is_moved_behind_them(text: str, closed: str) -> None:
+    assert with_full_stop(Caption(text)).text == closed
+    assert with_full_stop(Caption(text, tree="(S)")).text == closed
+
+
+def test_repeats_are_in_the_fold_of_what_they_repeat() -> None:
+    """Though so many of them that no sentence which they share joins them."""
+    same = [Video(f"same{i}", "tests", (Caption(FIRST), Caption(SECOND))) for i in range(10)]
+    videos = [*stories(30), *same]
+    rules = ContextRules(**(LAX | {"near_duplicates": 0}))
+    contexts, dropped = make_contexts(videos, SplitAtIs(), rules, rng=np.random.default_rng(0))
+    of_same = [item for item in [*contexts, *dropped] if item.video.startswith("same")]
+    assert [item.reason for item in dropped if item.video.startswith("same")] == ["duplicate"] * 9
+    assert len({item.fold for item in of_same}) == 1
+
+
+def test_lines_of_a_few_stories_share_folds_with_their_story(tmp_path: Path) -> None:
+    """However few they are: a tenth of fifteen lines is one."""
+    lines = [
+        {"sent1": f"Person {s} does thing {i}.", "start": f"Person {s}", "gold": f"does thing {i + 1}."}
+        for s in range(3)
+        for i in range(5)
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    read = read_contexts(path)
+    assert all(len({c.fold for c in read[at : at + 5]}) == 1 for at in (0, 5, 10))
+    assert len({c.video for c in read}) == 3
+
+
 def test_a_video_listed_twice_has_one_fold_and_context_ids_of_its_own() -> None:
     texts = [(FIRST, SECOND, "The boy is eating a very large cake."), (FIRST, "The boy is flying to the moon.")]
     videos = [Video("same", "tests", tuple(map(Caption, captions))) for captions in texts]

@@ -109,6 +109,13 @@ def test_charades_has_a_video_of_untimed_sentences_a_row(tmp_path: Path) -> None
     ]
 
 
+def test_a_script_of_charades_needs_its_video(tmp_path: Path) -> None:
+    path = tmp_path / "Charades_v1_train.csv"
+    path.write_text("id,subject,script,descriptions,length\nA1,S,A person runs.,,12\n,S,A person sits.,,12\n")
+    with pytest.raises(InputError, match="line 3 has no 'id'"):
+        read_videos(path)
+
+
 @pytest.mark.parametrize(
     "sentences",
     [

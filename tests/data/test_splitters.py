@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.data.captions.drops import with_full_stop
 from swag_af.data.errors import InputError
 from swag_af.data.syntax.clauses import parsed_verb_group
 from swag_af.data.syntax.splitters import Split, cut, load_splitter
@@ -160,6 +161,13 @@ def test_a_tree_of_other_tokens_is_an_error_that_names_the_sentence() -> None:
         split("He eats.", "trees", TREE.replace(" (CC and) (VP (VBZ drinks))", " (RB well)"))
 
 
+def test_a_tree_may_lack_the_full_stop_that_its_caption_was_given() -> None:
+    tree = TREE.replace("(. .)", "")
+    assert split(with_full_stop(Caption("The man eats and drinks", tree=tree)).text, "trees", tree) == (
+        "The man | eats and drinks."
+    )
+
+
 def test_a_broken_tree_is_an_error() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         split("He eats.", "trees", "(S (NP He)")
@@ -257,13 +265,14 @@ def test_spacy_cuts_by_the_parse_of_the_pipeline_at_a_path(tmp_path: Path) -> No
 
 
 def register_hand_set_heads(spacy: Any) -> None:
-    """A spaCy component that knows the parses of two sentences."""
+    """A spaCy component that knows the parses of three sentences, one of which pipelines are tried with."""
     parses = {
         "The man is eating .": (
             ["DET", "NOUN", "AUX", "VERB", "PUNCT"],
             [1, 3, 3, 3, 3],
             ["det", "nsubj", "aux", "ROOT", "punct"],
         ),
+        "The man walks .": (["DET", "NOUN", "VERB", "PUNCT"], [1, 2, 2, 2], ["det", "nsubj", "ROOT", "punct"]),
         "Eat now .": (["VERB", "ADV", "PUNCT"], [0, 0, 0], ["ROOT", "advmod", "punct"]),
     }
 

@@ -12,7 +12,7 @@ from swag_af.data.errors import InputError
 from swag_af.data.syntax import taggers
 from swag_af.data.syntax.english.rules import _RULES, penn_tags
 from swag_af.data.syntax.english.universal import universal_tags
-from swag_af.data.syntax.english.words import RULED
+from swag_af.data.syntax.english.words import RULED, _lexicon
 from swag_af.data.syntax.taggers import _unneeded_for_tags
 from swag_af.data.syntax.treebank import read_treebank
 from swag_af.data.tags import TAGS, load_tagger, tag_word_types
@@ -95,6 +95,22 @@ def test_tags_are_parallel_to_tokens_and_known() -> None:
 def test_every_penn_tag_has_a_universal_one() -> None:
     tokens = _tokens("Please note that 5 of Ann 's oldest friends will have gladly given up % there !")
     assert set(universal_tags(tokens, penn_tags(tokens))) <= set(TAGS)
+
+
+def test_every_word_of_the_lexicon_may_begin_a_sentence() -> None:
+    """The lexicon tags foreign words and odd strings by tags that no universal one is for."""
+    words = [word for word in _lexicon() if word.strip() == word and word]
+    assert {"Bonjour", "US$", "Il"} <= set(words)
+    for word in {*words, *(word[0].upper() + word[1:] for word in words)}:
+        (made,) = load_tagger("rules").tag([[word, "is", "written", "."]])
+        assert set(made) <= set(TAGS), word
+
+
+def test_a_pipeline_that_tags_nothing_is_refused(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(InputError, match="gives words no parts of speech"):
+        load_tagger(f"spacy[{tmp_path / 'blank'}]")
 
 
 def test_word_types_get_one_code_each() -> None:

@@ -264,3 +264,22 @@ def test_gold_cuts_a_treebank_sentence_before_the_verb_group_of_its_root(treeban
     cuts = [gold_cut(sentence) for sentence in read_treebank(treebank)]
     expected = [len(tokenize(sentence.start)) for sentence in SENTENCES]
     assert sum(a == b for a, b in zip(cuts, expected, strict=True)) > 0.9 * len(cuts)
+
+
+def test_a_treebank_too_poor_for_a_parser_is_one_line(tmp_path: Path) -> None:
+    block = "1\tMen\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+    path = tmp_path / "poor.conllu"
+    path.write_text("\n".join([block] * 12) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"too few dependencies to learn a parser from.*--no-parser"):
+        train_tagger(TrainTaggerOptions(path, tmp_path / "out", epochs=1, width=8))
+
+
+def test_any_seed_trains(small: Path, tmp_path: Path) -> None:
+    made = train_tagger(TrainTaggerOptions(small, tmp_path / "out", epochs=1, width=8, parser=False, seed=2**32))
+    assert made["best_epoch"] == 1
+
+
+def test_a_pipeline_without_a_parser_splits_nothing(small: Path, tmp_path: Path) -> None:
+    train_tagger(TrainTaggerOptions(small, tmp_path / "out", epochs=2, width=16, parser=False))
+    with pytest.raises(InputError, match=r"gives words no dependencies\. Give one with a parser, or split with rules"):
+        load_splitter(f"spacy[{tmp_path / 'out'}]")

@@ -187,7 +187,7 @@ def _open_tag(token: str, lower: str, initial: bool) -> str:
         if not initial:
             return cased if cased[:2] in ("JJ", "NN", "CD") and cased != "NN" else "NNP"
         if not tag or tag.startswith("NNP"):
-            return cased or (_guess(lower) if stems(lower) else "NNP")
+            return cased if cased in _CASED_TAGS else _guess(lower) if stems(lower) else "NNP"
     if lower in _VERBS_FIRST:
         return "VB"
     if tag == "NNS" and DOMAIN_VERBS.intersection(stems(lower)):
@@ -196,6 +196,8 @@ def _open_tag(token: str, lower: str, initial: bool) -> str:
 
 
 _OPEN_TAGS = set_of("NN NNS JJ JJR JJS RB RBR RBS VB VBD VBG VBN VBP VBZ IN CD UH MD PRP DT WP WRB")
+_CASED_TAGS = _OPEN_TAGS | {"NNP", "NNPS"}
+"""The lexicon has others: of foreign words, and of strings that are no words."""
 
 
 def _guess(lower: str) -> str:
