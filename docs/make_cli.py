@@ -21,8 +21,8 @@ COLUMNS = 100
 
 HEAD = """# The command line
 
-Written by `python docs/make_cli.py` from what the program prints; do not edit. Every option is also a field of the
-verb's options class in Python (`swag_af.FilterOptions` for `swag-af filter`), and a key in a `--config` file.
+Written by `python docs/make_cli.py` from what the program prints; do not edit. Options are also fields of the
+verb's options class, or of one within it ([PYTHON.md](PYTHON.md)), and keys in a `--config` file.
 """
 
 

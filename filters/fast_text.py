@@ -33,6 +33,7 @@ class FastTextSettings:
     dim: int = 32
     """Length of the vectors."""
     epochs: int = 25
+    """Passes over the training rows."""
     learning_rate: float = 0.3
     """Falls linearly to 0."""
     longest: int = 2

@@ -43,8 +43,11 @@ class FitSettings:
     batch_contexts: int = 128
     """Contexts a gradient step at most; fewer when there are few rows, see `batch_size`."""
     learning_rate: float = 1e-3
+    """Of Adam."""
     weight_decay: float = 1e-6
+    """L2 penalty of the weights, within Adam."""
     max_gradient_norm: float = 1.0
+    """Gradients that are longer are scaled down to it."""
     stopping_share: float = 0.1
     """Share of the fitted rows (at least 8 of them) kept from training and used to stop early."""
     patience: int = 2

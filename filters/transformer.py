@@ -60,6 +60,7 @@ class TransformerFilter:
     """What it reads: `ending`; `second`, start and ending, as SWAG's filters do; or `full`, the context's first
     sentence too, as the first text of a pair."""
     max_gradient_norm: float = 1.0
+    """Gradients that are longer are scaled down to it."""
     stopping_share: float = 0.1
     """Share of the fitted rows (at least 8 of them) kept from training and used to stop early."""
     patience: int = 1

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from swag_af.data.errors import SwagAfError
     from swag_af.data.findings import Finding
     from swag_af.data.instances.instances import Instance, Instances
+    from swag_af.data.instances.options import ReadingOptions
     from swag_af.data.instances.reading import read_instances
     from swag_af.data.pool.options import Columns, PoolOptions, TagOptions
     from swag_af.data.pool.pool import CandidatePool
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from swag_af.lm.lstm.train import train_lm
     from swag_af.lm.options import FeaturesOptions, GenerateOptions, LMOptions, TextOptions, TrainLMOptions
     from swag_af.lm.registry import make_generator
+    from swag_af.lm.scorers.checking import check_scorer
     from swag_af.lm.verb import generate
     from swag_af.matching.checking import check_relevance, check_similarity
     from swag_af.matching.options import MatchingOptions, MatchOptions
@@ -127,7 +129,7 @@ if TYPE_CHECKING:
     from swag_af.reporting.options import ReportOptions
     from swag_af.reporting.verb import report, write_report
     from swag_af.scoring.counting import count_check, counts
-    from swag_af.scoring.options import CountCheckOptions, ScoreOptions
+    from swag_af.scoring.options import CountCheckOptions, PredictionOptions, ScoreOptions
     from swag_af.scoring.outcome import scores_of
 
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch: threads that wait must not spin for long
@@ -160,8 +162,10 @@ _MODULE_OF = {
     "MatchOptions": "swag_af.matching.options",
     "MatchingOptions": "swag_af.matching.options",
     "PoolOptions": "swag_af.data.pool.options",
+    "PredictionOptions": "swag_af.scoring.options",
     "ProbeEndpointOptions": "swag_af.endpoints.options",
     "PruneOptions": "swag_af.pruning.options",
+    "ReadingOptions": "swag_af.data.instances.options",
     "RefineOptions": "swag_af.refining.options",
     "ReleaseOptions": "swag_af.releasing.options",
     "ReportOptions": "swag_af.reporting.options",
@@ -179,6 +183,7 @@ _MODULE_OF = {
     "check_filter": "swag_af.filters.checking",
     "check_generator": "swag_af.lm.checking",
     "check_guard": "swag_af.guarding.checking",
+    "check_scorer": "swag_af.lm.scorers.checking",
     "contexts": "swag_af.data.captions.verb",
     "count_check": "swag_af.scoring.counting",
     "counts": "swag_af.scoring.counting",
@@ -245,8 +250,10 @@ __all__ = [
     "MatchOptions",
     "MatchingOptions",
     "PoolOptions",
+    "PredictionOptions",
     "ProbeEndpointOptions",
     "PruneOptions",
+    "ReadingOptions",
     "RefineOptions",
     "ReleaseOptions",
     "ReportOptions",
@@ -265,6 +272,7 @@ __all__ = [
     "check_generator",
     "check_guard",
     "check_relevance",
+    "check_scorer",
     "check_similarity",
     "contexts",
     "count_check",

@@ -148,17 +148,26 @@ def seed_by_seed(results: Mapping[str, Any]) -> list[str]:
     for name in ("main", *(name for name in found if name != "main")):
         told = found[name]
         for i, run in enumerate(told["runs"]):
-            cells = [f"{told_points(told[one][i]['value'])} ± {100 * told[one][i]['error']:.1f}" for one in figures]
+            cells = [_told_error(told[one][i]) for one in figures]
             last = told["levels"]["ensemble ends"]["each"][i]
             rows.append((run.removeprefix("runs/"), *cells, told_percent(last)))
     begun = [
         f"`{name.removeprefix('runs/')}` has {one['iterations']} of its {one['planned']} iterations with the ensemble; "
-        f"in the first {one['window']} a jump of {told_points(one['jump']['value'])} ± "
-        f"{100 * one['jump']['error']:.1f} points."
+        f"in the first {one['window']} a jump of {_told_error(one['jump'])} points{_beside(one)}."
         for name, one in results.get("begun", {}).items()
     ]
     told = ["", f"Not finished, and in no table: {' '.join(begun)}"] if begun else []
     return ["Seed by seed, with one standard error over iterations:", "", *markdown_table(rows), *told]
+
+
+def _beside(begun: Mapping[str, Any]) -> str:
+    """The jumps of other runs in as many iterations."""
+    told = [f"`{run.removeprefix('runs/')}` {_told_error(jump)}" for run, jump in begun.get("beside", {}).items()]
+    return f", where in as many there are {', '.join(told)}" if told else ""
+
+
+def _told_error(jump: Mapping[str, Any]) -> str:
+    return f"{told_points(jump['value'])} ± {100 * jump['error']:.1f}"
 
 
 def by_number(results: Mapping[str, Any]) -> list[str]:
@@ -172,7 +181,7 @@ def by_number(results: Mapping[str, Any]) -> list[str]:
     for n in counts:
         mine = sorted((one for one in jumps if round(one["contexts"], -1) == n), key=lambda one: str(one["run"]))
         levels = [told_percent(mean(one[side] for one in mine)) for side in ("before", "after")]
-        each = ", ".join(f"{told_points(one['value'])} ± {100 * one['error']:.1f}" for one in mine)
+        each = ", ".join(map(_told_error, mine))
         rows.append((f"{n:,}", f"{len(mine)}", *levels, each))
     lines = ["The same by number of contexts (to the next ten), with one standard error over iterations:", ""]
     lines += markdown_table(rows)

@@ -75,9 +75,9 @@ def released_beside_real(results: Mapping[str, Any]) -> list[str]:
     return [
         "### The released four-way questions beside real ones",
         "",
-        f"{n:,} questions of each, five folds, %, chance 25; {draws} draws where a set has more. No person has chosen "
-        "among our endings; SWAG's and HellaSwag's were. The paper's SWAG, with 73,000 training questions: n-grams "
-        "29.0, fastText 27.8.",
+        f"{n:,} questions of each, five folds, %, chance 25; means over {draws} seeds of the folds, of larger sets of "
+        "as many draws, too. No person has chosen among our endings; SWAG's and HellaSwag's were. The paper's SWAG, "
+        "with 73,000 training questions: n-grams 29.0, fastText 27.8.",
         "",
         *markdown_table(rows),
     ]

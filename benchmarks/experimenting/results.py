@@ -101,7 +101,7 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     a run that is not, nothing."""
     made = {}
     together = [arm.name for arm in setting.size.together]
-    arm_of = {out: arm.name for out, arm, _ in setting.runs()} | {name: name for name in together}
+    arm_of = {name: arm.name for name, arm in _arms(setting).items()}
     for name in (*together, *(arm.name for arm in setting.size.arms if not arm.seed)):
         mine = [run for run in runs if arm_of[run.name] == name and run.is_finished and len(set(run.filters)) > 1]
         if mine:
@@ -111,27 +111,46 @@ def _ensemble(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
 
 def _begun(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     """Of runs that have half a window of their second phase, and not all of it: its iterations so far, and the jump in
-    the first of them."""
+    the first of them; beside it that of the finished runs which it is held against, in as many."""
     size = setting.size
-    return {
-        run.name: {
-            "iterations": len(run.filters) - size.n_mlp,
-            "planned": run.n_planned - size.n_mlp,
-            "window": min(size.window, len(run.filters) - size.n_mlp),
-            "jump": jump_of(run.accuracy, size.n_mlp, size.window),
-        }
+    begun = [
+        run
         for run in runs
         if not run.is_finished
         and len(set(run.filters[: size.n_mlp])) < len(set(run.filters))
         and len(run.filters) >= size.n_mlp + max(2, size.window // 2)
+    ]
+    return {run.name: _told_begun(setting, run, runs) for run in begun}
+
+
+def _told_begun(setting: Setting, run: KeptRun, runs: Sequence[KeptRun]) -> dict[str, Any]:
+    size = setting.size
+    n = min(len(run.filters), size.n_mlp + size.window)
+    arm = _arms(setting)[run.name]
+    others = {f"runs/{arm.against}-{part}" for part in size.parts_of(arm)} - {run.name}
+    return {
+        "iterations": len(run.filters) - size.n_mlp,
+        "planned": run.n_planned - size.n_mlp,
+        "window": n - size.n_mlp,
+        "jump": jump_of(run.accuracy[:n], size.n_mlp, size.window),
+        "beside": {
+            one.name: jump_of(one.accuracy[:n], size.n_mlp, size.window)
+            for one in runs
+            if one.name in others and one.is_finished
+        },
     }
+
+
+def _arms(setting: Setting) -> dict[str, Arm]:
+    """The arm of every run."""
+    return {out: arm for out, arm, _ in setting.runs()} | {arm.name: arm for arm in setting.size.together}
 
 
 def _by_number(setting: Setting, runs: Sequence[KeptRun]) -> dict[str, Any]:
     """The jump of every finished run that differs from the main ones in its contexts or its seed alone."""
     size = setting.size
     main = size.schedule(size.arms[0])
-    arm_of = {out: arm for out, arm, _ in setting.runs()} | {arm.name: arm for arm in size.together}
+    arm_of = _arms(setting)
     alike = [
         run
         for run in runs

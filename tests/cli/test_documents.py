@@ -30,6 +30,23 @@ def commands(name: str) -> list[str]:
     return re.findall(r"^ *(swag-af .+)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
 
 
+def test_the_code_for_python_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "PYTHON.md").read_text(encoding="utf-8")
+    exec("\n".join(blocks(page, "python")), {})
+    said = capsys.readouterr().out
+    assert "(40, 3) (40, 3)" in said
+    assert "Above chance: the options alone give answers away." in said
+    assert "fit='cut', least=316, most=316" in said
+    assert {name for name in swag_af.__all__ if not re.search(rf"\b{name}\b", page)} == UNTOLD
+
+
+UNTOLD = {"Baselines", "EndpointOptions", "Instance", "write_report"}
+"""Public names that the page says nothing of."""
+
+
 def test_the_code_runs_as_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,3 +129,10 @@ def test_what_is_imported_is_public() -> None:
 def test_the_page_of_help_is_what_the_program_prints() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))["cli_page"]()
     assert page == CLI, "docs/CLI.md is out of date. Make it anew with: python docs/make_cli.py"
+
+
+def test_the_page_of_filters_is_what_they_say() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "make_filters.py"))["filters_page"]()
+    kept = (ROOT / "docs" / "FILTERS.md").read_text(encoding="utf-8")
+    assert page == kept, "docs/FILTERS.md is out of date. Make it anew with: python docs/make_filters.py"
+    assert not [line for line in kept.splitlines() if re.match(r"[|] `.*[|] +[|]$", line)], "a setting without a word"
