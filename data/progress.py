@@ -97,10 +97,10 @@ def _columns(unit: str) -> tuple[Any, ...]:
 
 @contextmanager
 def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
-    last, now, at_last, first, shown_note = time.perf_counter(), done, done, done, ""
+    last, now, at_last, first, told, shown_note = time.perf_counter(), done, done, done, done, ""
 
     def advance(n: int = 1, note: str | None = None, *, kept: bool = False) -> None:
-        nonlocal now, last, at_last, first, shown_note
+        nonlocal now, last, at_last, first, told, shown_note
         moment, is_start = time.perf_counter(), now == first and _is_little(n, total - first)
         now += n
         shown_note = shown_note if note is None else note
@@ -115,8 +115,11 @@ def _lines(label: str, total: int, unit: str, done: int) -> Iterator[Advance]:
         left = f"{(total - now) / rate:.0f} s left" if rate else "time left unknown"  # a note alone, and nothing done
         line = f"{label}: {now} of {total} {unit}, {_rate(rate)}, {left}  {shown_note}"
         tell(visible(line.rstrip()), is_error=True)
+        told = now
 
     yield advance
+    if done < told < now == total:
+        tell(visible(f"{label}: {now} of {total} {unit}  {shown_note}".rstrip()), is_error=True)
 
 
 def _is_little(n: int, total: int) -> bool:

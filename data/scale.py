@@ -69,6 +69,18 @@ def run_blocks(
         yield results
 
 
+def check_engine(engine: EngineOptions) -> None:
+    """Raise InputError where no work could be sent to a cluster from here, for who asks before anything is written."""
+    if engine.kind == "slurm":
+        from swag_af.data.engines.on_slurm import check_slurm
+
+        check_slurm(engine)
+    if engine.kind == "ray":
+        from swag_af.data.engines.on_ray import check_ray
+
+        check_ray()
+
+
 def is_here(n_blocks: int, workers: int | None, engine: EngineOptions | None) -> bool:
     """Whether this process does so many blocks by itself."""
     engine = engine or EngineOptions()

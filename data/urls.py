@@ -43,6 +43,8 @@ def urls_in(value: Any) -> list[str]:
 def check_addresses(value: Any) -> None:
     """Raise InputError for a path that looks like an address of another kind, `hdfs://host/pool`: it would be taken for
     a folder called `hdfs:`."""
+    if isinstance(value, Path) and str(value).removesuffix(":") in PROTOCOLS and str(value).endswith(":"):
+        raise InputError(f"{value}//: no bucket is named. Write {value}//BUCKET/PATH.")
     if (
         isinstance(value, Path)
         and not is_url(value)

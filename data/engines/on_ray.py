@@ -110,6 +110,11 @@ class _Actor:
         return self._worker.do(block)
 
 
+def check_ray() -> None:
+    """Raise InputError where the package is missing."""
+    _imported()
+
+
 def _imported() -> Any:
     try:
         import ray

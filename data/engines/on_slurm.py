@@ -5,7 +5,7 @@ lost task costs little and the first results come early.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any
@@ -86,6 +86,18 @@ def _submitting(engine: EngineOptions) -> Iterator[None]:
 
 def _called(chunk: _Chunk) -> list[Any] | Exception:
     return chunk()
+
+
+def check_slurm(engine: EngineOptions) -> None:
+    """Raise InputError where no job of this kind could be submitted from here: without submitit, without Slurm, or with
+    a setting that it does not know."""
+    is_new = not SLURM_FOLDER.exists()
+    try:
+        _executor(engine, 1, 1)
+    finally:
+        if is_new:  # submitit has made it, and there may never be a job
+            with suppress(OSError):
+                SLURM_FOLDER.rmdir()
 
 
 def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:

@@ -38,10 +38,19 @@ class EngineOptions(Options):
                     f"--engine {self.engine}: there are {', '.join(KINDS)}, and ray[ADDRESS]",
                 ),
                 (bool(self.place) and self.kind not in ("ray", "slurm"), f"--engine {self.engine}: no brackets there"),
+                (
+                    self.kind == "slurm" and self.place not in ("", "local"),
+                    f"--engine {self.engine}: there are slurm, and slurm[local], which tries it here",
+                ),
                 (self.gpus_per_task < 0, f"--gpus-per-task {self.gpus_per_task}: not below 0"),
                 (bool(self.slurm) and self.kind != "slurm", "--slurm is for --engine slurm"),
                 (self.gpus_per_task > 0 and not self.is_remote, "--gpus-per-task is for --engine ray and slurm"),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
+                *(
+                    (True, f"--slurm {one}: {one.partition('=')[0]} is a whole number")
+                    for one in self.slurm
+                    if re.match(_NOT_A_NUMBER, one)
+                ),
             ]
         )
 
@@ -59,6 +68,10 @@ class EngineOptions(Options):
     def is_remote(self) -> bool:
         """Whether the work may leave this machine."""
         return self.kind in ("ray", "slurm")
+
+
+_NOT_A_NUMBER = r"(?:time|mem_gb|cpus_per_task)=(?!\d+$)"
+"""A setting of Slurm that is in minutes, in GB, or a count, and is given as something else."""
 
 
 @dataclass(frozen=True)

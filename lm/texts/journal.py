@@ -103,12 +103,24 @@ def writing(folder: Path, part: Part | None) -> Iterator[Writer]:
     folder.mkdir(parents=True, exist_ok=True)
     i, n = part or (0, 1)
     with (folder / f"{i + 1:05d}-of-{n:05d}.jsonl").open("ab") as file:
-        if not seize(file, Path(file.name)):
+        if not seize(file, Path(file.name)) or any(map(_is_held, _shared_otherwise(folder, n))):
             raise InputError(
-                f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard."
+                f"{folder.parent}: another process is generating this. Wait for it, or share the work with --shard, "
+                "by all processes in as many parts."
             )
         file.truncate(sum(len(line) for _, line in _whole_lines(Path(file.name))))
         yield Writer(file)
+
+
+def _shared_otherwise(folder: Path, n: int) -> list[Path]:
+    """The files of runs that share the work in another number of parts than `n`."""
+    return [path for path in sorted(folder.glob("*-of-*.jsonl")) if not path.name.endswith(f"-of-{n:05d}.jsonl")]
+
+
+def _is_held(path: Path) -> bool:
+    """Whether another process writes it now."""
+    with path.open("ab") as file:
+        return not seize(file, path)
 
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from swag_af.data.context import Context
-from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError, check_faults
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.options import GenerateOptions, LMOptions, TextOptions, flag
@@ -44,7 +43,9 @@ def _in_vain(options: GenerateOptions) -> list[tuple[bool, str]]:
     faults = [
         (getattr(options, name) != getattr(untouched, name), f"--{flag(name)}: for lstm alone") for name in OF_LSTM
     ]
-    faults.append((options.where != EngineOptions(), "--engine: for lstm alone; machines share other work by --shard"))
+    faults.append(
+        (options.where.kind not in ("auto", "local"), "--engine: for lstm alone; machines share other work by --shard")
+    )
     faults.append((options.lm != LMOptions(), "the options of language models to train are for lstm alone"))
     taken = GENERATORS.settings_taken(options.generator)
     if taken is None:

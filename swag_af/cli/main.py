@@ -29,6 +29,7 @@ from swag_af.cli.storing import in_stores
 from swag_af.data.captions.options import ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError, in_one_line
 from swag_af.data.pool.options import PoolOptions, TagOptions
+from swag_af.data.scale import check_engine
 from swag_af.data.syntax.options import TrainTaggerOptions
 from swag_af.data.terminal import is_utf8, nowhere, tell, unread, visible
 from swag_af.data.urls import as_told
@@ -142,6 +143,8 @@ def _main(arguments: list[str]) -> None:
             return
         options = parse(arguments)
         run = _function_of(type(options))
+        if (where := getattr(options, "where", None)) is not None and where.is_remote:
+            check_engine(where)
         with in_stores(options) as options:
             run(options)
     except SwagAfError as error:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.cli.main import main
 from swag_af.data.engines import on_ray
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.engines.ordered import TRIES, FleetCrew, LostError, in_order
@@ -193,6 +194,11 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ({"gpus_per_task": 1}, "--gpus-per-task is for --engine ray and slurm"),
         ({"slurm": ("time=3",)}, "for --engine slurm"),
         ({"engine": "slurm", "slurm": ("fast",)}, "NAME=VALUE"),
+        ({"engine": "slurm[here]"}, r"there are slurm, and slurm\[local\]"),
+        (
+            {"engine": "slurm", "slurm": ("mem_gb=4", "time=two hours")},
+            "--slurm time=two hours: time is a whole number",
+        ),
     ],
 )
 def test_odd_engines_are_told_in_one_line(engine: dict[str, Any], fault: str) -> None:
@@ -246,6 +252,30 @@ def test_slurm_where_there_is_none_says_so() -> None:
         run_blocks(Squares(), range(3), workers=1, engine=EngineOptions("slurm")) as results,
     ):
         list(results)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "generate contexts.jsonl --lms lms --out pool --engine slurm",
+        "train-lm contexts.jsonl --out lms --engine slurm[local] --slurm partitoin=gpu",
+        "match contexts.jsonl --out matched --engine slurm[local] --slurm time=abc",
+    ],
+)
+def test_an_engine_that_cannot_be_used_leaves_no_folder(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A begun folder would ask for the same command again, which cannot work."""
+    pytest.importorskip("submitit")
+    monkeypatch.chdir(tmp_path)
+    line = '{"sent1": "A man stands.", "start": "He", "gold": "walks away."}\n'
+    (tmp_path / "contexts.jsonl").write_text(line * 3, encoding="utf-8")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(SystemExit) as end:
+        main(words.split())
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,26 @@ def test_the_time_until_work_begins_is_no_rate(
     assert second == "training: 6100 of 100000 tokens, 100/s, 939 s left"
 
 
+def test_the_last_line_says_that_all_is_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_on = timed(monkeypatch)
+    with progress("generate", 3, "contexts") as advance:
+        for seconds in (30, 2, 2):
+            go_on(seconds)
+            advance(note="none dropped")
+    first, last = capsys.readouterr().err.splitlines()
+    assert "1 of 3 contexts" in first
+    assert last == "generate: 3 of 3 contexts  none dropped"
+    with progress("generate", 3, "contexts") as advance:
+        advance(3)
+    with pytest.raises(ZeroDivisionError), progress("generate", 3, "contexts") as advance:
+        go_on(30)
+        advance(1)
+        raise ZeroDivisionError
+    assert "3 of 3" not in capsys.readouterr().err, "nothing where nothing was told before, or nothing was finished"
+
+
 def test_one_slow_item_of_few_is_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     go_on = timed(monkeypatch)
     with progress("filter", 40, "iterations") as advance:

@@ -23,6 +23,7 @@ from swag_af.cli.filtering import run_filter
 from swag_af.cli.main import main
 from swag_af.data.captions.context_set import read_contexts, write_contexts
 from swag_af.data.context import Context
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, ExhaustedError, InputError, SwagAfError
 from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.pool.pool import CandidatePool
@@ -213,6 +214,25 @@ def test_two_processes_do_not_answer_the_same_contexts(path: Path, tmp_path: Pat
         with pytest.raises(InputError, match="another process"):
             generate(options)
     assert not ASKED
+
+
+def test_processes_that_share_the_work_in_other_parts_do_not_answer_the_same_contexts(
+    path: Path, tmp_path: Path
+) -> None:
+    options = options_for(path, tmp_path / "pool")
+    with writing(options.out / "journal", (0, 2)), pytest.raises(InputError, match="by all processes in as many parts"):
+        generate(options)
+    assert not ASKED
+    with writing(options.out / "journal", (0, 2)), writing(options.out / "journal", (1, 2)):
+        pass
+    generate(options)
+    assert ASKED
+
+
+def test_text_is_generated_in_this_process_where_that_is_asked(path: Path, tmp_path: Path) -> None:
+    assert len(generate(replace(options_for(path, tmp_path / "pool"), where=EngineOptions(engine="local"))))
+    with pytest.raises(InputError, match="--engine: for lstm alone"):
+        generate(replace(options_for(path, tmp_path / "other"), where=EngineOptions(engine="processes")))
 
 
 def test_a_damaged_journal_is_told_in_one_line(tmp_path: Path) -> None:
