@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 import pytest
 import scipy.stats
-from experimenting import command, running
+from experimenting import command, released, running
 from experimenting.curves import growth_of_jump, jump_of, slope_of
 from experimenting.findings import Hits, change, difference, joined, over_parts
 from experimenting.growth import growth_cells, nested_rows, wide_cells
@@ -38,6 +38,7 @@ from swag_af.cli.main import parse
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import open_run
+from swag_af.filters.members import BagOfWordsFilter, MLPFilter
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -54,6 +55,16 @@ def here(words: Sequence[str], folder: Path, output: TextIO) -> int:
     finally:
         os.chdir(before)
     return 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Fits of two epochs, one draw of the released questions: what is asked here is what becomes of their figures."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (MLPFilter, BagOfWordsFilter):
+            patch.setitem(kind.__init__.__kwdefaults__, "max_epochs", 2)
+        patch.setattr(released, "N_DRAWS", 1)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -320,15 +331,15 @@ def test_a_reader_sees_one_context_of_a_group(seed: int, n: int, n_groups: int) 
     assert len(rows) == len({groups[row] for row in rows}) == min(n, len(np.unique(groups)))
 
 
-def unfinished(setting: Setting, folder: Path) -> Setting:
-    """The tiny experiment with a main run whose last iteration is not done, nothing released, no sheet, no record."""
+def unfinished(setting: Setting, folder: Path, run: str = "runs/main-0") -> Setting:
+    """The tiny experiment with a run whose last iteration is not done, nothing released, no sheet, no record."""
     shutil.copytree(setting.out, folder / "out")
-    manifest = folder / "out/runs/main-0/manifest.json"
+    manifest = folder / f"out/{run}/manifest.json"
     told = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps(told | {"n_planned": told["n_planned"] + 1}), encoding="utf-8")
     for name in ("released", "reading", "fourway"):
         shutil.rmtree(folder / "out" / name)
-    for kept in ("runs/main-0", "fourway"):
+    for kept in (run, "fourway"):
         (folder / f"out/record/{kept}.json").unlink()
     return Setting(TINY, folder / "out", setting.data)
 
@@ -352,7 +363,8 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     )
     assert made["ensemble"]["main"]["runs"] == ["runs/main-1"]
     assert made["audited"] == 1
-    assert made["begun"]["runs/main-0"].keys() == {"iterations", "planned", "window", "jump"}
+    assert made["begun"]["runs/main-0"].keys() == {"iterations", "planned", "window", "jump", "beside"}
+    assert made["begun"]["runs/main-0"]["beside"] == {}, "it is what others are held against"
     assert "in no table: `main-0` has 2 of its 3 iterations with the ensemble; in the first 2 a jump of " in document(
         made
     )
@@ -363,6 +375,17 @@ def test_of_a_run_that_goes_on_what_it_has_is_kept(tiny: Setting, tmp_path: Path
     assert run.hits
     assert not is_whole(setting, "runs/main-0")
     assert collect(Setting(TINY, alone(setting, tmp_path / "alone"), tiny.data)) == made
+
+
+def test_a_run_that_goes_on_is_told_beside_what_it_is_held_against_in_as_many_iterations(
+    tiny: Setting, tmp_path: Path
+) -> None:
+    made = collect(unfinished(tiny, tmp_path, "runs/again-0"))
+    main = kept_run(tiny, "runs/main-0")
+    assert main is not None
+    jump = {name: round(value, 5) for name, value in jump_of(main.accuracy, TINY.n_mlp, TINY.window).items()}
+    assert made["begun"]["runs/again-0"]["beside"] == {"runs/main-0": jump}
+    assert f"points, where in as many there are `main-0` {100 * jump['value']:+.1f} ±" in document(made)
 
 
 @pytest.mark.parametrize("n_left", [2, 3, 4])

@@ -127,7 +127,8 @@ def _told_begun(setting: Setting, run: KeptRun, runs: Sequence[KeptRun]) -> dict
     size = setting.size
     n = min(len(run.filters), size.n_mlp + size.window)
     arm = _arms(setting)[run.name]
-    others = {f"runs/{arm.against}-{part}" for part in size.parts_of(arm)} - {run.name}
+    parts = size.parts_of(arm) if arm in size.together else [run.name.rpartition("-")[2]]
+    others = {f"runs/{arm.against}-{part}" for part in parts} - {run.name}
     return {
         "iterations": len(run.filters) - size.n_mlp,
         "planned": run.n_planned - size.n_mlp,

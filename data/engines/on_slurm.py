@@ -5,7 +5,7 @@ lost task costs little and the first results come early.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any
@@ -95,9 +95,8 @@ def check_slurm(engine: EngineOptions) -> None:
     try:
         _executor(engine, 1, 1)
     finally:
-        if is_new:  # submitit has made it, and there may never be a job
-            with suppress(OSError):
-                SLURM_FOLDER.rmdir()
+        if is_new and SLURM_FOLDER.exists() and not any(SLURM_FOLDER.iterdir()):
+            remove(SLURM_FOLDER)  # submitit has made it, and there may never be a job
 
 
 def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
