@@ -53,9 +53,8 @@ def _section(name: str) -> str:
     is_network = issubclass(factory, FitSettings)
     shared = {(one.name, one.default) for one in dataclasses.fields(FitSettings)} if is_network else set()
     own = [one for one in dataclasses.fields(factory) if one.init and (one.name, one.default) not in shared]
-    others = (
-        f"The settings of [networks](#networks){', but for' if own else ''}{':' if own else '.'}" if is_network else ""
-    )
+    more = ", with these changed or added:" if own else "."
+    others = f"Its settings are those of [networks](#networks){more}" if is_network else ""
     return "\n\n".join(part for part in (f"## {name}", _body(factory), others, _table(name, factory, own)) if part)
 
 
