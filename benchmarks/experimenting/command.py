@@ -89,8 +89,9 @@ def main() -> None:
 
 
 def write_docs(setting: Setting, docs: Path) -> None:
-    """The record, the pictures and the tables of the experiment into the documents: those of the size `paper` into
-    RESULTS, those of others into a folder of their own, below what its README says in words."""
+    """The figures, pictures and tables of the experiment into the documents: those of the size `paper` into RESULTS,
+    with the record, which is made part by part; those of others into a folder of their own, below the words of its
+    README."""
     if not (setting.out / RESULTS).exists():
         raise InputError(f"{setting.out / RESULTS}: not there. Run the step `results` first.")
     results = shown(read_results(setting.out / RESULTS))
@@ -102,7 +103,8 @@ def write_docs(setting: Setting, docs: Path) -> None:
         raise InputError(f"{page}: has no place for the tables. Write the lines {BEGIN} and {END} below its words.")
     whole = with_part(text, document(results, pictures))
     write_text(folder / RESULTS, as_lines(results))
-    shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
+    if is_main:
+        shutil.copytree(setting.out / RECORD, folder / RECORD, dirs_exist_ok=True)
     draw(results, folder)
     write_text(page, whole)
 
