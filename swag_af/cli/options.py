@@ -35,7 +35,7 @@ class ShowOptions(Options):
 class DemoOptions(Options):
     """Go from captions to a dataset on a bundled synthetic sample: contexts, models, pool, filtering, release.
 
-    Takes about three minutes on two cores, and 1.3 GB. Killed and run again, it goes on; run once more, it only
+    Takes about three minutes on two cores. Killed and run again, it goes on; run once more, it only
     prints.
 
     Try:
