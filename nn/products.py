@@ -44,12 +44,19 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def linear_of_any(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`linear` of ever another number of rows: made for a multiple of 256, since kernels are compiled for each number.
+    """`linear` of ever another number of rows: made for `round_number` of them, since kernels are compiled for each.
 
     `weight` may have gaps between its rows, on which the kernels crawl; it is copied.
     """
-    even = nn.functional.pad(x, (0, 0, 0, -len(x) % 256))
+    even = nn.functional.pad(x, (0, 0, 0, round_number(len(x)) - len(x)))
     return linear(even, weight.contiguous(), bias)[: len(x)]
+
+
+def round_number(n: int) -> int:
+    """`n` or a few more: 15 at most below 128, an eighth above. Few numbers of rows have kernels of their own so, and
+    little is multiplied for nothing."""
+    step = min(256, max(16, 1 << max(0, n.bit_length() - 4)))
+    return -(-n // step) * step
 
 
 class Linear(nn.Linear):

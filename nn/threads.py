@@ -8,9 +8,11 @@ Work that is independent item by item does without a team: processes of one thre
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -83,6 +85,38 @@ def pair(product: Product = linear) -> contextlib.AbstractContextManager[None]:
     if torch.get_num_threads() == 1 or round(_LOAD.free_cores()) < ALIKE:
         return threads(1)
     return threads(ALIKE if _is_alike(product) else 1)
+
+
+T = TypeVar("T")
+
+
+def side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
+    """What each of `works` returns, in order. Two of them are done at once, by one thread each, where torch has two:
+    they meet at the end, a team's threads at every operation. With other numbers they are done one after the other.
+
+    They must not write to the same place, nor draw from torch's generator. Gradients are recorded as outside.
+    """
+    if len(works) != 2 or torch.get_num_threads() != 2:
+        return [work() for work in works]
+    first, second = works
+    is_recorded, is_inference = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
+    def beside() -> T:
+        with threads(1), torch.inference_mode(is_inference), torch.set_grad_enabled(is_recorded):
+            return second()
+
+    with threads(1):
+        other = _helper(os.getpid()).submit(beside)
+        try:
+            return [first(), other.result()]
+        finally:
+            wait([other])
+
+
+@cache
+def _helper(process: int) -> ThreadPoolExecutor:
+    """One thread beside the one that asks; a process that was forked has its own."""
+    return ThreadPoolExecutor(1, "side_by_side")
 
 
 class _Load:

@@ -566,8 +566,9 @@ def falling_lengths(rng, b, longest):
     return torch.from_numpy(np.sort(rng.integers(1, longest + 1, b))[::-1].copy())
 
 
+@pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("masked", [False, True])
-def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked):
+def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked, n_threads):
     rng, b, hidden, n_inputs = np.random.default_rng(0), 6, 5, 11
     lengths = falling_lengths(rng, b, 7)
     alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
@@ -577,14 +578,31 @@ def test_the_lstm_and_its_gradient_equal_the_slow_twin(masked):
     mask = torch.from_numpy(rng.integers(0, 2, (2, b, hidden)) / 0.5) if masked else None
     outer = torch.from_numpy(rng.normal(size=(2, b, hidden)))
 
-    fast = lstm_max_pool(table, weight, inputs, alive, mask)
-    fast_grads = torch.autograd.grad((fast * outer).sum(), (table, weight))
+    with threads_module.threads(n_threads):
+        fast = lstm_max_pool(table, weight, inputs, alive, mask)
+        fast_grads = torch.autograd.grad((fast * outer).sum(), (table, weight))
     slow = slow_lstm_max_pool(table, weight, inputs, alive, mask)
     slow_grads = torch.autograd.grad((slow * outer).sum(), (table, weight))
     torch.testing.assert_close(fast, slow)
     torch.testing.assert_close(fast_grads, slow_grads)
-    with torch.inference_mode():
+    with torch.inference_mode(), threads_module.threads(n_threads):
         torch.testing.assert_close(lstm_max_pool(table, weight, inputs, alive, mask), slow)
+
+
+@pytest.mark.parametrize("b", [163, 166])
+def test_one_thread_and_two_read_the_same_bits_whatever_the_number_of_sequences(b):
+    """Where two directions lie in one tensor, a step's numbers do not end where a register of the processor ends."""
+    rng, hidden = np.random.default_rng(0), 200
+    lengths = falling_lengths(rng, b, 9)
+    alive = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+    inputs = torch.from_numpy(rng.integers(0, 30, (2, sum(alive))))
+    table = torch.from_numpy(rng.normal(size=(2, 30, 4 * hidden)).astype(np.float32))
+    weight = torch.from_numpy(rng.normal(size=(2, hidden, 4 * hidden)).astype(np.float32) / 15)
+    made = []
+    for n in (1, 2):
+        with threads_module.threads(n), torch.inference_mode():
+            made.append(lstm_max_pool(table, weight, inputs, alive, None))
+    assert torch.equal(*made)
 
 
 def test_the_word_filters_and_their_gradient_equal_a_convolution():

@@ -45,3 +45,22 @@ def test_bf16_rounds_and_returns_fp32(kernels):
 def test_a_weight_that_learns_gives_a_product_without_gradient(kernels):
     weight = torch.nn.Parameter(torch.randn(4, 3))
     assert not products.multiply(torch.randn(2, 3), weight).requires_grad
+
+
+def test_numbers_of_rows_are_few_and_little_is_multiplied_for_nothing():
+    made = {n: products.round_number(n) for n in range(1, 5000)}
+    assert all(n <= up <= n + max(15, n / 8) for n, up in made.items())
+    assert all(made[up] == up for up in made.values() if up in made)
+    assert len({up for up in made.values() if up <= 2048}) < 50
+    assert [made[n] for n in (1, 160, 170, 560, 1150, 2049)] == [16, 160, 176, 576, 1152, 2304]
+
+
+@pytest.mark.parametrize("rows", [5, 160, 170])
+def test_rows_that_fill_up_change_nothing(kernels, rows):
+    torch.manual_seed(0)
+    x, layer = torch.randn(rows, 40, requires_grad=True), products.Linear(40, 24)
+    made = layer(x)
+    torch.testing.assert_close(made, torch_linear(x, layer.weight, layer.bias), rtol=1e-5, atol=1e-5)
+    above = torch.randn(rows, 24)
+    (gradient,) = torch.autograd.grad(made, layer.weight, above)
+    torch.testing.assert_close(gradient, above.T @ x.detach(), rtol=1e-4, atol=1e-4)

@@ -1,5 +1,6 @@
 """How many threads share a product: as many as the cores that others leave, and as before afterwards."""
 
+import threading
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import torch
 
 from swag_af.nn import threads as threads_module
 from swag_af.nn.products import multiply
-from swag_af.nn.threads import alike, pair, team, threads
+from swag_af.nn.threads import alike, pair, side_by_side, team, threads
 
 
 def test_threads_are_as_before_after_an_error_too() -> None:
@@ -35,6 +36,48 @@ def test_a_team_has_no_more_threads_than_cores_are_free(free: float, n: int, mon
         for one in (team(), pair()):
             with one:
                 assert torch.get_num_threads() == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_two_works_are_done_at_once_by_one_thread_each_where_there_are_two(n: int) -> None:
+    met = threading.Barrier(2, timeout=20)
+
+    def work(name: str) -> tuple[str, int, bool, bool, int]:
+        if n == 2:
+            met.wait()
+        states = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+        return name, torch.get_num_threads(), *states, threading.get_ident()
+
+    with threads(n), torch.inference_mode():
+        one, other = side_by_side([lambda: work("one"), lambda: work("other")])
+        assert torch.get_num_threads() == n
+    seen = 1 if n == 2 else n
+    assert (one[:4], other[:4]) == (("one", seen, False, True), ("other", seen, False, True))
+    assert (one[4] == other[4]) == (n != 2)
+    with threads(n), torch.enable_grad():
+        assert all(state[2:4] == (True, False) for state in side_by_side([lambda: work("one"), lambda: work("other")]))
+        assert side_by_side([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
+        assert side_by_side([lambda: 1]) == [1]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_error_of_either_work_is_raised_when_neither_works_any_more(n: int) -> None:
+    done = []
+
+    def fails(name: str) -> None:
+        raise ValueError(name)
+
+    def takes_time() -> None:
+        time.sleep(0.2)
+        done.append("worked")
+
+    with threads(n):
+        with pytest.raises(ValueError, match="first"):
+            side_by_side([lambda: fails("first"), takes_time])
+        assert done == (["worked"] if n == 2 else [])
+        with pytest.raises(ValueError, match="second"):
+            side_by_side([takes_time, lambda: fails("second")])
+        assert torch.get_num_threads() == n
 
 
 def by_pieces(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
