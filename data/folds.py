@@ -79,10 +79,12 @@ class FoldMap:
         """The folds that the video and the second sentence of `context` occur in.
 
         None: no model has read it. One: that fold's model has not read it. More: every model has. The second sentence
-        begins where the first one ends, whichever field that is in; where it is several sentences, each counts.
+        begins where the first one ends, whichever field that is in, or where start and ending do: a first sentence need
+        have no mark at its end. Where it is several sentences, each counts.
         """
-        second = f"{open_end(context.sent1)} {context.sentences[1]}"
-        known = {fold for key in _keys(second) for fold in self.sentences.get(key, ())}
+        second = context.sentences[1]
+        keys = {*_keys(f"{open_end(context.sent1)} {second}"), *_keys(second)}
+        known = {fold for key in keys for fold in self.sentences.get(key, ())}
         return tuple(sorted(known | ({self.videos[context.video]} if context.video in self.videos else set())))
 
     def readable(self, contexts: Sequence[Context], trained: Sequence[int]) -> Readable:

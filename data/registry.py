@@ -50,7 +50,7 @@ class Registry:
         base, argument, written = self._read(name)
         factory = self.find(base)
         takes = getattr(factory, "argument", None)
-        settings |= {key: self._typed(base, factory, key, value) for key, value in written.items()}
+        settings |= self.in_brackets(name)
         if argument is not None and takes in written:
             raise InputError(f"{self.kind} {name}: {takes} is given twice.")
         if argument is not None:
@@ -85,6 +85,13 @@ class Registry:
     def written(self, name: str) -> frozenset[str]:
         """The names of the settings that stand by their names in brackets."""
         return frozenset(self._read(name)[2])
+
+    def in_brackets(self, name: str) -> dict[str, Any]:
+        """Those settings, each of the type that the class gives it; InputError where it has none of that name or
+        type."""
+        base, _, written = self._read(name)
+        factory = self.find(base)
+        return {key: self._typed(base, factory, key, value) for key, value in written.items()}
 
     def settings_taken(self, name: str) -> frozenset[str] | None:
         """The names of the settings that the constructor takes; None where it takes any."""

@@ -10,6 +10,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.lm.options import FeaturesOptions
 from swag_af.lm.scorers import table
 from swag_af.lm.scorers.registry import SCORERS, make_scorer, settings_of
+from swag_af.lm.texts.settings import check_alone
 
 ANSWERS = "features.answers.jsonl"
 """Beside a pool's manifest: what a server answered that was asked for likelihoods; nothing is asked twice."""
@@ -27,6 +28,7 @@ def features(options: FeaturesOptions) -> CandidatePool:
     if name == "lstm":
         from swag_af.lm.lstm.lazy import lstm_features
 
+        check_alone(options.scorer, SCORERS.written(options.scorer))
         lms = options.lms or (Path(argument) if argument else None)
         return lstm_features(replace(options, lms=lms, scorer=name))
     pool = CandidatePool.open(options.pool)

@@ -60,10 +60,12 @@ class NgramGenerator:
         """An answer for every context, fold by fold; raises InputError where there is one fold only."""
         todo: dict[int, list[_Row]] = {}
         for position, context in enumerate(contexts):
-            if self._folds.folds_of(context) in ((), (context.fold,)):
-                todo.setdefault(context.fold, []).append(_Row(position, context, n_negatives, seed))
-            else:
+            if self._folds.folds_of(context) not in ((), (context.fold,)):
                 yield Generated(position, reason=READ)
+            elif SENTENCE_ENDS.intersection(tokens_of(context.gold)[:-1]):  # as no ending has
+                yield Generated(position, reason="gold_of_several_sentences")
+            else:
+                todo.setdefault(context.fold, []).append(_Row(position, context, n_negatives, seed))
         per_block = max(1, _BLOCK_DRAWS // _Row.most_at_once(n_negatives))
         for fold, rows in sorted(todo.items()):
             model = self._model(fold)

@@ -100,17 +100,17 @@ class Question:
 def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
     """The layout whose columns `source` has; `wanted` is `auto`, `columns` or a name of LAYOUTS.
 
-    Columns that the user named are tried before all others. Raises InputError that lists the missing columns and
-    existing ones with similar names.
+    Columns that the user named are tried before all others, and stand in place of those of a layout that is named, too.
+    Raises InputError that lists the missing columns and existing ones with similar names.
     """
     own = Layout("columns", columns, "custom", {})
     if wanted != "auto":
-        tried = [own if wanted == "columns" else LAYOUTS[wanted]]
+        tried = [own if wanted == "columns" else _with(LAYOUTS[wanted], columns)]
     else:
         tried = [own] if columns != Columns() else [own, *LAYOUTS.values()]
     missing = {layout.name: _missing_columns(layout.columns, source.columns) for layout in tried}
-    if "columns" in missing:
-        missing["columns"] += _misnamed(columns, source.columns, missing["columns"])
+    for name in {"columns", wanted} & missing.keys():
+        missing[name] += _misnamed(columns, source.columns, missing[name])
     for layout in tried:
         if not missing[layout.name]:
             return layout
@@ -121,6 +121,14 @@ def layout_of(source: Source, wanted: str, columns: Columns) -> Layout:
 
     nearest = min(tried, key=distance)
     raise _no_layout(source, nearest, missing[nearest.name])
+
+
+def _with(layout: Layout, columns: Columns) -> Layout:
+    """The layout, with the columns that the user named."""
+    default = Columns()
+    names = [one.name for one in fields(columns)]
+    named = {name: getattr(columns, name) for name in names if getattr(columns, name) != getattr(default, name)}
+    return replace(layout, columns=replace(layout.columns, **named))
 
 
 def _missing_columns(columns: Columns, names: Sequence[str]) -> list[str]:

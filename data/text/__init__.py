@@ -9,6 +9,7 @@ Reading order (each file imports only those named before it):
     surface          letter case, blanks, quotes, marks: which of these reveal gold
     lengths          whether the longest or the shortest ending is gold too often
     normalise        one surface form for all endings
+    thoughts         what a language model thinks aloud before it answers
 
 Importing this package loads nothing else.
 """

@@ -1,8 +1,9 @@
 """What the answer of a judge says: which letter, or Yes or No; and a count of the answers that say nothing.
 
 An answer is read where its text begins with one of the names that were asked for, or says that the answer is one of
-them. Where the server gives log-probabilities of that token, their shares are the answer; else it is the name alone.
-What cannot be read, or was refused, counts as a tie among all, never as right or wrong, and is counted.
+them; what the model thinks aloud before is no part of it. Where the server gives log-probabilities of that token, their
+shares are the answer; else it is the name alone. What cannot be read, or was refused, counts as a tie among all, never
+as right or wrong, and is counted.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.data.text.thoughts import without_thoughts
 from swag_af.endpoints.contract import Answer
 
 LETTERS = ascii_uppercase
@@ -25,20 +27,30 @@ YES_NO = ("Yes", "No")
 
 def shares_of(answer: Answer, names: Sequence[str]) -> np.ndarray | None:
     """(len(names),) how far the answer names each, with sum 1; None where it cannot be read."""
-    text = next(iter(answer.texts), "")
-    named = named_in(text, names)
-    if answer.error or named is None:
+    named = None if answer.error else _named(answer, names)
+    if named is None:
         return None
     shares = _token_shares(answer, names, named)
     return np.eye(len(names))[named] if shares is None else shares
 
 
-def named_in(text: str, names: Sequence[str]) -> int | None:
+def words_of(answer: Answer) -> str:
+    """What the model says, without what it thinks aloud before."""
+    return without_thoughts(next(iter(answer.texts), ""))
+
+
+def _named(answer: Answer, names: Sequence[str]) -> int | None:
+    choice = next(iter(answer.choices), None)
+    return named_in(words_of(answer), names, is_cut=choice is not None and choice.end == "length")
+
+
+def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | None:
     """Which of `names` a text says, by its number; None where it says none, or more than one.
 
     It is said at the beginning, alone or before a mark or the end of the line, or behind `answer` or `option`, or as a
     JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` and `I'm sorry` say
-    nothing, and neither does `A or B`.
+    nothing, and neither does `A or B`, nor a remark on one option before the letter of another. Of a text that `is_cut`
+    off the beginning counts alone: it might have come to another answer.
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text)
@@ -47,7 +59,8 @@ def named_in(text: str, names: Sequence[str]) -> int | None:
     said = re.finditer(rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])", plain, folded)
     joins = r"(?:\s*[,;/&]\s*(?:(?i:or|and)\s+)?|\s+(?i:or|and)\s+)"
     another = re.compile(rf"[*_)\"'\]]*{joins}[*_(\"']*(?:{either})(?![\w'])", folded)
-    places = [begins] if begins else list(said)
+    ends = re.finditer(rf"[.:\n][\s*_\"'(]*({either})[\W_]*$", plain, folded)
+    places = [begins] if begins else [] if is_cut else [*said, *ends]
     if any(another.match(plain, place.end(1)) for place in places):
         return None
     found = {place[1] for place in places}

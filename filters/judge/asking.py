@@ -1,7 +1,7 @@
 """What a judge is asked: of one ending alone whether it is right, of a whole question which option is; or nothing but
 how likely a text is.
 
-No example is shown, and no answer is asked for twice: requests that are equal are one. Temperature is 0.
+No example is shown, and no answer is asked for twice: requests that are equal are one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from swag_af.data.errors import InputError
 from swag_af.endpoints.contract import Abilities, Answer, Asker, Request
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
-from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally
+from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally, words_of
 from swag_af.filters.judge.orders import orders_of
 
 PROMPTS: Mapping[str, str] = {
@@ -71,6 +71,7 @@ class Asking:
     """By /v1/chat/completions."""
     max_tokens: int = 16
     """The longest answer, in tokens; with a reason `LONGER_WITH_REASON` times as many."""
+    temperature: float = 0
 
     def yes_or_no(self, questions: Sequence[Question], tally: Tally) -> list[np.ndarray]:
         """Of each question (m,) log-odds of Yes for each option, asked about alone; 0 where no answer can be read."""
@@ -116,11 +117,18 @@ class Asking:
         return [np.array([next(values) for _ in one.options]) for one in questions]
 
     def _answers(self, requests: Iterable[Request]) -> list[Answer]:
-        """An answer to each request, in order; those that are equal are one."""
+        """An answer to each request, in order; those that are equal are one. InputError where all are refused."""
         numbered = [(request.key, request) for request in requests]
         distinct = dict(numbered)
         keys = list(distinct)
         answers = {keys[position]: answer for position, answer in self.asker.ask(iter(distinct.values()))}
+        refused = [answer for answer in answers.values() if answer.error]
+        if len(refused) == len(answers) >= _FEWEST_REFUSED:
+            said = f": {refused[0].said}" if refused[0].said else ""
+            raise InputError(
+                f"{self.asker.url}: refuses every request ({refused[0].error}{said}), so nothing is judged. Change "
+                "what it refuses, and run the same command again."
+            )
         return [answers[key] for key, _ in numbered]
 
     def _of_one(self, before: str, ending: str) -> str:
@@ -128,7 +136,7 @@ class Asking:
         return f"{prompt}\n\n{PROMPTS['yes or no']}".format(before=before, ending=ending)
 
     def _request(self, prompt: str, max_tokens: int) -> Request:
-        body: dict[str, Any] = {"temperature": 0, self.abilities.limit: max_tokens}
+        body: dict[str, Any] = {"temperature": self.temperature, self.abilities.limit: max_tokens}
         if self.chat:
             tops = {"logprobs": True, "top_logprobs": _TOP} if self.abilities.answer_logprobs else {}
             return Request("chat/completions", {"messages": [{"role": "user", "content": prompt}], **body, **tops})
@@ -136,6 +144,8 @@ class Asking:
         return Request("completions", {"prompt": f"{prompt}\n\nAnswer:", **body, **tops})
 
 
+_FEWEST_REFUSED = 5
+"""Refusals, and not one answer, that stop the work: as ties they would be chance, and look like a measurement."""
 _SMALLEST = 1e-6
 """Added to shares before they become odds: a plain Yes is log-odds of 13.8."""
 
@@ -153,7 +163,7 @@ def _verdict(answer: Answer, order: np.ndarray, tally: Tally) -> Verdict:
     by_place = tally.read(answer, LETTERS[: len(order)], has_places=True)  # (m,)
     shares = np.empty(len(order))
     shares[order] = by_place
-    return Verdict(order, shares, next(iter(answer.texts), "").strip(), tally.n_read > n_read)
+    return Verdict(order, shares, words_of(answer).strip(), tally.n_read > n_read)
 
 
 def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:

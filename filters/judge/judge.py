@@ -43,6 +43,8 @@ class JudgeFilter(ServerSettings):
     """Draws the orders."""
     max_tokens: int = 16
     """The longest answer, in tokens; a model that thinks before it answers needs more."""
+    temperature: float = 0
+    """0: the likeliest answer; 1 for models that take no other."""
 
     _tally: Tally = field(default_factory=Tally, init=False, repr=False, compare=False)
 
@@ -62,7 +64,7 @@ class JudgeFilter(ServerSettings):
 
     def settings(self) -> dict[str, Any]:
         """What decides the scores, with a hash of what is said to the model."""
-        names = ("url", "model", "api", "see", "by", "orders", "seed", "max_tokens")
+        names = ("url", "model", "api", "see", "by", "orders", "seed", "max_tokens", "temperature")
         return {name: getattr(self, name) for name in names} | {"prompts": sha256_json(dict(PROMPTS))[:12]}
 
     def check(self) -> None:
@@ -71,6 +73,7 @@ class JudgeFilter(ServerSettings):
             [
                 (self.orders < 1, f"filter judge: orders={self.orders}, at least 1"),
                 (self.max_tokens < 1, f"filter judge: max_tokens={self.max_tokens}, at least 1"),
+                (self.temperature < 0, f"filter judge: temperature={self.temperature:g}, 0 or more"),
             ]
         )
         self.asking()
@@ -132,7 +135,7 @@ class JudgeFilter(ServerSettings):
             raise InputError(
                 f"{self.url}: gives no log-probabilities of texts that it is sent. Take by=yes, or letter."
             )
-        return Asking(asker, abilities, self.asks_chat(abilities), self.max_tokens)
+        return Asking(asker, abilities, self.asks_chat(abilities), self.max_tokens, self.temperature)
 
     def default_journal(self) -> Path | None:
         """In the cache, beside those of other servers, so that no question is asked twice."""

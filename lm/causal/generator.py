@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from swag_af.data.context import Context
 from swag_af.data.errors import InputError, check_faults
+from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks, token_spans
 from swag_af.lm.causal.model import PRECISIONS, Causal, Precision, load_causal
 from swag_af.lm.causal.sampling import Sampling, draw, read_prompt
 from swag_af.lm.contract import DRAWN_OUT, Generated
 from swag_af.lm.options import GenerateOptions
-from swag_af.lm.prompting.answers import endings_in, first_sentence, is_whole_list, without_thoughts
+from swag_af.lm.prompting.answers import endings_in, first_sentence, is_whole_list
 from swag_af.lm.prompting.prompt import IN_A_LIST, Prompt, load_prompt
-from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, Sieve, is_within_word
+from swag_af.lm.prompting.sieve import MID_WORD, NOTHING, UNFINISHED, Sieve, is_within_word
 from swag_af.lm.seeding import rng_of
 
 _DEFAULT = GenerateOptions
@@ -87,7 +88,7 @@ class CausalGenerator:
             missing = n_negatives - len(sieve.endings)
             n = min(self.at_once, self.max_draws * n_negatives - n_drawn, max(FEWEST, 2 * missing))
             for drawn in draw(causal, read, rng.random((n, most)), rules, is_over):
-                text.put_into(sieve, drawn, prompt)
+                text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
             n_drawn += n
         endings, reason = (tuple(sieve.endings), "") if sieve.is_full else ((), DRAWN_OUT)
         return Generated(position, endings, reason, n_drawn, dict(sieve.rejected))
@@ -152,15 +153,16 @@ class Continuation:
         """What a sample adds to the prompt."""
         return self._decoded([self.last, *ids])[len(self._decoded([self.last])) :]
 
-    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt) -> None:
-        """Offer the endings of a sample to `sieve`."""
+    def put_into(self, sieve: Sieve, ids: Sequence[int], prompt: Prompt, *, is_cut: bool) -> None:
+        """Offer the endings of a sample to `sieve`; `is_cut` where the model might have gone on."""
         text = self.text(ids)
         if prompt.way == "continue" and is_within_word(self._decoded([self.last]), text):
             sieve.rejected[MID_WORD] += 1
             return
-        endings = endings_in(text, prompt)
+        is_half = is_cut and prompt.way == "continue" and prompt.ends == "text"
+        endings = [] if is_half else endings_in(text, prompt, is_cut=is_cut)
         if not endings and not sieve.is_full:
-            sieve.rejected[NOTHING] += 1
+            sieve.rejected[UNFINISHED if is_cut else NOTHING] += 1
         for ending in endings:
             sieve.add(ending)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 
 from swag_af.data.captions.published import sentences_of
+from swag_af.data.text.thoughts import without_thoughts
 from swag_af.data.tokens import normalise_blanks
 from swag_af.lm.prompting.prompt import Prompt
 
@@ -17,7 +18,6 @@ _LONG = 3
 _ANSWERS = ("answer", "text", "ending", "option", "choice", "distractor", "wrong_answer", "value")
 """Under what name an object has an answer, where it has other things beside it."""
 _FENCE = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
-_THOUGHTS = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NO_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 
@@ -39,14 +39,6 @@ def endings_in(text: str, prompt: Prompt, *, is_cut: bool = False) -> list[str]:
     if strings is None:
         strings = [] if plain[:1] in ("[", "{") else _lines(plain, is_cut=is_cut)
     return [normalise_blanks(one) for one in strings]
-
-
-def without_thoughts(text: str) -> str:
-    """`text` from the end of what the model thinks aloud on; nothing where it does not come to an end."""
-    marks = list(_THOUGHTS.finditer(text))
-    if not marks:
-        return text
-    return text[marks[-1].end() :] if marks[-1][1] else text[: marks[0].start()]
 
 
 def first_sentence(text: str) -> str:

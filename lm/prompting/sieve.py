@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from swag_af.data.captions.published import sentences_of
 from swag_af.data.context import Context, phrase
 from swag_af.data.text.surface import CLOSERS
 from swag_af.data.text.wording import characters_apart, comparable, is_readable
@@ -27,6 +28,7 @@ REASONS: dict[str, str] = {
     "refusal": "the model declines, or speaks of itself",
     "echo": "repeats the context",
     UNFINISHED: "stops within a sentence",
+    "several_sentences": "goes on behind its sentence, as no gold may",
     "too_short": "fewer tokens than --min-tokens",
     "too_long": "more tokens than --max-tokens",
     "equal_to_gold": "the words of gold",
@@ -64,7 +66,7 @@ class Sieve:
     """Tokens that an ending has at least; golds should have as many."""
     max_tokens: int
     ends: str = "sentence"
-    """As the prompt says; an ending that is a sentence must be finished."""
+    """As the prompt says; an ending that is a sentence must be finished, and the only one."""
     endings: list[str] = field(default_factory=list)
     """Those that are kept, in the order in which they came."""
     rejected: Counter[str] = field(default_factory=Counter)
@@ -110,6 +112,7 @@ class Sieve:
             "refusal": bool(_REFUSAL.search(ending)),
             "echo": n_tokens >= _ECHO and key in self._before,
             UNFINISHED: self.ends == "sentence" and ending.rstrip(CLOSERS)[-1:] not in SENTENCE_ENDS,
+            "several_sentences": self.ends == "sentence" and len(sentences_of(ending)) > 1,
             "too_short": n_tokens < self.min_tokens,
             "too_long": n_tokens > self.max_tokens,
             "equal_to_gold": key == self._gold,

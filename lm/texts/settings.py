@@ -1,6 +1,6 @@
 """What a generator is given of what the verb knows: the settings that its constructor takes, and no option in vain."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -81,11 +81,15 @@ def settings_of(options: GenerateOptions, contexts: Sequence[Context], answers: 
     known = {name: value for name, value in known.items() if taken is None or name in taken}
     if taken is None or "prompt" in taken:
         known["prompt"] = prompt_of(options, contexts)
-    return known
+    in_brackets = GENERATORS.in_brackets(options.generator)
+    return known | {name: in_brackets[name] for name in in_brackets.keys() & known.keys() - {"prompt"}}
 
 
 def prompt_of(options: GenerateOptions, contexts: Sequence[Context]) -> Prompt:
-    """The prompt that the options name, or the one that suits contexts and generator."""
+    """The prompt that the generator's brackets or the options name, or the one that suits contexts and generator."""
+    in_brackets = GENERATORS.in_brackets(options.generator).get("prompt")
+    if isinstance(in_brackets, str):
+        return load_prompt(in_brackets)
     if options.text.prompt != "auto":
         return load_prompt(options.text.prompt)
     n_questions = sum(not context.start and context.sent1.rstrip().endswith("?") for context in contexts)
@@ -95,10 +99,19 @@ def prompt_of(options: GenerateOptions, contexts: Sequence[Context]) -> Prompt:
 
 
 def lms_of(options: GenerateOptions) -> Path:
-    """The folder of language models of `lstm`: that in brackets, or --lms; InputError where both are given."""
+    """The folder of language models of `lstm`: that in brackets, or --lms; InputError where both are given, or more
+    stands in brackets."""
     _, argument = GENERATORS.parted(options.generator)
+    check_alone(options.generator, GENERATORS.written(options.generator))
     if argument is None:
         return options.lms
     if options.lms not in (GenerateOptions.lms, Path(argument)):
         raise InputError(f"--lms {options.lms}: --generator {options.generator} names another folder. Give one.")
     return Path(argument)
+
+
+def check_alone(name: str, written: Iterable[str]) -> None:
+    """Raise InputError where settings are `written` in the brackets of `lstm`: its options are the verb's."""
+    first = min(written, default="")
+    if first:
+        raise InputError(f"{name}: {first} is no setting in brackets, where the folder of models stands alone.")

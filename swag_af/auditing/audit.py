@@ -72,8 +72,20 @@ def audit_of_run(options: AuditOptions) -> tuple[Run, list[Finding]]:
     seed = verb_manifest(options.data[0])["options"]["seed"] if options.seed is None else options.seed
     plan = AuditPlan(iterations, names, options.folds, range(seed, seed + options.seeds), options.device)
     workers = Workers[Run](options.workers, options.where)
+    if workers.are_asked_for:
+        _check_shared(names)
     with progress("audit", len(iterations) * len(names) * options.seeds, "audits") as advance:
         return run, audit_run(run, plan, advance=advance, workers=workers)
+
+
+def _check_shared(names: Sequence[str]) -> None:
+    """Raise InputError for a filter that asks a server, and so keeps answers in one file."""
+    asking = next((name for name in names if hasattr(make_filter(name), "default_journal")), None)
+    if asking is not None:
+        raise InputError(
+            f"{asking}: one process writes its answers. Leave --workers and --engine out; concurrency=N in its brackets "
+            "asks more at a time."
+        )
 
 
 def audit_pool(

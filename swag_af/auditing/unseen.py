@@ -54,7 +54,8 @@ class UnseenRule:
         ]
         if run.path is not None:
             write_unseen(run.path, checks)
-        note(_said(checks[-1]))
+        for line in (_said(checks[-1]), *found[-1].said):
+            note(line)
         return has_ended(checks)
 
     def check(self, schedule: Iterable[Filter]) -> None:

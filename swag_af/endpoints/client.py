@@ -32,8 +32,9 @@ class Endpoint:
     """A server that speaks OpenAI's `/v1/completions` or `/v1/chat/completions`, and its answers so far.
 
     `journal` is the file of its answers, made where there is none; without one they are kept in memory only. Without
-    `keeps_failures`, a request that fails however often it is tried is asked again by the next run, for work that
-    cannot do without it. The constructor asks nothing; InputError for an address or a key that cannot be used.
+    `keeps_failures`, a request that is refused, or fails however often it is tried, is asked again by the next run,
+    for work that cannot do without it. The constructor asks nothing; InputError for an address or a key that cannot be
+    used.
     """
 
     def __init__(

@@ -162,7 +162,7 @@ class Sender:
                 reply = Reply("refused", reason=reply.reason, said=reply.said)
             if reply.kind == "answer":
                 used = usage_of(request, reply.body, 1)
-            if is_kept and reply.kind in ("answer", "refused"):
+            if is_kept and (reply.kind == "answer" or (reply.kind == "refused" and self._keeps_failures)):
                 self._journal.add_answer(request, model, Answer(reply.body, reply.reason, reply.said), used)
             else:
                 self._journal.add_usage(model, used)

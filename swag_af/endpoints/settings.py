@@ -42,7 +42,7 @@ class ServerSettings:
             from swag_af.endpoints.client import Endpoint
 
             journal = self.default_journal() if not self.journal else Path(self.journal)
-            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal)
+            self.asker = Endpoint(self.url, self.endpoint_options(), journal=journal, keeps_failures=False)
         return self.asker
 
     def asks_chat(self, abilities: Abilities) -> bool:

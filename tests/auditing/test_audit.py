@@ -5,7 +5,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from swag_af.auditing.summary import audit_rows
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
+from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.findings import AUDITS, keep, over_seeds, read_audits
 from swag_af.data.pool.assignments import random_assignment
@@ -407,6 +408,12 @@ def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_
     assert len({f.hits for f in found}) == 6
     audit_of_run(AuditOptions((straight.path,), filters="hash", seeds=3))
     assert len(made) == 4
+
+
+@pytest.mark.parametrize("more", [{"workers": 2}, {"where": EngineOptions("processes")}])
+def test_a_judge_is_not_shared_among_processes_which_write_one_journal(straight: Run, more: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"judge\[http://localhost:1\]: one process writes its answers"):
+        audit_of_run(AuditOptions((straight.path,), filters="hash,judge[http://localhost:1]", **more))
 
 
 @pytest.mark.parametrize("iteration", [-1, 7])

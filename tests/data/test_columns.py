@@ -217,6 +217,14 @@ def test_hellaswag_files_load_and_keep_videos_together(tmp_path: Path) -> None:
     assert made.contexts[0].fold == made.contexts[2].fold
 
 
+def test_columns_that_are_named_stand_in_place_of_those_of_a_named_layout(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "val.jsonl", [row | {"topic": f"t{i // 2}"} for i, row in enumerate(HELLASWAG)])
+    made = build_pool(path, layout="hellaswag", columns=Columns(video_column="topic"))
+    assert [context.video for context in made.contexts] == ["t0", "t0", "t1"]
+    with pytest.raises(InputError, match=r"no column topics.*topic"):
+        build_pool(path, layout="hellaswag", columns=Columns(video_column="topics"), force=True)
+
+
 def test_a_published_dataset_saved_by_datasets_loads(tmp_path: Path) -> None:
     saved = write_datasets(tmp_path / "saved", [row | {"label": str(row["label"])[0]} for row in HELLASWAG])
     assert [texts[0] for texts in texts_of(build_pool(saved))] == ["row 0.", "row 1.", "row 2."]

@@ -21,14 +21,16 @@ def context_of(second: str, video: str = "", first: str = "x", fold: int = 0) ->
     return Context(f"{first}.", start, gold, "id", video, "tests", fold)
 
 
-@given(PAIRS, st.sampled_from(["", "v", "w", "z"]), st.sampled_from(["a", "b", "c", "d", "e"]))
+@given(
+    PAIRS, st.sampled_from(["", "v", "w", "z"]), st.sampled_from(["a", "b", "c", "d", "e"]), st.sampled_from([".", ""])
+)
 @settings(max_examples=300)
 def test_the_model_that_may_read_a_context_was_trained_on_none_of_its_texts(
-    pairs: list[tuple[str, tuple[str, str], int]], video: str, second: str
+    pairs: list[tuple[str, tuple[str, str], int]], video: str, second: str, mark: str
 ) -> None:
     fold_of_video: dict[str, int] = {}
     pairs = [(v, texts, fold_of_video.setdefault(v, fold) if v else fold) for v, texts, fold in pairs]
-    context = context_of(second, video)
+    context = replace(context_of(second, video), sent1=f"x{mark}")
     (fold,) = FoldMap.of(pairs).readable([context], trained=[0, 1, 2]).folds.tolist()
 
     def has_read(model: int) -> bool:
@@ -53,6 +55,8 @@ WRITTEN = {
     "quoted": ("He sits.", "The man", '"runs down the hill."'),
     "a comma": ("He sits.", "The man,", "runs down the hill;"),
     "a story so far": ("One day. He sits.", "The man", "runs down the hill."),
+    "no mark behind the first sentence": ("he sits", "the man", "runs down the hill."),
+    "a full stop of another script": ("他坐下。", "The man", "runs down the hill."),
 }
 
 

@@ -209,8 +209,8 @@ def test_all_wait_when_the_server_asks_for_it() -> None:
         assert len(server.asked) == 3
 
 
-def failing(prompts: tuple[str, ...]) -> Any:
-    return lambda asked: Said(500, {"error": "no"}) if asked.body["prompt"] in prompts else None
+def failing(prompts: tuple[str, ...], status: int = 500) -> Any:
+    return lambda asked: Said(status, {"error": "no"}) if asked.body["prompt"] in prompts else None
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -221,10 +221,11 @@ def test_a_request_that_always_fails_does_not_stop_the_others(concurrency: int, 
     assert [answer.error for answer in found] == ["", "failed_status_500", "", "", ""]
 
 
-def test_a_failure_that_is_not_kept_is_asked_about_again(journal: Path) -> None:
-    with MockServer(say=failing(("Question 1.",))) as server:
+@pytest.mark.parametrize(("status", "error"), [(500, "failed_status_500"), (400, "refused_400")])
+def test_a_failure_that_is_not_kept_is_asked_about_again(status: int, error: str, journal: Path) -> None:
+    with MockServer(say=failing(("Question 1.",), status)) as server:
         found = answers(endpoint_at(server, journal, retries=0, keeps_failures=False), [ask_about(1)])
-        assert found[0].error == "failed_status_500"
+        assert found[0].error == error
         server.say = lambda asked: None
         assert not answers(endpoint_at(server, journal), [ask_about(1)])[0].error
 

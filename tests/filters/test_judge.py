@@ -76,6 +76,8 @@ def audited(filter: JudgeFilter) -> Finding:
         ("A or B.", None),
         ("E.", None),
         ("Option A is wrong, so the answer is B", None),
+        ("Option A does not fit. C", None),
+        ("None of the others fits.\nC", 2),
         ("I'm sorry, I can't help with that.", None),
         ("", None),
     ],
@@ -110,6 +112,26 @@ def test_of_many_letters_a_refusal_is_none_and_two_are_none(text: str, place: in
 )
 def test_yes_and_no_are_read_in_any_case(text: str, place: int | None) -> None:
     assert named_in(text, YES_NO) == place
+
+
+THOUGHT = "<think>Option A looks as if it had been written. Is the answer A? No.</think>"
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "place"),
+    [
+        (f"{THOUGHT}\n\nC", "stop", 2),
+        ("</think>\n\nB", "stop", 1),
+        ("<think>Is the right answer D?", "length", None),
+        ("<think>Is the right answer D?", "stop", None),
+        ("Option A seems less natural, because it", "length", None),
+        ("B) because it", "length", 1),
+    ],
+)
+def test_a_letter_in_thoughts_or_in_a_remark_that_is_cut_off_is_no_answer(text: str, end: str, place: int) -> None:
+    answer = Answer({"choices": [{"message": {"content": text}, "finish_reason": end}]})
+    shares = shares_of(answer, ABCD)
+    assert (None if shares is None else int(shares.argmax())) == place
 
 
 def chat_answer(text: str, tops: dict[str, float]) -> Answer:
@@ -216,6 +238,23 @@ def test_a_text_is_sent_with_the_limit_as_the_server_calls_it() -> None:
     assert server.prompts
 
 
+def test_a_model_is_asked_at_the_temperature_that_it_takes() -> None:
+    class Noting(FakeServer):
+        def _answer(self, body: dict[str, object]) -> Answer:
+            taken.add(body["temperature"])
+            return super()._answer(body)
+
+    taken: set[object] = set()
+    view = all_of(marked_pool(2))
+    judge(Noting(is_right=by_words)).score(view)
+    made = judge(Noting(is_right=by_words), temperature=1.0)
+    made.score(view)
+    assert taken == {0, 1.0}
+    assert made.settings()["temperature"] == 1.0
+    with pytest.raises(InputError, match="temperature=-1, 0 or more"):
+        judge(FakeServer(), temperature=-1.0).check()
+
+
 @pytest.mark.parametrize(("can", "api"), [(Abilities("fake"), "auto"), (READS, "chat")])
 def test_a_server_that_gives_no_text_where_it_is_asked_is_refused(can: Abilities, api: str) -> None:
     with pytest.raises(InputError, match=r"http://fake/chat/completions.*: gave no text"):
@@ -268,6 +307,16 @@ def test_who_knows_the_style_of_gold_finds_it_by_letter() -> None:
 @pytest.mark.parametrize("chooses", [prefers_a, refuses])
 def test_who_prefers_a_place_or_refuses_is_at_chance_exactly(chooses: object) -> None:
     assert audited(judge(FakeServer(chooses), by="letter")).accuracy == 0.25
+
+
+@pytest.mark.parametrize("by", ["yes", "letter"])
+def test_a_server_that_refuses_whatever_it_is_asked_is_no_judge_at_chance(by: str) -> None:
+    class Refusing(FakeServer):
+        def _answer(self, body: object) -> Answer:
+            return Answer({}, "refused_400", "no temperature but 1")
+
+    with pytest.raises(InputError, match=r"http://fake: refuses every request \(refused_400: no temperature but 1\)"):
+        audited(judge(Refusing(), by=by))
 
 
 @pytest.mark.parametrize("chooses", [knows_nothing, has_opinions])

@@ -219,8 +219,9 @@ def test_the_endings_are_those_of_samples_read_whole(gpt2: str, causal: Causal, 
     ids = causal.ids(phrase(context))
     text, rng, sieve = Continuation(causal, ids[-1]), rng_of(context, 5), Sieve(context, 3, 2, 16)
     while not sieve.is_full:
-        row = rng.random(64)
-        text.put_into(sieve, slow_sample(slow, ids, row, 0.8, 0.95, stopping(text, prompt, 16)), prompt)
+        is_over = stopping(text, prompt, 16)
+        drawn = slow_sample(slow, ids, rng.random(64), 0.8, 0.95, is_over)
+        text.put_into(sieve, drawn, prompt, is_cut=not is_over(drawn))
     [answer] = generator(gpt2, temperature=0.8, top_p=0.95).generate([context], 3, seed=5)
     assert answer.endings == tuple(sieve.endings)
 
@@ -308,9 +309,31 @@ def test_a_sample_that_makes_another_word_of_the_context_is_left_out(causal: Cau
     sieve = Sieve(CONTEXTS[0], 4, 2, 16)
     for text in ("kind walks.", " walks slowly.", ", slowly, walks."):
         continuation, _ = told(causal, "")
-        continuation.put_into(sieve, causal.ids(text), load_prompt("continuation"))
+        continuation.put_into(sieve, causal.ids(text), load_prompt("continuation"), is_cut=False)
     assert sieve.endings == ["walks slowly.", ", slowly, walks."]
     assert sieve.rejected == {"mid_word": 1}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "is_cut", "endings"),
+    [
+        ("wrong-answer", "1. the man\n2. the house\n3. the pia", False, ["the man", "the house", "the pia"]),
+        ("wrong-answer", "1. the man\n2. the house\n3. the pia", True, ["the man", "the house"]),
+        ("wrong-answer", "1. the pia", True, []),
+        ("line", " walks down the", True, []),
+        ("line", " walks down the", False, ["walks down the"]),
+    ],
+)
+def test_of_a_sample_that_is_cut_off_what_is_whole_counts(
+    causal: Causal, prompt: str, text: str, is_cut: bool, endings: list[str]
+) -> None:
+    line = replace(load_prompt("continuation"), ends="text")
+    sieve = Sieve(CONTEXTS[0], 4, 1, 16, "text")
+    continuation, _ = told(causal, "")
+    told_by = line if prompt == "line" else load_prompt(prompt)
+    continuation.put_into(sieve, causal.ids(text), told_by, is_cut=is_cut)
+    assert sieve.endings == endings
+    assert sieve.rejected == ({} if endings else {"unfinished": 1})
 
 
 def test_blanks_are_read_where_the_tokenizer_writes_them_as_part_of_words(llama: str) -> None:

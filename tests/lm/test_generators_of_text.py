@@ -30,8 +30,9 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.text.lengths import RULES
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.contract import Generated
+from swag_af.lm.features import features
 from swag_af.lm.ngram import NgramGenerator
-from swag_af.lm.options import GenerateOptions, TextOptions
+from swag_af.lm.options import FeaturesOptions, GenerateOptions, TextOptions
 from swag_af.lm.prompting.prompt import Prompt
 from swag_af.lm.texts import making
 from swag_af.lm.texts.estimate import estimate_texts
@@ -89,6 +90,13 @@ class Spendthrift(Writer):
 
     def __init__(self, **settings: Any) -> None:
         self.settings = settings
+
+
+@dataclass
+class Told(Writer):
+    """A writer whose prompt may be a file."""
+
+    prompt: Prompt | str
 
 
 WRITER = "test_generators_of_text:Writer"
@@ -513,12 +521,31 @@ def test_a_question_is_asked_for_wrong_answers(path: Path, tmp_path: Path) -> No
     assert prompt_of(replace(options, text=TextOptions(prompt=str(mine))), [question]).task == "Mine."
 
 
+def test_settings_in_brackets_bind_golds_as_they_bind_endings(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    rows = [{"sent1": "Which gas do plants take?", "start": "", "gold": gold} for gold in ("air", "carbon dioxide")]
+    write_jsonl(path, rows)
+    assert len(prepare(ngram_for(path, tmp_path / "pool")).unfit) == 2
+    wide = prepare(options_for(path, tmp_path / "wide", generator="ngram[min_tokens=2,max_tokens=60]"))
+    assert wide.unfit == {0: "gold_too_short"}
+    assert (wide.plan["min_tokens"], wide.plan["max_tokens"]) == (2, 60)
+    mine = tmp_path / "mine.toml"
+    mine.write_text('task = "Mine."\ntemplate = "{{ context }}"\nends = "text"')
+    told = prepare(options_for(path, tmp_path / "told", generator=f"test_generators_of_text:Told[prompt={mine}]"))
+    assert told.record["prompt"]["task"] == "Mine."
+    assert not told.unfit, "golds need no mark at the end where endings need none"
+
+
 def test_lstm_in_brackets_names_its_folder(path: Path) -> None:
     options = GenerateOptions(path, generator="lstm[mine]")
     assert lms_of(options) == Path("mine")
     assert lms_of(GenerateOptions(path, Path("mine"))) == Path("mine")
     with pytest.raises(InputError, match="names another folder"):
         lms_of(replace(options, lms=Path("yours")))
+    with pytest.raises(InputError, match=r"lstm\[mine,min_tokens=1\]: min_tokens is no setting in brackets"):
+        lms_of(replace(options, generator="lstm[mine,min_tokens=1]"))
+    with pytest.raises(InputError, match="at_once is no setting in brackets"):
+        features(FeaturesOptions(path, scorer="lstm[mine,at_once=1]"))
 
 
 def test_ids_on_several_lines_are_told_before_any_work(tmp_path: Path) -> None:

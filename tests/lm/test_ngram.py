@@ -156,8 +156,11 @@ def test_blocks_of_draws_are_read_as_one_draw_after_the_other(
     dealt = [replace(context, id=f"{i}", video=f"v{i}", fold=i % 2) for i, context in enumerate(contexts)]
     generator = NgramGenerator(dealt, min_tokens=min_tokens, max_tokens=max_tokens, max_draws=3)
     for answer in generator.generate(dealt, n, seed=seed):
-        if answer.reason != READ:
-            expected = slow_answer(generator, dealt[answer.position], n, seed)
+        context = dealt[answer.position]
+        if answer.reason == "gold_of_several_sentences":
+            assert SENTENCE_ENDS & set(tokenize(context.gold)[:-1])
+        elif answer.reason != READ:
+            expected = slow_answer(generator, context, n, seed)
             assert (list(answer.endings), answer.rejected, answer.n_drawn) == expected
 
 
@@ -198,7 +201,7 @@ def test_a_type_that_stands_in_the_fold_alone_is_never_drawn() -> None:
 def test_no_word_keeps_the_full_stop_of_a_sentence_and_none_stands_inside_an_ending() -> None:
     """Golds of two sentences: tokenised as one, `ball.` is a word."""
     two = [replace(c, gold=f"{c.gold} Then number {i} runs.") for i, c in enumerate(MADE)]
-    answers = list(NgramGenerator(two, min_tokens=2, max_draws=200).generate(two, 6, seed=0))
+    answers = list(NgramGenerator(two, min_tokens=2, max_draws=200).generate(MADE, 6, seed=0))
     endings = [ending for answer in answers for ending in answer.endings]
     assert endings
     assert not [ending for ending in endings if "." in ending[:-1]]
@@ -207,9 +210,17 @@ def test_no_word_keeps_the_full_stop_of_a_sentence_and_none_stands_inside_an_end
 def test_an_ending_of_several_sentences_is_left_out_and_counted() -> None:
     """Few contexts, so that a word is drawn after a full stop now and then."""
     few = [Context("A.", "b", f"sees {w}. Goes {w}{w}.", id=w, fold=i % 3) for i, w in enumerate("cdefgh")]
-    answers = list(NgramGenerator(few, min_tokens=1, max_tokens=9, max_draws=60).generate(few, 20, seed=0))
+    asked = [replace(context, gold=context.gold.split(".")[0] + ".") for context in few]
+    answers = list(NgramGenerator(few, min_tokens=1, max_tokens=9, max_draws=60).generate(asked, 20, seed=0))
     assert sum(answer.rejected.get("several_sentences", 0) for answer in answers) > 0
     assert not [ending for answer in answers for ending in answer.endings if "." in ending[:-1]]
+
+
+def test_a_gold_of_several_sentences_has_no_ending_like_it() -> None:
+    """Beside endings of one sentence it would tell itself."""
+    two = replace(MADE[0], gold=f"{MADE[0].gold} Then it stops.")
+    answers = sorted(NgramGenerator(MADE, min_tokens=2).generate([two, MADE[1]], 3, seed=0), key=lambda a: a.position)
+    assert [answer.reason for answer in answers] == ["gold_of_several_sentences", ""]
 
 
 def test_types_and_lengths_are_those_of_golds() -> None:

@@ -110,6 +110,8 @@ def test_lists_are_found_in_whatever_is_around_them(text: str) -> None:
         ("I'm sorry, but I cannot write that.", "refusal"),
         ("A man sits at a piano.", "echo"),
         ("plays a slow song with both", "unfinished"),
+        ("plays a song for Mr. Smith.", ""),
+        ("plays a slow song. Then she bows.", "several_sentences"),
         ("sings.", "too_short"),
         ("begins  to play it", "unfinished"),
         ("Begins to play it.", "equal_to_gold"),
@@ -122,6 +124,10 @@ def test_the_sieve_keeps_what_can_be_an_ending(text: str, reason: str) -> None:
     assert reason == "" or reason in REASONS
     assert sieve.rejected.total() == bool(reason)
     assert len(sieve.endings) == 1 + (not reason)
+
+
+def test_where_endings_are_texts_they_may_be_several_sentences() -> None:
+    assert Sieve(CONTEXT, 4, 4, 12, ends="text").add("plays a slow song. Then she bows.") == ""
 
 
 def test_a_start_in_another_spelling_is_not_cut_off_within_a_word() -> None:
