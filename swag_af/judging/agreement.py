@@ -3,6 +3,7 @@
 The figures are computed in `reliability`, and judgements in `consensus`; nothing is dropped or judged here.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -79,6 +80,8 @@ class Agreement:
     n_items: int
     n_shared_items: int
     """Items that two annotators or more have judged."""
+    n_judged_more: int
+    """Those of them that more annotators have judged than others of them."""
     figures: dict[str, Figure]
     """By the names of NAMES."""
     found: dict[str, Figure]
@@ -114,6 +117,7 @@ def measure(
         n_verdicts=len(verdicts),
         n_items=len(labels.items),
         n_shared_items=shared,
+        n_judged_more=_n_judged_more(verdicts),
         figures={name: found[name] for name in NAMES},
         found={label: found[f"found_{label}"] for label in (*RANKS, *RATINGS)},
         generated={label: found[f"generated_{label}"] for label in (*RANKS, *RATINGS)},
@@ -124,6 +128,13 @@ def measure(
             worker_skills(every, model, seed=seed) if model != "majority" else {},
         ),
     )
+
+
+def _n_judged_more(verdicts: Sequence[Verdict]) -> int:
+    """Items with more verdicts than the fewest of those with two or more."""
+    shared = [n for n in Counter(verdict.item for verdict in verdicts).values() if n > 1]
+    fewest = min(shared, default=0)
+    return sum(n > fewest for n in shared)
 
 
 def consensus_shares(verdicts: Sequence[Verdict], method: Method, *, seed: int = 0) -> dict[str, float]:
@@ -169,7 +180,24 @@ def agreement_rows(agreement: Agreement) -> list[list[str]]:
         rows.append(
             [title, here, _interval(figure, percent=percent), "" if paper is None else _number(paper, percent=percent)]
         )
-    return rows
+    return [*rows, *_uneven_rows(agreement)]
+
+
+def _uneven_rows(agreement: Agreement) -> list[list[str]]:
+    """What follows where more annotators judged some items than others; no rows where each has as many.
+
+    Where only disagreement brings a third, disputed items make three pairs and others one. To kappa they count as one
+    item still, which agrees more than the two did who disagreed. Alpha may come out either way.
+    """
+    if not agreement.n_judged_more:
+        return []
+    n = f"{agreement.n_judged_more:,} of {agreement.n_shared_items:,}"
+    asked = "if asked only where others disagreed"
+    return [
+        ["items judged by more people than others", n, "", ""],
+        [f"{asked}: the ranking's kappa", "too high", "", ""],
+        [f"{asked}: pairs that agree, gold", "too low", "", ""],
+    ]
 
 
 def consensus_rows(agreement: Agreement) -> list[list[str]]:

@@ -13,7 +13,7 @@ from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
 from swag_af.judging.consensus import counted_of, judge_by
 from swag_af.judging.options import JudgingOptions
-from swag_af.judging.verdicts import Item, Judgement, Verdict, read_verdicts
+from swag_af.judging.verdicts import Item, Judgement, Verdict, check_assigned, read_verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,7 @@ def _check_shown(verdicts: Sequence[Verdict], assignment: np.ndarray, options: J
                 f"{_named(options)}: item {item.id} is of row {item.row}, and {options.run} has {len(assignment):,} "
                 "contexts. Give the verdicts of this run."
             )
-        others = set(item.columns) - set(assignment[item.row].tolist())
-        if others:
-            raise InputError(
-                f"{_named(options)}: item {item.id} shows ending {min(others)}, which this iteration of {options.run} "
-                "does not assign. Give the --iteration that people were shown."
-            )
+        check_assigned([item], assignment, _named(options), options.run, "Give the --iteration that people were shown.")
 
 
 def _named(options: JudgingOptions) -> str:

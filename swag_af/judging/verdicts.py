@@ -242,6 +242,17 @@ def check_in_pool(items: Iterable[Item], counts: np.ndarray, where: object) -> N
             )
 
 
+def check_assigned(items: Iterable[Item], assignment: np.ndarray, where: object, run: object, advice: str) -> None:
+    """Raise InputError unless the columns of every item are in `assignment` (N, A), that of an iteration of `run`."""
+    for item in items:
+        others = set(item.columns) - set(assignment[item.row].tolist())
+        if others:
+            raise InputError(
+                f"{where}: item {item.id} shows ending {min(others)}, which this iteration of {run} does not assign. "
+                f"{advice}"
+            )
+
+
 def _verdict_of(record: Any, where: str) -> Verdict:
     line = parse_record(record, _Line, f"{where}: not a verdict", "Mend or remove it.", error=InputError)
     item = Item(line.row, line.columns, line.round)

@@ -60,7 +60,7 @@ class ReleaseOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         parse_names("--audit", self.audit)
-        shares = self.val_share, self.test_share
+        shares, alone = (self.val_share, self.test_share), not self.verdicts
         check_faults(
             [
                 (self.n_distractors < 1, f"--n-distractors {self.n_distractors}: at least 1"),
@@ -70,5 +70,7 @@ class ReleaseOptions(Options):
                 ),
                 (not 0 < self.near_duplicates <= 1, f"--near-duplicates {self.near_duplicates}: over 0, and 1 at most"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (alone and self.judge != "majority", "--judge: only with --verdicts"),
+                (alone and not self.screen, "--no-screen: only with --verdicts"),
             ]
         )

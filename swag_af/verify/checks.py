@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from swag_af.data.errors import InputError, several
 from swag_af.data.run import Run
@@ -19,7 +19,10 @@ from swag_af.data.secrets import secret_rng
 from swag_af.judging.verdicts import Item, Rating, make_items
 from swag_af.verify.qualification import (
     DRAWN,
+    FEWEST_WORDS,
+    N_NONSENSE,
     QualificationQuestion,
+    is_long,
     parse_question,
     read_questions,
     shuffled,
@@ -29,12 +32,6 @@ from swag_af.verify.store import Store
 
 N_CHECKS = 200
 """Checks that are drawn; nobody gets one twice."""
-
-N_NONSENSE = 2
-"""Endings of a check whose words are shuffled."""
-
-FEWEST_WORDS = 5
-"""Words of an ending that is shuffled: of fewer, another order may be as good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ def draw_checks(
 def _spoilt(run: Run, item: Item, rng: np.random.Generator) -> QualificationQuestion | None:
     """The item with shuffled words in two of its negatives; None if they are too short, or nothing else is left."""
     endings = [run.pool.text(item.row, column) for column in item.columns]
-    long = [i for i, text in enumerate(endings) if i and len(text.split()) >= FEWEST_WORDS]
+    long = [i for i, text in enumerate(endings) if i and is_long(text)]
     if len(long) < N_NONSENSE or len(endings) < N_NONSENSE + 2:
         return None
     nonsense = set(rng.permutation(long)[:N_NONSENSE].tolist())
@@ -130,12 +127,29 @@ def _spoilt(run: Run, item: Item, rng: np.random.Generator) -> QualificationQues
 
 
 def keep_checks(store: Store, questions: Iterable[tuple[int | None, QualificationQuestion]]) -> None:
-    """Keep the checks in the store, each with the row that it was made of."""
-    lines = {one.id: {"id": one.id, "row": row, "question": asdict(one)} for row, one in questions}
+    """Keep the checks in the store, each with the row that it was made of, of which who gets the check gets no item;
+    drawn questions of the qualification likewise.
+
+    Where other answers are known to one than before, those that were given to it are marked again.
+    """
+    given = {one.id: (row, one) for row, one in questions}
     with writing(store.engine) as connection:
         known = set(connection.scalars(select(checks.c.id)))
-        if new := [line for line in lines.values() if line["id"] not in known]:
-            connection.execute(insert(checks), new)
+        lines = [{"id": id, "row": row, "question": asdict(one)} for id, (row, one) in given.items() if id not in known]
+        if lines:
+            connection.execute(insert(checks), lines)
+        for id in known & set(given):
+            if check_of(connection, id) != given[id][1]:
+                _replace(connection, given[id][1])
+
+
+def _replace(connection: Connection, question: QualificationQuestion) -> None:
+    """Put other known answers in the place of those of a check, and mark again what was answered."""
+    connection.execute(update(checks).where(checks.c.id == question.id).values(question=asdict(question)))
+    answered = select(tasks).where(tasks.c.item == question.id, tasks.c.passed.is_not(None))
+    for task in connection.execute(answered).all():
+        passed = passes(question, task.ratings, task.best, task.second)
+        connection.execute(update(tasks).where(tasks.c.id == task.id).values(passed=passed))
 
 
 def check_of(connection: Connection, id: str) -> QualificationQuestion:

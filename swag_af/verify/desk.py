@@ -136,6 +136,11 @@ class Desk:
             found = connection.execute(select(tasks).where(_own(task, annotator, session))).one_or_none()
         return found
 
+    def has_in_hand(self, annotator: str) -> bool:
+        """Whether `annotator` has an item in hand, which is not answered yet."""
+        with self.store.engine.connect() as connection:
+            return _held(connection, annotator, self.clock()) is not None
+
     def before(self, annotator: str, session: str, task: str | None) -> str | None:
         """The last task answered in this browser, or the last before `task` was begun; None if there is none."""
         answered = (

@@ -137,6 +137,13 @@ class ServeOptions(Options):
                     self.check_every < 0 or self.check_every == 1,
                     f"--check-every {self.check_every}: 0 for none, or at least 2",
                 ),
+                *(
+                    (
+                        not getattr(self, needed) and getattr(self, name) != getattr(type(self), name),
+                        f"--{name.replace('_', '-')}: only with --{needed.replace('_', '-')}",
+                    )
+                    for name, needed in _NEEDED.items()
+                ),
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
                 (not 0 <= self.port <= 65535, f"--port {self.port}: from 0 to 65535"),
@@ -158,6 +165,17 @@ class ServeOptions(Options):
                 ),
             ]
         )
+
+
+_NEEDED = {
+    "qualification_questions": "qualification",
+    "qualification_share": "qualification",
+    "checks": "check_every",
+    "min_check_share": "check_every",
+    "min_checks": "check_every",
+    "failed_checks": "check_every",
+}
+"""Options of `ServeOptions` that have no effect without another."""
 
 
 def _is_time(text: str) -> bool:
@@ -273,6 +291,7 @@ class ExportOptions(Options):
                 (self.database is not None and not is_served, "--database: only with --to verdicts"),
                 (is_served and self.verdicts is not None, "--verdicts: not with --to verdicts"),
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
+                (is_served and self.iteration is not None, "--iteration: not with --to verdicts"),
             ]
         )
 

@@ -9,6 +9,7 @@ place, a list, or absent.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -27,6 +28,12 @@ BUILTIN, DRAWN = "builtin", "drawn"
 
 N_DRAWN, N_DRAWN_EACH = 60, 4
 """Questions that are made of a run, and how many of them one annotator is asked."""
+
+N_NONSENSE = 2
+"""Endings of a question or a check that is drawn whose words are shuffled."""
+
+FEWEST_WORDS = 5
+"""Words of an ending that is shuffled: of fewer, another order may be as good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +71,41 @@ def read_questions(name: str | None) -> tuple[QualificationQuestion, ...]:
     return tuple(questions)
 
 
-def draw_questions(run: Run, rows: Sequence[int], secret: str) -> tuple[QualificationQuestion, ...]:
-    """Questions of contexts that are not shown as items: gold, three endings of other videos, two with shuffled words.
+def draw_questions(run: Run, rows: Sequence[int], secret: str) -> dict[int, QualificationQuestion]:
+    """Questions of contexts that are not shown as items, by row: gold, three endings of other videos, two with shuffled
+    words.
 
     Those are golds of contexts that are not shown either: who met the gold of an item here would know it there.
     Which, and how the words are shuffled, depends on a secret of the verification, so that nobody can prepare the
     answers. Known are the best ending (gold) and the two that are gibberish.
     """
     rng, contexts = secret_rng(secret, "questions"), run.pool.contexts
-    questions: dict[str, QualificationQuestion] = {}
+    found: dict[int, QualificationQuestion] = {}
+    can_be_shuffled = cache(lambda row: is_long(run.pool.text(row, 0)))
     for row in rng.permutation(rows)[:N_DRAWN].tolist():
-        order = rng.permutation(rows).tolist()
-        video = contexts[row].video
-        others = list(islice((other for other in order if contexts[other].video != video), 5))
-        golds = [run.pool.text(other, 0) for other in others]
-        if len(golds) == 5:
-            endings = (run.pool.text(row, 0), *golds[:3], *(shuffled(text, rng) for text in golds[3:]))
+        order, video = iter(rng.permutation(rows).tolist()), contexts[row].video
+        whole = list(islice((other for other in order if contexts[other].video != video), 3))
+        long = (other for other in order if can_be_shuffled(other) and contexts[other].video != video)
+        spoilt = list(islice(long, N_NONSENSE))
+        if len(spoilt) == N_NONSENSE:
+            golds = [run.pool.text(one, 0) for one in (row, *whole)]
+            endings = (*golds, *(shuffled(run.pool.text(other, 0), rng) for other in spoilt))
             ratings: tuple[Rating | None, ...] = (None, None, None, None, "gibberish", "gibberish")
             made = QualificationQuestion(contexts[row].sent1, contexts[row].start, endings, ratings, (0,))
-            questions[made.id] = made
-    if len(questions) < N_DRAWN_EACH:
+            if made not in found.values():
+                found[row] = made
+    if len(found) < N_DRAWN_EACH:
         raise InputError(
             f"--qualification {DRAWN}: needs {N_DRAWN_EACH} contexts or more that are not shown as items, each with "
-            "five of other videos among them. Leave some out with --limit, or name a file of questions."
+            f"five of other videos among them, {N_NONSENSE} of which have golds of {FEWEST_WORDS} words or more. Leave "
+            "some out with --limit, or name a file of questions."
         )
-    return tuple(questions.values())
+    return found
+
+
+def is_long(text: str) -> bool:
+    """Whether `text` has words enough to be shuffled."""
+    return len(text.split()) >= FEWEST_WORDS
 
 
 def shuffled(text: str, rng: np.random.Generator) -> str:

@@ -1,9 +1,10 @@
 """The tables of a verification, and their database engine: SQLite in WAL mode, or PostgreSQL by URL.
 
 `settings` holds what must stay the same, then `annotators`, `items`, and `tasks`: one row for each item that was shown
-to one annotator, which becomes the answer. `checks` are the attention checks, `consents` say who accepted which of the
-`texts`, and when. `events` is the log of what the admin changed, and `ended_sessions` are the browsers that were logged
-out. The comments explain the columns; later files fill them. Stores of older releases get what they lack (`upgrade`).
+to one annotator, which becomes the answer. `checks` are the attention checks, and the questions of the qualification
+that were drawn; `consents` say who accepted which of the `texts`, and when. `events` is the log of what the admin
+changed, and `ended_sessions` are the browsers that were logged out. The comments explain the columns; later files fill
+them. Stores of older releases get what they lack (`upgrade`).
 """
 
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json, replacing
-from swag_af.data.manifests import check_same, read_manifest
+from swag_af.data.manifests import check_same, differences, read_manifest
 from swag_af.data.records import parse_record
 from swag_af.data.urls import command
 from swag_af.judging.verdicts import Item, Verdict
@@ -108,12 +108,16 @@ def open_store(run_path: Path | str, database: str | None = None) -> Store:
         raise InputError(f"{path}: no verification was begun. `{command('verify', 'serve', path)}` begins one.")
     with engine.connect() as connection:
         known = _settings(connection)
-    check_same(known, {"pool_identity": manifest["pool_identity"]}, path, "--database")
+    identity = manifest.get("unguarded_identity", manifest["pool_identity"])  # as the server begins it
+    check_same(known, {"pool_identity": identity}, path, "--database")
     return Store(engine, known)
 
 
 def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, Any]) -> Store:
-    """The verification of a run, begun now or before with the same pool, iteration and seed."""
+    """The verification of a run, begun now or before with the same pool, iteration and seed.
+
+    One without any item, of a start that was refused, is begun anew.
+    """
     folder = run_path / FOLDER
     engine = make_engine(database, _database_path(run_path))
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -123,7 +127,8 @@ def begin_store(run_path: Path, database: str | None, begun_with: Mapping[str, A
     upgrade(engine)
     with writing(engine) as connection:
         known = _settings(connection)
-        if not known:
+        if not known or (differences(known, begun_with) and not _has_items(connection)):
+            connection.execute(delete(settings))
             known = {WRITER: None, ORDERS: "secret", **begun_with}
             connection.execute(insert(settings), [{"name": name, "value": known[name]} for name in known])
     if known:
@@ -169,6 +174,10 @@ def verdict_of(answer: Any) -> Verdict:
 
 def _settings(connection: Connection) -> dict[str, Any]:
     return {line.name: line.value for line in connection.execute(select(settings))}
+
+
+def _has_items(connection: Connection) -> bool:
+    return connection.scalar(select(items.c.id).limit(1)) is not None
 
 
 def _database_path(run_path: Path) -> Path:

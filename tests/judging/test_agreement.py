@@ -236,6 +236,43 @@ def test_every_row_is_as_long_as_its_header_and_the_paper_stands_beside() -> Non
     assert consensus_rows(found)[0] == ["consensus", "majority", "dawid-skene"]
 
 
+def told_of_more(verdicts: list[Verdict]) -> list[list[str]]:
+    """What stands below the figures of agreement."""
+    return agreement_rows(measure(verdicts))[1 + len(NAMES) :]
+
+
+def test_verdicts_of_more_people_on_some_items_than_on_others_are_told_below_the_figures() -> None:
+    item_of = {name: [Item(row, (0, 1, 2)) for row in range(n)] for name, n in (("a", 9), ("b", 8), ("c", 3))}
+    said = [Verdict(item, name, ("likely",) * 3, 0, 1) for name, items in item_of.items() for item in items]
+    first, *others = told_of_more(said)
+    assert first == ["items judged by more people than others", "3 of 8", "", ""]
+    assert [row[1] for row in others] == ["too high", "too low"]
+    assert measure(said).n_judged_more == 3
+
+
+def test_where_each_shared_item_has_as_many_verdicts_nothing_is_told_below_the_figures() -> None:
+    items = [Item(row, (0, 1, 2)) for row in range(9)]
+    for n in (1, 2):  # the others have one verdict, which nothing agrees with
+        said = [Verdict(item, name, ("likely",) * 3, 0, 1) for k, name in enumerate("abc"[:n]) for item in items[k:]]
+        assert told_of_more(said) == []
+
+
+def test_a_third_who_is_asked_on_disagreement_alone_raises_kappa_and_lowers_pairs_and_gold() -> None:
+    """What the rows say of the figures, held against a third on every item."""
+    rng = random.Random(0)
+    every, disputed = [], []
+    for row in range(600):
+        item, clear = Item(row, (0, 1, 2, 3)), rng.random()
+        tops = [(0, 1) if rng.random() < clear else tuple(rng.sample(range(4), 2)) for _ in range(3)]
+        said = [Verdict(item, f"a{k}", ("likely",) * 4, *top) for k, top in enumerate(tops)]
+        every += said
+        disputed += said[: 2 if said[0].best == said[1].best else 3]
+    full, partly = measure(every), measure(disputed)
+    assert partly.figures["rank_kappa"].value > full.figures["rank_kappa"].value + 0.02
+    for name in ("rank_pairwise", "top2_pairwise", "gold_in_top2"):
+        assert partly.figures[name].value < full.figures[name].value - 0.005, name
+
+
 def test_the_paper_s_alphas_follow_from_its_agreement_when_they_are_nominal() -> None:
     """Which metric the paper does not say; with Table 2's shares, nominal ones come within its rounding or near it."""
     shares = [[PAPER_FOUND[label], *[PAPER_GENERATED[label]] * 5] for label in (*RANKS, *RATINGS)]

@@ -124,6 +124,13 @@ def test_the_test_split_keeps_its_labels_apart(made, run: Run) -> None:
         assert question[f"ending{answer['label']}"] == run.pool.text(int(question["fold-ind"]), 0)
 
 
+def test_the_rules_of_judging_are_for_verdicts_only() -> None:
+    with pytest.raises(InputError) as caught:
+        ReleaseOptions(Path("run"), judge="mace", screen=False)
+    for flag in ("--judge", "--no-screen"):
+        assert f"{flag}: only with --verdicts" in str(caught.value)
+
+
 def files_of(folder: Path) -> dict[str, bytes]:
     """All files but the manifest, which names the folder."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "manifest.json"]

@@ -187,6 +187,28 @@ def test_impossible_checks_are_refused(options: dict[str, Any], line: str) -> No
         ServeOptions(Path("run"), **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (
+            {"checks": "mine.jsonl", "min_check_share": 0.5, "min_checks": 5, "failed_checks": "pause"},
+            [
+                f"{flag}: only with --check-every"
+                for flag in ("--checks", "--min-check-share", "--min-checks", "--failed-checks")
+            ],
+        ),
+        (
+            {"qualification_questions": 3, "qualification_share": 0.5},
+            [f"--qualification-{what}: only with --qualification" for what in ("questions", "share")],
+        ),
+    ],
+)
+def test_what_has_no_effect_without_another_option_is_refused(options: dict[str, Any], lines: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        ServeOptions(Path("run"), **options)
+    assert sorted(str(caught.value).removesuffix(".").split("; ")) == sorted(lines)
+
+
 # ------------------------------------------------------------------------------- what annotators see
 
 
@@ -328,6 +350,18 @@ def test_a_changed_answer_is_marked_again(run: Run) -> None:
     assert overview(desk.store, 0.0).annotators[0].n_passed == 1
 
 
+def test_a_corrected_key_marks_answers_before_and_after_it(run: Run, tmp_path: Path) -> None:
+    """The question had been kept with its first key, by which all were marked for ever."""
+    line = {"sent1": "A man sits.", "start": "He", "endings": [f"does {k}." for k in range(6)]}
+    scores = []
+    for best, name in ((3, "ann"), (0, "bob")):
+        write_jsonl(tmp_path / "checks.jsonl", [line | {"best": best}])
+        desk = make_attentive(run, check_every=2, checks=str(tmp_path / "checks.jsonl"))
+        assert True in work(desk, name, 2, attentive=False)  # who says that 0 is the best
+        scores.append({one.annotator: (one.n_checks, one.n_passed) for one in overview(desk.store, 0.0).annotators})
+    assert scores == [{"ann": (1, 0)}, {"ann": (1, 1), "bob": (1, 1)}]
+
+
 # ------------------------------------------------------------------------------- leases, and a server that is killed
 
 
@@ -392,6 +426,16 @@ def test_a_start_that_is_refused_lays_nothing_out(run: Run) -> None:
     with pytest.raises(InputError, match="--limit"):
         serve(options, say=lambda *lines: None)
     assert rows_left_out(open_verification(run, options), LARGE) == list(range(LARGE))
+
+
+def test_a_start_that_is_refused_settles_nothing(run: Run, tmp_path: Path) -> None:
+    """Seed and iteration stayed those of a start whose --consent was mistyped."""
+    assert run.path is not None
+    with pytest.raises(InputError, match="--consent"):
+        serve(ServeOptions(run.path, port=0, seed=1, consent=tmp_path / "none"), say=lambda *lines: None)
+    assert make_desk(run, seed=2).store.settings["seed"] == open_store(run.path).settings["seed"] == 2
+    with pytest.raises(InputError, match=r"other seed \(2, now 3\)"):
+        make_desk(run, seed=3)
 
 
 def test_what_a_start_does_not_do_is_told(run: Run) -> None:

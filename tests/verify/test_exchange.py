@@ -13,24 +13,31 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import make_contexts_of
+from conftest import HashFilter, make_contexts_of, make_pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verify_people import Browser, make_client, make_desk, make_run, small_pool
+from judged import make_run as make_filtered_run
+from verify_people import Browser, judge_next, make_client, make_desk, make_run, small_pool
 
 import swag_af.verify
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run, begin_run, open_run
 from swag_af.data.sources import separator_of
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
 from swag_af.judging.verdicts import RATINGS, Item, Verdict, judge, make_items, read_verdicts, refill, write_verdicts
 from swag_af.verify.exchange.csv import FORMULA
+from swag_af.verify.exchange.tasks import make_tasks
 from swag_af.verify.exchange.verb import PLATFORMS, export, import_verdicts
 from swag_af.verify.options import ExportOptions, ImportOptions
 from swag_af.verify.presentation import readable
@@ -234,13 +241,42 @@ def test_no_exported_file_but_the_key_tells_gold(run: Run, folder: Path, to: str
             assert not re.search(r"gold|columns|order|pool", text.replace("border", ""), flags=re.IGNORECASE)
     key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
     assert len({entry["order"].index(0) for entry in key.values()}) > 2
-    assert set(key) == set(re.findall(r"\b[0-9a-f]{16}\b", tasks.read_text(encoding="utf-8")))
+    assert set(key) == set(re.findall(r"\bt[0-9a-f]{16}\b", tasks.read_text(encoding="utf-8")))
 
 
 def test_the_same_export_is_the_same_bytes_and_another_seed_is_not(run: Run, folder: Path) -> None:
     first = exported(run, folder, "csv").read_bytes()
     assert exported(run, folder, "csv", force=True).read_bytes() == first
     assert exported(run, folder, "csv", force=True, seed=1).read_bytes() != first
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_no_id_of_a_task_can_be_read_as_a_number(run: Run) -> None:
+    """A spreadsheet wrote 6e47503729617003 as another number, and nothing of the file was imported."""
+    items, ids = make_items(run.assignment(), seed=0), list[str]()
+    for seed in count():
+        ids += [task.id for task in make_tasks(run, items, seed=seed)]
+        if any(is_number(id[-16:]) for id in ids):
+            break
+    assert not any(map(is_number, ids))
+
+
+def test_replies_to_tasks_of_an_older_release_are_imported(run: Run, folder: Path) -> None:
+    """Their ids were the digits alone."""
+    said = verdicts_on(run, 4, annotators=1)
+    (path,) = from_csv(exported(run, folder, "csv"), [Person(run, said, "worker-0")])
+    write_table(path, [row | {"task": row["task"].removeprefix("t")} for row in table_of(path)])
+    key = json.loads((folder / "tasks.key.json").read_text())
+    key["tasks"] = {id.removeprefix("t"): entry for id, entry in key["tasks"].items()}
+    (folder / "tasks.key.json").write_text(json.dumps(key))
+    assert imported(run, [path], folder) == said
 
 
 @pytest.mark.parametrize("to", ["csv", "prolific", "mturk"])
@@ -408,6 +444,39 @@ def test_verdicts_of_people_who_are_screened_out_leave_their_items_to_judge(tmp_
     exported(run, folder, "csv", verdicts=folder / "said.jsonl")
     key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
     assert {entry["row"] for entry in key.values()} == {item.row for item in items[4:]}
+
+
+def test_earlier_verdicts_on_the_endings_of_another_iteration_are_refused(tmp_path: Path, folder: Path) -> None:
+    run = make_filtered_run(tmp_path)
+    items = make_items(run.assignment(0), seed=0)
+    assert {item.columns for item in items} != {item.columns for item in make_items(run.assignment(), seed=0)}
+    said = [Verdict(item, "a", ("likely",) * 6, 0, 1) for item in items]
+    write_verdicts(folder / "said.jsonl", said, run.pool.identity)
+    with pytest.raises(InputError, match=r"does not assign\. Give --iteration as it was\.$"):
+        exported(run, folder, "csv", verdicts=folder / "said.jsonl", annotators_per_item=2)
+    assert [path.name for path in folder.iterdir()] == ["said.jsonl"]
+    exported(run, folder, "csv", verdicts=folder / "said.jsonl", annotators_per_item=2, iteration=0)
+    key = json.loads((folder / "tasks.key.json").read_text())["tasks"]
+    assert {tuple(entry["columns"]) for entry in key.values()} == {item.columns for item in items}
+
+
+def test_verdicts_on_a_pool_that_was_guarded_before_it_was_filtered_are_exported(tmp_path: Path) -> None:
+    make_pool().save(tmp_path / "pool")
+    guard(GuardOptions(tmp_path / "pool", "words"))
+    options = AFOptions(iterations=1, n_negatives=9)
+    filter_pool(CandidatePool.open(tmp_path / "pool"), HashFilter(), options, out=tmp_path / "run")
+    run, out = open_run(tmp_path / "run"), tmp_path / "verdicts.jsonl"
+    assert run.pool.unguarded_identity != run.pool.identity
+    judge_next(make_desk(run), "ann")
+    main(["verify", "export", str(run.path), "--to", "verdicts", "--out", str(out)])
+    assert [verdict.annotator for verdict in read_verdicts(out, run.pool.unguarded_identity)] == ["ann"]
+
+
+def test_what_has_no_effect_on_collected_verdicts_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        ExportOptions(Path("run"), to="verdicts", iteration=3, limit=5)
+    for flag in ("--iteration", "--limit"):
+        assert f"{flag}: not with --to verdicts" in str(caught.value)
 
 
 def test_what_people_answer_on_the_pages_is_exported_by_the_verb(

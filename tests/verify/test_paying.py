@@ -65,6 +65,42 @@ def test_how_many_items_earn_it_can_be_set(run: Run) -> None:
     assert "FULL" in last_page(desk, run, 1, Payment(n_items=1))
 
 
+def test_who_has_answered_enough_may_finish_or_go_on(run: Run) -> None:
+    """While there were items, the last page led back to them, and nothing led to it."""
+    client = make_client(make_desk(run), run, completion_code="FULL", payment=Payment(n_items=2))
+    ann = Browser(client, "ann").begin()
+    ann.send()
+    assert 'href="/done"' not in ann.page
+    assert client.get("/done").url.path == "/item"
+    ann.send()
+    assert '<a href="/done">Finish</a>' in ann.page
+    page = client.get("/done").text
+    assert ("FULL" in page, "that is all" in page) == (True, False)
+    assert '<a href="/item">Go on with the next item</a>' in page
+    task, ann.page = ann.task, client.get("/item").text
+    assert ann.task == task  # the one that was in hand
+    assert ann.send().status_code == 200
+
+
+def test_nobody_finishes_early_where_nothing_is_to_be_had(run: Run) -> None:
+    client = make_client(make_desk(run), run)
+    ann = Browser(client, "ann").begin()
+    for _ in range(11):
+        ann.send()
+    assert 'href="/done"' not in ann.page
+    assert client.get("/done").url.path == "/item"
+
+
+def test_who_has_answered_enough_gets_the_code_of_a_paused_study(run: Run) -> None:
+    desk = make_desk(run)
+    client = make_client(desk, run, completion_code="FULL", payment=Payment(n_items=1))
+    ann = Browser(client, "ann").begin()
+    desk.pause_all(True)
+    ann.send()
+    assert "FULL" in ann.page
+    assert "The study is paused" in Browser(client, "bob").begin().page
+
+
 def test_who_fails_the_trial_gets_the_screen_out_code_and_link(run: Run) -> None:
     desk = make_desk(run, Screening(read_questions("builtin")))
     page = last_page(desk, run, 4, ratings=("gibberish",) * 6)

@@ -2,11 +2,13 @@
 
 import csv
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import make_contexts_of
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,14 +17,16 @@ from verify_people import TOKEN, Browser, Clock, judge_next, make_desk, make_run
 from swag_af.cli.main import main
 from swag_af.data.errors import InputError
 from swag_af.data.pool.listing import Contexts
+from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.run import Run
 from swag_af.verify.desk import Desk, Screening
 from swag_af.verify.items import rows_left_out
+from swag_af.verify.options import ServeOptions
 from swag_af.verify.presentation import shown_question
 from swag_af.verify.qualification import N_DRAWN_EACH, draw_questions, read_questions, shuffled
 from swag_af.verify.store import read_keys
 from swag_af.verify.web.security import Signer
-from swag_af.verify.web.server import make_app
+from swag_af.verify.web.server import _site, make_app
 from swag_af.verify.web.site import Site
 
 
@@ -162,10 +166,10 @@ def test_drawn_questions_are_of_contexts_that_are_not_shown_and_depend_on_the_se
     assert len(rows) == len(run.pool.contexts) - 5
     questions = draw_questions(run, rows, "one")
     golds = {run.pool.text(row, 0) for row in rows}
-    assert {question.endings[0] for question in questions} <= golds
-    assert {text for question in questions for text in question.endings[1:4]} <= golds, "none of them is an item's"
+    assert all(question.endings[0] == run.pool.text(row, 0) for row, question in questions.items())
+    assert {text for question in questions.values() for text in question.endings[:4]} <= golds, "none is an item's"
     assert questions == draw_questions(run, rows, "one") != draw_questions(run, rows, "two")
-    for question in questions:
+    for question in questions.values():
         for text in question.endings[4:]:
             whole = [run.pool.text(row, 0) for row in rows]
             (source,) = {one for one in whole if sorted(words_of(one)) == sorted(words_of(text))}
@@ -189,9 +193,52 @@ def test_a_study_that_shows_all_contexts_has_none_to_draw_questions_of(run: Run)
         draw_questions(run, rows_left_out(make_desk(run).store, len(run.pool.contexts)), "one")
 
 
+def make_short_run(path: Path, n_long: int) -> Run:
+    """A run whose golds have two words, but for the first `n_long`."""
+    contexts = make_contexts_of(40, n_videos=10)
+    contexts = [one if i < n_long else replace(one, gold=f"sleeps {i}.") for i, one in enumerate(contexts)]
+    negatives = [[f"sees {k} birds, {i} trees and a cat." for k in range(12)] for i in range(40)]
+    return make_run(CandidatePool.from_texts(contexts, negatives, tagger="none"), path)
+
+
+def test_no_ending_of_few_words_is_shuffled_in_a_question(tmp_path: Path) -> None:
+    """One of one word is the same in any order, and was to be called gibberish."""
+    run = make_short_run(tmp_path / "run", 12)
+    lengths = [[len(text.split()) for text in one.endings] for one in draw_questions(run, range(40), "one").values()]
+    assert len(lengths) == 40
+    assert {n for of_question in lengths for n in of_question[4:]} == {7}
+    assert {n for of_question in lengths for n in of_question[:4]} == {2, 7}
+
+
+@pytest.mark.parametrize("n_long", [0, 1])
+def test_without_endings_to_shuffle_no_questions_are_drawn(tmp_path: Path, n_long: int) -> None:
+    run = make_short_run(tmp_path / "run", n_long)
+    with pytest.raises(InputError, match="2 of which have golds of 5 words or more"):
+        draw_questions(run, range(40), "one")
+
+
+def test_a_context_of_the_qualification_is_no_item_for_the_same_person_when_the_limit_grows(run: Run) -> None:
+    assert run.path is not None
+    few = make_desk(run, limit=5)
+    desk = _site(run, few.store, (), "a secret", ServeOptions(run.path, limit=5, qualification="drawn")).desk
+    desk.admit("ann")
+    asked = set()
+    for _ in range(N_DRAWN_EACH):
+        task = desk.next_task("ann", "tab")
+        assert task is not None
+        (question,) = (one for one in desk.screening.questions if one.id == task.item)
+        asked.add(next(row for row in range(12) if run.pool.contexts[row].sent1 == question.sent1))
+        desk.take(task.id, "ann", "tab", 0, said("llllgg"))
+    assert desk.state_of("ann") == "active"
+    all_of = make_desk(run)
+    shown = {name: [judge_next(all_of, name) for _ in range(12)] for name in ("ann", "bob")}
+    rows = {name: {int(item.split("-")[0]) for item in given if item} for name, given in shown.items()}
+    assert rows == {"ann": set(range(12)) - asked, "bob": asked}
+
+
 def test_drawn_questions_are_asked_and_let_in(run: Run) -> None:
     rows = rows_left_out(make_desk(run, limit=5).store, len(run.pool.contexts))
-    questions = draw_questions(run, rows, "one")
+    questions = tuple(draw_questions(run, rows, "one").values())
     screening = Screening(questions, n_questions=N_DRAWN_EACH, secret="one", min_gold_items=99)
     desk = make_desk(run, screening, limit=5)
     client = TestClient(make_app(Site(desk, run, Signer("one")), TOKEN, 1e6))

@@ -85,7 +85,7 @@ class Key:
 
 def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
     """One task per item. Ids and orders depend on the pool, the seed and the item only; orders on what nobody knows who
-    has not the pool."""
+    has not the pool. An id begins with a letter: spreadsheets write 6031e2 as another number."""
     tasks = []
     identity = run.pool.unguarded_identity
     with progress("texts", len(items), "items") as advance:
@@ -95,7 +95,7 @@ def make_tasks(run: Run, items: Sequence[Item], *, seed: int) -> list[Task]:
             shown = shown_item(
                 run, item.row, item.columns, seed=seed, item=mark, annotator=identity, secret=run.pool.secret
             )
-            tasks.append(Task(mark, item, shown.sent1, shown.start, shown.endings, shown.order))
+            tasks.append(Task(f"t{mark}", item, shown.sent1, shown.start, shown.endings, shown.order))
             advance()
     return tasks
 

@@ -21,7 +21,9 @@ from swag_af.judging.verdicts import (
     Item,
     Judgement,
     Verdict,
+    check_assigned,
     check_in_pool,
+    in_order,
     is_example,
     judge,
     make_items,
@@ -131,7 +133,9 @@ def items_to_judge(run: Run, options: ExportOptions) -> list[Item]:
     earlier: dict[int, list[Judgement]] = {}
     if options.verdicts is not None:
         earlier_verdicts = read_verdicts(options.verdicts, run.pool.unguarded_identity)
-        check_in_pool((verdict.item for verdict in earlier_verdicts), run.pool.counts, options.verdicts)
+        judged = in_order({verdict.item for verdict in earlier_verdicts})
+        check_in_pool(judged, run.pool.counts, options.verdicts)
+        check_assigned(judged, assignment, options.verdicts, options.run, "Give --iteration as it was.")
         for judgement in judge(counted_of(earlier_verdicts)[0], seed=options.seed):
             earlier.setdefault(judgement.item.row, []).append(judgement)
     order = np.random.default_rng(options.seed).permutation(len(assignment))[: options.limit]

@@ -56,6 +56,11 @@ class Visit:
         """The token that the forms of this session must send."""
         return self.site.signer.form_token(self.session, ANNOTATOR)
 
+    @property
+    def can_finish(self) -> bool:
+        """Whether the last page has the completion link or code for what is answered by now."""
+        return self.site.has_completion and self.site.is_enough(self.desk.n_answered(self.session.who))
+
 
 async def visit_of(request: Request, site: SiteDep) -> Visit:
     """The visit that the cookie of this request proves; 401 if it has none, or an expired one."""
@@ -180,7 +185,7 @@ def next_item(visit: VisitDep, kept: str = "") -> Response:
         text = "Your work is paused for the moment. Look in again later."
         return page("message.html", title="A pause", text=text, onward=False)
     task = visit.desk.next_task(visit.session.who, visit.session.number)
-    if task is None and visit.desk.is_paused():
+    if task is None and visit.desk.is_paused() and not visit.can_finish:
         text = "The study is paused for the moment. Your answers are kept; look in again later."
         return page("message.html", title="A pause", text=text, onward=False)
     if task is None:
@@ -223,12 +228,13 @@ def post_draft(visit: PostingDep, fields: FieldsDep, number: str) -> Response:
 
 @router.get("/done")
 def done(visit: VisitDep) -> Response:
-    """The last page; back to the items if there are any left."""
+    """The last page; back to the items if there are any left, unless enough of them are answered."""
     desk, who, session = visit.desk, visit.session.who, visit.session.number
     state, n = desk.state_of(who), desk.n_answered(who)
     if state is None or state == "paused":
         return RedirectResponse("/item", 303)
-    if state in ("new", "active") and (desk.is_paused() or desk.next_task(who, session) is not None):
+    is_at_work = state in ("new", "active") and not visit.can_finish
+    if is_at_work and (desk.is_paused() or desk.next_task(who, session) is not None):
         return RedirectResponse("/item", 303)
     back = desk.before(who, session, None) if state == "active" else None
     outcome, url, code = visit.site.outcome(who, state, n)
@@ -237,6 +243,7 @@ def done(visit: VisitDep) -> Response:
         state=state,
         n=n,
         is_over=desk.is_over(),
+        in_hand=state == "active" and desk.has_in_hand(who),
         back=back,
         outcome=outcome,
         url=url,
@@ -297,6 +304,7 @@ def _task_page(
         problems=problems,
         note=note,
         back=visit.desk.before(visit.session.who, visit.session.number, task.id) if is_item else None,
+        can_finish=visit.can_finish,
         progress=_progress_of(visit, task),
         ratings=RATINGS,
         meanings=visit.site.meanings,

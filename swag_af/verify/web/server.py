@@ -92,7 +92,9 @@ def _site(
 ) -> Site:
     n_questions = options.qualification_questions
     if options.qualification == DRAWN:
-        questions = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
+        drawn = draw_questions(run, rows_to_draw_of(run, store, secret, options, of_checks=False), secret)
+        keep_checks(store, drawn.items())
+        questions = tuple(drawn.values())
         n_questions = n_questions or N_DRAWN_EACH
     screening = Screening(
         questions,

@@ -85,19 +85,28 @@ class Site:
         """Whether `annotator` has accepted the text as it is now."""
         return has_accepted(self.desk.store, annotator, self.text)
 
+    @property
+    def has_completion(self) -> bool:
+        """Whether there is a completion link or code."""
+        return bool(self.completion_url or self.completion_code or self.payment.code_per_annotator)
+
+    def is_enough(self, n: int) -> bool:
+        """Whether `n` items answered are enough for the completion link and code."""
+        enough = self.payment.n_items or self.desk.screening.most_items or min(ENOUGH_ITEMS, self.desk.n_items())
+        return n > 0 and n >= enough
+
     def outcome(self, annotator: str, state: str, n: int) -> tuple[str, str | None, str | None]:
-        """`(outcome, url, code)` for who has answered `n` items and gets no more: what the last page and exports say.
+        """`(outcome, url, code)` for who has answered `n` items and goes: what the last page and exports say.
 
         complete: enough items; early: some, but not enough, or dequalified; screened_out: the trial was not passed;
         none: nothing was answered.
         """
-        pay, most = self.payment, self.desk.screening.most_items
-        enough = pay.n_items or most or min(ENOUGH_ITEMS, self.desk.n_items())
+        pay = self.payment
         if state == "failed":
             outcome, url, code = "screened_out", pay.screen_out_url, pay.screen_out_code
         elif not n:
             return "none", None, None
-        elif state == "dequalified" or n < enough:
+        elif state == "dequalified" or not self.is_enough(n):
             outcome, url, code = "early", pay.early_end_url, pay.early_end_code
         else:
             outcome, url, code = "complete", self.completion_url, self.completion_code
