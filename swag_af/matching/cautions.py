@@ -56,7 +56,7 @@ def _common_questions(items: Items, folds: np.ndarray) -> list[str]:
 
 
 def _small_folds(folds: np.ndarray) -> list[str]:
-    sizes = np.bincount(folds)
+    sizes = np.unique(folds, return_counts=True)[1]
     if sizes.min() >= SMALL_FOLD:
         return []
     remedy = "Take fewer --folds, 5 at least" if len(sizes) > 5 else "Only more rows help"

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from swag_af.data.captions.context_set import read_contexts, read_contexts_manifest
-from swag_af.data.cells.values import did_you_mean, optional, text_of, texts_of, word_of
+from swag_af.data.cells.values import did_you_mean, listed, optional, text_of, texts_of, word_of
 from swag_af.data.cells.words import ORIGINAL
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
@@ -48,6 +48,7 @@ def read_items(
     called = name or sources[0].stem
     if options.layout == "auto" and all(_has_contexts(path, options) for path in sources):
         _check_unused(f"{called}: contexts, whose form is fixed", _flags(columns, options))
+        _check_lines(sources, options)
         return _of_contexts(sources, called)
     if options.layout in ("auto", "columns") and all(_has_pairs(path, columns, options) for path in sources):
         of_pairs = {"--id-column", "--media-column", *_flags(columns, ReadingOptions())}
@@ -135,17 +136,32 @@ def _has_contexts(path: Path, options: ReadingOptions) -> bool:
         return False
     if read_contexts_manifest(path) is not None:
         return True
-    columns = {column for source in open_sources(path, options.format) for column in source.columns}
-    return {"sent1", "start", "gold"} <= columns and not columns & set(_WITH_OPTIONS)
+    columns = tuple(column for source in open_sources(path, options.format) for column in source.columns)
+    return {"sent1", "start", "gold"} <= set(columns) and not any(listed(name, columns) for name in _WITH_OPTIONS)
 
 
 _WITH_OPTIONS = ("choices", "options", "endings", "negatives")
 """Columns of questions that have wrong answers already."""
 
 
+def _check_lines(sources: Sequence[Path], options: ReadingOptions) -> None:
+    """Raise InputError for contexts in anything but lines of JSON, as which alone they are read."""
+    for path in sources:
+        if read_contexts_manifest(path) is None and open_sources(path, options.format)[0].format != "jsonl":
+            raise InputError(
+                f"{path}: has the columns of contexts (sent1, start, gold), which are read as JSONL, a line a context. "
+                "Write it so, or put first sentence and start into one column, query, and call gold response."
+            )
+
+
 def _of_contexts(sources: Sequence[Path], name: str) -> Items:
-    rows = [Item(context) for path in sources for context in read_contexts(path)]
-    files = dict(zip(names_of(sources), map(sha256_file, sources), strict=True))
+    called = names_of(sources)
+    rows = [
+        Item(replace(context, id=context.id or f"{file}:{number:08}"))
+        for path, file in zip(sources, called, strict=True)
+        for number, context in enumerate(read_contexts(path))
+    ]
+    files = dict(zip(called, map(sha256_file, sources), strict=True))
     return Items(tuple(rows), name, files, (f"{len(rows):,} contexts: first sentence and start are the query",))
 
 
@@ -275,10 +291,17 @@ def _item(record: Record, found: Mapping[str, str], id: str) -> Item:
     for column, text in ((found["query_column"], query), (found["response_column"], response)):
         if not text.strip():
             raise RowError(f"has nothing under {column}")
-    has_objects = optional(record, found["objects_column"]) is not None
-    objects = [text for text in texts_of(record, found["objects_column"]) if text] if has_objects else []
+    objects = _objects(record, found["objects_column"])
     has_rationale = optional(record, found["rationale_column"]) is not None
     rationale = text_of(record, found["rationale_column"]) if has_rationale else ""
     _check_tags(objects, query, response)
     context = Context(query.strip(), "", response.strip(), id=id, video=word_of(record, found["group_column"]))
     return Item(context, rationale.strip(), tuple(objects))
+
+
+def _objects(record: Record, column: str) -> list[str]:
+    """The kinds of a list, or of one text with commas between."""
+    cell = optional(record, column)
+    given = [] if cell is None else texts_of(record, column)
+    kinds = cell.split(",") if given == [cell] else given
+    return [kind.strip() for kind in kinds if kind and kind.strip()]

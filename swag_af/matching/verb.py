@@ -230,12 +230,21 @@ def parts_of(items: Items, matching: MatchingOptions) -> list[tuple[str, Items, 
 
 
 def plans_of(parts: Sequence[tuple[str, Items, float]], matching: MatchingOptions) -> dict[str, Plan]:
-    """The plan of each part, by name; a row is in the same fold in all of them, so that no text crosses a fold."""
+    """The plan of each part, by name; rows of one fold are in one fold in all of them, so that no text crosses a fold.
+
+    Folds of which a part has no row have no number in its plan. Raises InputError where a part has one fold alone.
+    """
     _, answers, _ = parts[0]
     plans = {"answers": plan_of(answers, matching)}
     fold_of = dict(zip((item.context.id for item in answers.rows), plans["answers"].folds.tolist(), strict=True))
     for name, part, _ in parts[1:]:
-        folds = np.array([fold_of[item.context.id] for item in part.rows])
+        left, folds = np.unique([fold_of[item.context.id] for item in part.rows], return_inverse=True)
+        if len(left) < 2:
+            raise InputError(
+                f"{part.name}: all {len(part):,} rows are in one fold, and relevance in a fold is learned from the "
+                "others. Give rows of other groups one too, or leave the rationales out (of queries and responses with "
+                "--rationale-column '')."
+            )
         plans[name] = plan_of(part, matching, folds=folds)
     return plans
 

@@ -90,11 +90,21 @@ def agreement_line(found: ByDifficulty) -> str:
     return f"{said} {'Hard instances have more agreement.' if found.low > 0 else 'No difference can be told.'}"
 
 
-def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances, *, format: str) -> np.ndarray:
-    """(N,) the agreement that each instance's row has under `column`, NaN where the cell is empty.
+def untold_line(agreement: np.ndarray, *, of: str) -> str:
+    """That `by_difficulty` found nothing in `agreement` (N,), and what it takes."""
+    n_known = int((~np.isnan(agreement)).sum())
+    return (
+        f"Agreement of annotators ({of}): cannot be told, {n_known:,} of {len(agreement):,} instances have one. It "
+        "takes two groups with one among what is removed, and two among what is kept."
+    )
 
-    A number from 0 to 1, or the labels of the annotators, whose agreement is the share of the commonest. Raises
-    InputError for a column that is not there, and for cells that are neither.
+
+def agreement_in_column(paths: Sequence[Path], column: str, instances: Instances, *, format: str) -> np.ndarray:
+    """(N,) the agreement that each instance's row has under `column`, NaN where the cell has none.
+
+    A number from 0 to 1, or the labels of the annotators, whose agreement is the share of the commonest; nulls and
+    blanks are no labels, and one label agrees with nobody. Raises InputError for a column that is not there, and for
+    cells that are neither.
     """
     at: dict[str, list[int]] = {}
     for row, one in enumerate(instances.instances):  # several where a row of the file has several questions
@@ -135,13 +145,14 @@ def agreement_in_verdicts(run: Path, verdicts: Path, instances: Instances) -> np
 
 def _agreement(value: Any, column: str) -> float:
     """That of one cell."""
-    if value is None:
+    if _is_blank(value):
         return float("nan")
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = as_list(value, column)
     if isinstance(value, list | tuple | dict):
-        votes = Counter(str(vote) for vote in (value.values() if isinstance(value, dict) else value) if vote != "")
-        return max(votes.values()) / votes.total() if votes else float("nan")
+        given = value.values() if isinstance(value, dict) else value
+        votes = Counter(str(vote) for vote in given if not _is_blank(vote))
+        return max(votes.values()) / votes.total() if votes.total() > 1 else float("nan")
     try:
         share = float(value)
     except (TypeError, ValueError):
@@ -149,6 +160,13 @@ def _agreement(value: Any, column: str) -> float:
     if not 0 <= share <= 1:
         raise RowError(f"has {share:g} under {column}; agreement is a number from 0 to 1")
     return share
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether nothing is said: a null, NaN, or a text of blanks."""
+    if isinstance(value, float):
+        return bool(np.isnan(value))
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _part(name: str, agreement: np.ndarray, groups: np.ndarray) -> Part:

@@ -42,7 +42,8 @@ class PruneOptions(Options):
     """Of AFLite: tfidf-svd, fasttext or encoder[PATH]."""
     input: str = AUTO
     """What is read of an instance: options, second-sentence, full; hypothesis, premise, full. auto: the options, or
-    the hypothesis; for probes the second sentence too, where there is one."""
+    the hypothesis; for probes the second sentence too, where there is one. full, and shuffled, are of AFLite alone:
+    probes of all words read the task itself, and choose nothing."""
     partitions: int = 64
     """Of AFLite: random partitions a round, a fit each (WinoGrande: 64)."""
     train_share: float = 0.2
@@ -67,7 +68,7 @@ class PruneOptions(Options):
     points: int = 4
     """Sizes at which the curve is measured, beside the whole set."""
     agreement_column: str = ""
-    """A column that says how far annotators agree: a number, or a list of their labels."""
+    """A column that says how far annotators agree: a number, or a list of their labels, two or more; nulls are none."""
     verdicts: Path | None = None
     """Verdicts of people on the endings of the only source, a run: verdicts.jsonl."""
     write: Path | None = None
@@ -96,8 +97,16 @@ class PruneOptions(Options):
                 (not parse_names("--audit-models", self.audit_models), "--audit-models none: at least one"),
                 (bool(self.write or self.verdicts) and len(self.data) != 1, "--write and --verdicts: of one source"),
                 (bool(self.agreement_column and self.verdicts), "--agreement-column and --verdicts: one of them"),
+                *self._faults_of_measure(),
             ]
         )
+
+    def _faults_of_measure(self) -> list[tuple[bool, str]]:
+        other = "probes" if self.by == "aflite" else "aflite"
+        return [
+            (getattr(self, name) != getattr(PruneOptions, name), f"--{name.replace('_', '-')}: of --by {other} alone")
+            for name in _OF[other]
+        ]
 
     @property
     def slice(self) -> float:
@@ -108,3 +117,7 @@ class PruneOptions(Options):
     def least(self) -> float:
         """The predictability from which an instance may be removed."""
         return self.threshold if self.threshold is not None else 0.75 if self.by == "aflite" else 0.5
+
+
+_OF = {"aflite": ("features", "partitions", "train_share"), "probes": ("probe_models",)}
+"""The options of one measure alone; whoever leaves them as they are has not given them."""

@@ -20,6 +20,7 @@ from swag_af.auditing.outcome import Audit
 from swag_af.auditing.probes.folds import Sorted, sort
 from swag_af.auditing.probes.inputs import Source, find_input, input_names, read
 from swag_af.auditing.storing import save_audit, saved_form
+from swag_af.auditing.tiers import WHOLE
 from swag_af.data.errors import InputError
 from swag_af.data.files import check_output, read_array, read_json, remove, remove_leftovers, write_array
 from swag_af.data.instances.grouping import Groups, group
@@ -27,11 +28,17 @@ from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import AUTO
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import BEGUN, begin_folder, check_same, sha256_file, sha256_json
-from swag_af.data.progress import progress
+from swag_af.data.progress import note, progress
 from swag_af.data.urls import command, option_words, told_otherwise
 from swag_af.filters.registry import make_filter, parse_names
 from swag_af.pruning.aflite import AFLite
-from swag_af.pruning.agreement import ByDifficulty, agreement_in_column, agreement_in_verdicts, by_difficulty
+from swag_af.pruning.agreement import (
+    ByDifficulty,
+    agreement_in_column,
+    agreement_in_verdicts,
+    by_difficulty,
+    untold_line,
+)
 from swag_af.pruning.artifacts import made_lines, parted_by, told_by, took_part, without_hasty
 from swag_af.pruning.by_probes import ByProbes, main_inputs
 from swag_af.pruning.curve import Curve, Point, sets_at, taken
@@ -73,6 +80,8 @@ def prune(options: PruneOptions) -> Pruned:
         _make(options, instances, identity, agreement)
     remove(options.out / WORK)
     pruned = open_pruned(options.out)
+    if agreement is not None and pruned.about.agreement is None:
+        note(untold_line(agreement, of=_kind_of_agreement(options)))
     if options.write:
         kept = [row for row, one in enumerate(pruned.rows) if one.kept]
         write_kept(options.data[0], options.write, instances, kept, options.reading.format)
@@ -86,6 +95,11 @@ def _check(options: PruneOptions) -> None:
         raise InputError(f"{options.out}: this is there, and was not made by prune. Choose another --out.")
     if options.by == "aflite":
         REPRESENTATIONS.make(options.features)
+    elif options.input in WHOLE:
+        raise InputError(
+            f"--input {options.input}: to probes that is the task itself, so they would choose nothing. Take --by "
+            "aflite, or a part of the instances, such as --input options or hypothesis."
+        )
     for name in _models(options):
         if name not in PROBE_MODELS:
             make_filter(name)
@@ -111,6 +125,10 @@ def _agreement(options: PruneOptions, instances: Instances) -> np.ndarray | None
     if options.agreement_column:
         return agreement_in_column(options.data, options.agreement_column, instances, format=options.reading.format)
     return None
+
+
+def _kind_of_agreement(options: PruneOptions) -> str:
+    return options.agreement_column or "verdicts with gold best"
 
 
 def _identity(options: PruneOptions, instances: Instances, agreement: np.ndarray | None) -> dict[str, Any]:
@@ -177,6 +195,13 @@ class _Work:
                 f"{name}: all instances are of one group, and probes are fitted on some groups and score others. "
                 "Add instances of other groups, or name another --video-column."
             )
+        smallest = int(np.unique(self.parted, return_counts=True)[1].min())
+        if self.options.by == "aflite" and smallest > self.limits().fewest:
+            raise InputError(
+                f"{name}: each of {self.groups.n:,} groups has more than the {self.limits().fewest:,} instances of "
+                f"--train-share {self.options.train_share:g}, so no fit has anything to learn from. Take a larger "
+                "--train-share, or --split-by instance."
+            )
 
     def begin(self, identity: Mapping[str, Any]) -> None:
         """The folder, empty or with what a killed run with the same options left."""
@@ -202,8 +227,9 @@ class _Work:
             return (find_input(self.options.input, self.order.instances.texts).name,)
         if not main:
             names = " or ".join(input_names(self.order.instances.texts))
+            by = "" if self.options.by == "aflite" else "--by aflite "
             raise InputError(
-                f"{self.instances.name}: there is nothing to read but the task itself. Take --input {names}."
+                f"{self.instances.name}: there is nothing to read but the task itself. Take {by}--input {names}."
             )
         return main if self.options.by == "probes" else main[:1]
 
@@ -328,8 +354,7 @@ class _Work:
             return None
         first = np.array([np.nan if row.first is None else row.first for row in rows])
         kept = np.array([row.kept for row in rows])
-        of = self.options.agreement_column or "verdicts with gold best"
-        return by_difficulty(known, first, kept, self.groups.numbers, of=of)
+        return by_difficulty(known, first, kept, self.groups.numbers, of=_kind_of_agreement(self.options))
 
 
 def _said(one: Round) -> str:

@@ -88,14 +88,15 @@ def open_refined(folder: Path) -> Refined:
 def write_refined(folder: Path, about: About, outcome: Outcome, kept: Instances, identity: Mapping[str, Any]) -> None:
     """Write the records; `refine.json`, by which the folder is known as finished, last."""
     flagged = {outcome.instances.instances[row].id for row in outcome.flagged.nonzero()[0].tolist()}
-    write_jsonl(folder / QUESTIONS, (_record(one, flagged=one.id in flagged) for one in kept.instances))
+    before = "sent1" if any(one.start for one in kept.instances) else "context"  # a start is read behind sent1 alone
+    write_jsonl(folder / QUESTIONS, (_record(one, before, flagged=one.id in flagged) for one in kept.instances))
     write_jsonl(folder / VERSIONS, map(asdict, outcome.versions))
     write_json(folder / ABOUT, {"format": FORMAT, "kind": "refine", "identity": identity, **asdict(about)})
 
 
-def _record(one: Any, *, flagged: bool) -> dict[str, Any]:
-    """A question as a row that every reader of ours understands."""
-    row = {"id": one.id, "context": one.context, "start": one.start, "options": list(one.options), "label": one.answer}
+def _record(one: Any, before: str, *, flagged: bool) -> dict[str, Any]:
+    """A question as a row that every reader of ours understands; `before` is what its context is called."""
+    row = {"id": one.id, before: one.context, "start": one.start, "options": list(one.options), "label": one.answer}
     more = {"group": one.group, "split": one.split, "media": one.media}
     more |= {"contrast_set": one.contrast_set, "variant": one.variant}
     return row | {name: value for name, value in more.items() if value} | ({"flagged": True} if flagged else {})

@@ -91,6 +91,7 @@ class RefineOptions(Options):
 
     def _faults_of_recipe(self) -> list[tuple[bool, str]]:
         n, is_vote = len(self.judges), self.recipe == "mmmu-pro"
+        other = "cinepile" if is_vote else "mmmu-pro"
         needs = (not is_vote and not self.dry_run) or bool(self.to_options)
         return [
             (n == 0, "--judge: none given. Name one, as judge[URL]"),
@@ -98,7 +99,14 @@ class RefineOptions(Options):
             (is_vote and n > 0 and not 2 <= n <= LARGEST_PANEL, f"--judge {self.judge}: two to four, for mmmu-pro"),
             (n > 0 and not 1 <= self.n_votes <= n, f"--votes {self.n_votes}: 1 to the number of judges"),
             (needs and not self.rewriter, "--rewriter: none given, and wrong options are to be written"),
-            (bool(self.to_options) and not is_vote, "--to-options: of mmmu-pro alone"),
+            (
+                is_vote and bool(self.rewriter) and not self.to_options,
+                "--rewriter: of mmmu-pro for --to-options alone",
+            ),
+            *(
+                (getattr(self, name) != getattr(RefineOptions, name), f"--{name.replace('_', '-')}: of {other} alone")
+                for name in _OF[other]
+            ),
         ]
 
     @property
@@ -110,3 +118,10 @@ class RefineOptions(Options):
     def n_votes(self) -> int:
         """Models that must answer a question for it to go: `votes`, or three quarters of them, rounded up."""
         return -(-3 * len(self.judges) // 4) if self.votes is None else self.votes
+
+
+_OF = {
+    "cinepile": ("orders", "degenerate_at", "rounds", "unmended"),
+    "mmmu-pro": ("tries", "more_than", "votes", "to_options"),
+}
+"""The options of one recipe alone; whoever leaves them as they are has not given them."""

@@ -111,11 +111,13 @@ class Bench:
     def hits(self, voter: int, stage: str, instances: Instances, rows: np.ndarray, k: int) -> np.ndarray:
         """(r, k) of one voter about `rows` of `instances`; the first word of `stage` draws orders and folds.
 
-        Fits are kept; of judges every answer is, so that they are asked anew and nothing is sent.
+        Fits are kept, with what they say of all of `instances`, so that no other choice of `rows` takes a fit anew; of
+        judges every answer is, so that they are asked anew and nothing is sent.
         """
-        made, draw = self.voters[voter], stage.partition(" ")[0]
+        made, draw, every = self.voters[voter], stage.partition(" ")[0], np.arange(len(instances))
         if isinstance(made, FilterVoter):
-            found = self.work.hits(f"{stage}-{voter}", (len(rows), k), lambda: made.hits(instances, rows, k, draw))
+            kept = self.work.hits(f"{stage}-{voter}", (len(every), k), lambda: made.hits(instances, every, k, draw))
+            found = kept[rows]
         else:
             found = made.hits(instances, rows, k, draw)
         self.advance(1, note=f"{stage}: {made.name} {found.mean():.3f} right" if len(rows) else stage)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from swag_af.auditing.options import PROBE_MODELS
 from swag_af.data.errors import InputError, several
 from swag_af.data.files import check_output, read_json, remove, remove_leftovers
 from swag_af.data.instances.grouping import Groups, group
@@ -43,6 +44,7 @@ def refine(options: RefineOptions) -> Refined:
     used; ExhaustedError when a budget is used up, with all answers kept.
     """
     _check_out(options.out)
+    _check_audit_models(options)
     plan = _Plan(options, read_instances(options.data, options.reading))
     plan.check()
     if (options.out / ABOUT).exists():
@@ -55,16 +57,25 @@ def refine(options: RefineOptions) -> Refined:
 
 def costs(options: RefineOptions) -> list[Cost]:
     """What `refine` would ask at most; reads the data, and asks nothing."""
+    _check_audit_models(options)
     plan = _Plan(options, read_instances(options.data, options.reading))
     plan.check_kind()
     return estimate(options, plan.instances, plan.voters, plan.rewriter)
 
 
 def _check_out(out: Path) -> None:
+    """Raise InputError where there is something of others; answers alone are what is left where a server failed."""
     check_output(out, force=True, folder=True)
-    ours = any((out / name).exists() for name in (ABOUT, WORK))
-    if out.exists() and any(out.iterdir()) and not ours:
+    others = [one for one in out.iterdir() if one.name != ANSWERS or not one.is_dir()] if out.exists() else []
+    if others and not any((out / name).exists() for name in (ABOUT, WORK)):
         raise InputError(f"{out}: this is there, and was not made by refine. Choose another --out.")
+
+
+def _check_audit_models(options: RefineOptions) -> None:
+    """Raise InputError for the name of a probe that there is not, while nobody has been asked."""
+    for name in parse_names("--audit-models", options.audit_models):
+        if name not in PROBE_MODELS:
+            make_filter(name)
 
 
 @dataclass
@@ -120,15 +131,20 @@ class _Plan:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """What decides the bytes beside the answers, so that no folder is gone on with for other options."""
+        """What decides the bytes beside the answers, so that no finished folder is taken for that of other options."""
         data = sha256_json([asdict(one) for one in self.instances.instances])
         return {
             **self._settings(),
-            "judges": self._judges(),
+            "judges": [self._deciding(one) for one in self.voters],
             "rewriter": self.rewriter.settings() if self.rewriter else {},
             "instances": data,
             "swag_af": version("swag-af"),
         }
+
+    @cached_property
+    def begun(self) -> dict[str, Any]:
+        """The same without what decides no answer and no fit, and may be changed while the folder is not finished."""
+        return {name: value for name, value in self.identity.items() if name not in _DECIDES_LATER}
 
     def _settings(self) -> dict[str, Any]:
         """The options, without what only says where things are and how much may be used."""
@@ -136,15 +152,20 @@ class _Plan:
         return {one.name: getattr(self.options, one.name) for one in fields(self.options) if one.name not in apart}
 
     def _judges(self) -> dict[str, dict[str, Any]]:
-        return {
-            one.name: one.judge.settings() if isinstance(one, JudgeVoter) else settings_of(make_filter(one.name))
-            for one in self.voters
-        }
+        return {one.name: self._settings_of(one) for one in self.voters}
+
+    def _deciding(self, one: Voter) -> dict[str, Any]:
+        """What decides the answers; the name of a judge behind an address, in which its budget stands, does not."""
+        named = {} if isinstance(one, JudgeVoter) else {"name": one.name}
+        return self._settings_of(one) | named
+
+    def _settings_of(self, one: Voter) -> dict[str, Any]:
+        return one.judge.settings() if isinstance(one, JudgeVoter) else settings_of(make_filter(one.name))
 
     def make(self) -> None:
         """Write the folder, the record last."""
         remove_leftovers(self.options.out)
-        work = Work(self.options.out / WORK, self.identity)
+        work = Work(self.options.out / WORK, self.begun)
         with progress("refine", self._n_stages(), "stages at most") as advance:
             voters = self.voters
             outcome = RECIPES[self.options.recipe](
@@ -219,6 +240,10 @@ class _Plan:
             f"{', '.join(sees_all)} was shown every text of the questions, and they name no video or image: if nothing "
             "was hidden, to be right is no fault of the question. With see=options the options alone are shown."
         ]
+
+
+_DECIDES_LATER = ("unmended", "audit_models", "more_than", "votes")
+"""Options that choose among answers and fits, which are of all questions whatever these say."""
 
 
 def _broken_sets(before: Instances, kept: Instances) -> list[str]:

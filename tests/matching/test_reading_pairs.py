@@ -1,5 +1,6 @@
 """Claims about reading queries and responses: no row decides alone which columns there are."""
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,58 @@ def test_flags_of_columns_are_refused_of_contexts(tmp_path: Path) -> None:
     assert len(read_items(path)) == 40
     with pytest.raises(InputError, match=r"contexts, whose form is fixed, of which --group-column says nothing"):
         read_items(path, PairColumns(group_column="video"))
+
+
+def contexts(n: int = 40) -> list[dict[str, Any]]:
+    return [{"sent1": f"A man sits on {i}.", "start": "He", "gold": f"eats {i}."} for i in range(n)]
+
+
+def table(path: Path, records: list[dict[str, Any]]) -> list[Path]:
+    with path.open("w", newline="") as file:
+        made = csv.DictWriter(file, records[0])
+        made.writeheader()
+        made.writerows(records)
+    return [path]
+
+
+def test_contexts_without_ids_are_numbered(tmp_path: Path) -> None:
+    """Two of them were refused as two of one id, the empty one."""
+    items = read_items(written(tmp_path, [row | ({"id": "own"} if i == 3 else {}) for i, row in enumerate(contexts())]))
+    assert [item.context.id for item in items.rows[:2]] == ["own", "rows.jsonl:00000000"]
+    assert len(items) == 40
+    (tmp_path / "more").mkdir()
+    both = [*written(tmp_path, contexts(3)), *written(tmp_path / "more", contexts(2))]
+    assert len({item.context.id for item in read_items(both).rows}) == 5
+
+
+def test_contexts_in_a_table_are_refused_as_such(tmp_path: Path) -> None:
+    """They were read as JSONL, and the first line was no valid JSON."""
+    path = table(tmp_path / "contexts.csv", contexts())
+    with pytest.raises(
+        InputError, match=r"has the columns of contexts \(sent1, start, gold\), which are read as JSONL"
+    ):
+        read_items(path)
+
+
+def test_wrong_answers_in_numbered_columns_make_questions_and_no_contexts(tmp_path: Path) -> None:
+    path = table(tmp_path / "questions.csv", [row | {"negative0": "a", "negative1": "b"} for row in contexts()])
+    assert {(one.query, one.response) for one in read_items(path).rows} == {
+        (f"A man sits on {i}. He", f"eats {i}.") for i in range(40)
+    }
+
+
+def test_objects_in_one_text_are_parted_at_commas(tmp_path: Path) -> None:
+    """They were one kind, called person, person, chair."""
+    made = [row | {"objects": "person, person,potted plant"} for row in rows()]
+    made[1]["objects"] = ""
+    made[2]["objects"] = '["person", "chair"]'
+    items = read_items(table(tmp_path / "rows.csv", made))
+    assert [item.objects for item in items.rows[:3]] == [
+        ("person", "person", "potted plant"),
+        (),
+        ("person", "chair"),
+    ]
+    assert items.rows[3].objects == items.rows[0].objects
 
 
 def test_media_that_are_named_are_kept(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from swag_af.cli.main import main
 from swag_af.cli.pruning import is_luck, pruned_lines
 from swag_af.data.errors import InputError
 from swag_af.data.files import HOST, read_jsonl
+from swag_af.data.instances.grouping import group
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import begin_folder
 from swag_af.judging.verdicts import Verdict, make_items, write_verdicts
@@ -64,7 +65,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def options(data: Path, out: Path, **settings: Any) -> PruneOptions:
-    quick = {"partitions": 8, "slice_share": 0.1, "audit_models": "tfidf", "draws": 2, "points": 1, "folds": 2}
+    quick = {"slice_share": 0.1, "audit_models": "tfidf", "draws": 2, "points": 1, "folds": 2}
+    quick |= {} if settings.get("by") == "probes" else {"partitions": 8}
     return PruneOptions((data,), out, **{**quick, **settings})
 
 
@@ -270,6 +272,14 @@ def test_a_folder_of_somebody_else_is_left_alone(data: Path, tmp_path: Path) -> 
         ({"target": 90}, "--target 90: data has 90 instances, so none would be removed"),
         ({"target": 5000}, "--target 5000: data has 90 instances"),
         ({"features": "test_prune:Unreadable"}, "no model that can be read"),
+        ({"by": "probes", "input": "full"}, "--input full: to probes that is the task itself.* Take --by aflite"),
+        ({"by": "probes", "input": "shuffled"}, "--input shuffled: to probes that is the task itself"),
+        ({"by": "probes", "features": "fasttext"}, "--features: of --by aflite alone"),
+        (
+            {"by": "probes", "partitions": 9, "train_share": 0.3},
+            "--partitions: of --by aflite alone; --train-share: of",
+        ),
+        ({"probe_models": "chars"}, "--probe-models: of --by probes alone"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_line_and_leaves_nothing(
@@ -306,10 +316,35 @@ def test_data_of_one_group_is_refused_before_any_work(split_by: str, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("by", ["aflite", "probes"])
-def test_single_texts_have_no_part_to_read_and_that_is_said(by: str, tmp_path: Path) -> None:
+def test_groups_that_are_all_too_large_to_fit_on_are_refused_before_any_work(tmp_path: Path) -> None:
+    """Nothing was fitted, and that nothing was removed was told as luck."""
+    path = write(tmp_path / "data.jsonl", [row | {"group": f"g{i // 30}"} for i, row in enumerate(records())])
+    with pytest.raises(
+        InputError, match=r"each of 3 groups has more .*Take a larger --train-share, or --split-by inst"
+    ):
+        prune(options(path, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("settings", [{"train_share": 0.4}, {"split_by": "instance"}, {"by": "probes"}])
+def test_groups_are_not_too_large_where_they_are_fitted_on_or_parted(settings: Record, tmp_path: Path) -> None:
+    path = write(tmp_path / "data.jsonl", [row | {"group": f"g{i // 30}"} for i, row in enumerate(records())])
+    instances = read_instances([path])
+    verb._Work(options(path, tmp_path / "out", **settings), instances, group(instances)).check()
+
+
+def test_one_group_that_is_small_enough_is_fitted_on(tmp_path: Path) -> None:
+    rows = [row | {"group": "small" if i < 15 else f"g{i // 45}"} for i, row in enumerate(records())]
+    instances = read_instances([write(tmp_path / "data.jsonl", rows)])
+    work = verb._Work(options(tmp_path / "data.jsonl", tmp_path / "out"), instances, group(instances))
+    work.check()
+    assert work.rounds()[0].n_above > 0
+
+
+@pytest.mark.parametrize(("by", "take"), [("aflite", "--input"), ("probes", "--by aflite --input")])
+def test_single_texts_have_no_part_to_read_and_that_is_said(by: str, take: str, tmp_path: Path) -> None:
     rows = [{"id": f"t{i}", "text": f"w{i % 7} {'no' if i % 2 else 'yes'}", "label": "ab"[i % 2]} for i in range(30)]
-    with pytest.raises(InputError, match=r"nothing to read but the task itself\. Take --input shuffled or full"):
+    with pytest.raises(InputError, match=rf"nothing to read but the task itself\. Take {take} shuffled or full"):
         prune(options(write(tmp_path / "texts.jsonl", rows), tmp_path / "out", by=by))
     assert not (tmp_path / "out").exists()
 
@@ -411,15 +446,32 @@ def test_verdicts_on_a_run_are_agreement_on_its_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "expected"),
-    [(0.6, 0.6), ("1", 1.0), (["a", "a", "b", ""], 2 / 3), ({"x": "a", "y": "b"}, 0.5), ('["a", "b", "b"]', 2 / 3)],
+    [
+        *((0.6, 0.6), ("1", 1.0), (["a", "a", "b", ""], 2 / 3), ({"x": "a", "y": "b"}, 0.5)),
+        *(('["a", "b", "b"]', 2 / 3), (["a", None, "b", None, " "], 0.5), (["a", "a", None], 1.0)),
+        *((["a"], np.nan), (["a", None, ""], np.nan), ({"x": "a", "y": None}, np.nan), ('["a", null]', np.nan)),
+        *((" ", np.nan), ([], np.nan), ([1, 0, 1], 2 / 3)),
+    ],
 )
 def test_agreement_is_a_number_or_the_share_of_the_commonest_label(cell: Any, expected: float, tmp_path: Path) -> None:
     path = write(tmp_path / "data.jsonl", [row | {"said": cell} for row in records(5)] + records(3, seed=1))
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     write(path, [row | {"id": f"r{i}"} for i, row in enumerate(rows)])
     found = agreement_in_column([path], "said", read_instances([path]), format="auto")
-    assert found[:5].tolist() == pytest.approx([expected] * 5)
+    assert found[:5].tolist() == pytest.approx([expected] * 5, nan_ok=True)
     assert np.isnan(found[5:]).all()
+
+
+def test_agreement_that_was_asked_for_and_cannot_be_told_is_said(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One label a row agrees with itself."""
+    rows = [row | {"votes": row["votes"][:1]} for _, row in read_jsonl(data)]
+    asked = options(write(tmp_path / "data.jsonl", rows), tmp_path / "out", agreement_column="votes", draws=2)
+    for _ in range(2):
+        assert prune(asked).about.agreement is None
+        told = capsys.readouterr().err
+        assert "Agreement of annotators (votes): cannot be told, 0 of 90 instances have one." in told
 
 
 def test_a_probe_of_the_same_words_is_no_independent_witness(data: Path, tmp_path: Path) -> None:
@@ -467,8 +519,9 @@ def test_rows_of_several_questions_share_their_agreement_and_are_not_copied(tmp_
 @pytest.mark.parametrize("by", ["aflite", "probes"])
 def test_a_process_killed_at_random_moments_goes_on_to_the_same_bytes(by: str, data: Path, tmp_path: Path) -> None:
     """By the command line, as often as it takes; the moments cover a whole run."""
-    settings = "--partitions 16 --slice-share 0.05 --threshold 0.3 --audit-models tfidf --draws 2 --points 2 --folds 2"
-    command = ["prune", str(data), "--by", by, *settings.split(), "--out"]
+    settings = "--slice-share 0.05 --threshold 0.3 --audit-models tfidf --draws 2 --points 2 --folds 2"
+    partitions = ["--partitions", "16"] if by == "aflite" else []
+    command = ["prune", str(data), "--by", by, *partitions, *settings.split(), "--out"]
     begin = time.monotonic()
     silently([*command, str(tmp_path / "straight")])
     took, rng, n_killed = time.monotonic() - begin, np.random.default_rng(0), 0

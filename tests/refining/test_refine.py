@@ -65,7 +65,7 @@ def meet(monkeypatch: pytest.MonkeyPatch) -> Meet:
     """Let servers by these addresses stand where they are asked for."""
 
     def known(**servers: FakeServer) -> dict[str, FakeServer]:
-        monkeypatch.setattr("swag_af.endpoints.client.Endpoint", lambda url, options, journal: servers[url])
+        monkeypatch.setattr("swag_af.endpoints.client.Endpoint", lambda url, options, **named: servers[url])
         return servers
 
     return known
@@ -114,6 +114,18 @@ def test_the_questions_are_read_again_as_they_are(options: RefineOptions, meet: 
     assert [one.context for one in after.instances] == [one.context for one in before.instances]
     golds = [[one.options[one.answer] for one in data.instances] for data in (before, after)]
     assert golds[0] == golds[1]
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_starts_of_options_are_read_again(options: RefineOptions, meet: Meet, data: Path, every: int) -> None:
+    """They stood beside `context`, where nobody reads them."""
+    rows = [{"start": "She" if i % every == 0 else "", **row} for i, row in enumerate(lines_of(data))]
+    write_jsonl(data, [{"sent1": row.pop("context"), **row} for row in rows])
+    meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer(writes=marks_all))
+    refine(options)
+    before, after = (read_instances([path]).instances for path in (data, options.out / "questions.jsonl"))
+    assert [(one.context, one.start) for one in after] == [(one.context, one.start) for one in before]
+    assert {one.start for one in after} == ({"She"} if every == 1 else {"She", ""})
 
 
 def test_contrast_sets_keep_their_names_and_broken_ones_are_counted(
@@ -245,12 +257,23 @@ def test_a_folder_of_other_options_is_not_gone_on_with(options: RefineOptions, m
         refine(replace(options, rounds=2))
 
 
-def test_a_folder_of_others_is_left_alone(options: RefineOptions, meet: Meet) -> None:
+@pytest.mark.parametrize("beside", ["", "answers"])
+def test_a_folder_of_others_is_left_alone(options: RefineOptions, meet: Meet, beside: str) -> None:
     meet(blind=FakeServer(refuses), writer=FakeServer())
-    options.out.mkdir()
+    (options.out / beside).mkdir(parents=True)
     (options.out / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="not made by refine"):
         refine(options)
+
+
+def test_a_probe_that_there_is_not_is_told_before_anybody_is_asked(options: RefineOptions, meet: Meet) -> None:
+    """It was looked for when all answers were there, and the folder finished without it."""
+    servers = meet(blind=FakeServer(refuses), writer=FakeServer())
+    for is_dry in (False, True):
+        with pytest.raises(InputError, match="no filter 'ngrma'"):
+            refined_lines(replace(options, dry_run=is_dry, audit_models="tfidf,ngrma"))
+    assert not servers["blind"].prompts
+    assert not options.out.exists()
 
 
 # ------------------------------------------------------------------------------------------------------- mmmu-pro
@@ -304,6 +327,24 @@ def test_filters_vote_by_fits_that_are_kept(vote: RefineOptions, meet: Meet, mon
     refined = refine(small)
     assert flagged_first(refined)
     assert all(len(one.right) == 2 for one in refined.versions)
+
+
+@pytest.mark.parametrize("changed", [{"votes": 2}, {"more_than": 1, "votes": 2}, {"audit_models": "chars"}])
+def test_what_chooses_among_fits_may_change_on_the_way(
+    vote: RefineOptions, meet: Meet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: dict[str, object]
+) -> None:
+    """Whether a question goes is reckoned from the fits that are there, of the control too."""
+    meet(one=FakeServer(knows_nothing), two=FakeServer(has_opinions))
+    small = replace(vote, judge="judge[one],judge[two],ngrams", tries=2, more_than=0, folds=2)
+    straight = refine(replace(small, out=tmp_path / "straight", **changed))
+    with monkeypatch.context() as patched:
+        patched.setattr("swag_af.refining.verb.write_refined", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            refine(small)
+    monkeypatch.setattr("swag_af.refining.voting.probe", lambda *given, **named: 1 / 0)
+    refine(replace(small, **changed))
+    assert straight.about.control is not None
+    assert content_of(small.out) == content_of(tmp_path / "straight")
 
 
 # ------------------------------------------------------------------------------------------------------------ luck
@@ -385,6 +426,9 @@ def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -
     assert first.money == pytest.approx(((first.tokens - answers) + 2 * answers) / 1e6, abs=1e-4)
 
 
+VOTE = {"recipe": "mmmu-pro", "judge": "ngrams,chars", "rewriter": ""}
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -398,6 +442,12 @@ def test_prices_give_money(options: RefineOptions, meet: Meet, tmp_path: Path) -
         ({"rewriter": "endpiont[writer]"}, "Did you mean endpoint"),
         ({"recipe": "mmmu-pro"}, "two to four"),
         ({"to_options": 10}, "of mmmu-pro alone"),
+        ({"tries": 9, "votes": 1}, "--tries: of mmmu-pro alone; --votes: of mmmu-pro alone"),
+        ({"more_than": 4}, "--more-than: of mmmu-pro alone"),
+        ({**VOTE, "unmended": "flag"}, "--unmended: of cinepile alone"),
+        ({**VOTE, "orders": 6, "degenerate_at": 2}, "--orders: of cinepile alone; --degenerate-at: of cinepile"),
+        ({**VOTE, "rounds": 1}, "--rounds: of cinepile alone"),
+        ({**VOTE, "rewriter": "endpoint[writer]"}, "--rewriter: of mmmu-pro for --to-options alone"),
         ({"rounds": 0, "orders": 0}, "--orders 0: at least 1; .*--rounds 0"),
     ],
 )
@@ -422,7 +472,10 @@ def test_nothing_is_left_where_every_question_is_flagged(options: RefineOptions,
     rows = [row for i, row in enumerate(map(json.loads, data.read_text().splitlines())) if i % 2]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     meet(blind=FakeServer(knows_style(MARK)), writer=FakeServer())
-    with pytest.raises(InputError, match="none would be left"):
+    with pytest.raises(InputError, match=r"none would be left. .*, or --unmended flag\."):
+        refine(options)
+    assert refine(replace(options, unmended="flag")).about.n_kept == N // 2
+    with pytest.raises(InputError, match=r"begun with other unmended \(flag, now drop\)"):
         refine(options)
 
 

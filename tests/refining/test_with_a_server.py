@@ -12,7 +12,7 @@ from test_refine import MARK, content_of, marks_all, question
 
 from swag_af.auditing.audit import audit_pool
 from swag_af.data.context import Context
-from swag_af.data.errors import ExhaustedError
+from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.judge.judge import JudgeFilter
 from swag_af.refining.options import RefineOptions
@@ -65,6 +65,48 @@ def test_a_refinement_that_ran_out_goes_on_and_asks_nothing_twice(
         assert prompts_of(server) == n_straight
         assert set(n_straight.values()) == {1}
     assert content_of(tmp_path / "stopped") == content_of(tmp_path / "straight")
+
+
+def lines_of(out: Path) -> list[bytes]:
+    return [(out / name).read_bytes() for name in ("questions.jsonl", "versions.jsonl")]
+
+
+def test_a_budget_that_is_raised_by_name_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
+    """The message says to raise it; what judges are called, budget and all, was taken for who they are."""
+    data = tmp_path / "questions.jsonl"
+    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(8)))
+    with MockServer(say=say) as server:
+        names = {"judge": f"judge[{server.url}]", "rewriter": f"endpoint[{server.url}]"}
+        options = RefineOptions((data,), out=tmp_path / "straight", audit_models="none", **names)
+        refine(options)
+        n_straight = prompts_of(server)
+        server.asked.clear()
+        stopped = replace(options, out=tmp_path / "stopped", judge=f"judge[{server.url},max_requests=45]")
+        with pytest.raises(ExhaustedError):
+            refine(stopped)
+        with pytest.raises(InputError, match="begun with other judges"):
+            refine(replace(stopped, judge=f"judge[{server.url},see=options]"))
+        raised = replace(stopped, judge=f"judge[{server.url},max_requests=999,concurrency=2,timeout=9]")
+        with pytest.raises(ExhaustedError):
+            refine(replace(raised, rewriter=f"endpoint[{server.url},max_requests=12]"))
+        refine(replace(raised, rewriter=f"endpoint[{server.url},max_requests=99,retries=1]"))
+        assert prompts_of(server) == n_straight
+    assert lines_of(tmp_path / "stopped") == lines_of(tmp_path / "straight")
+
+
+def test_a_folder_with_answers_alone_is_gone_on_with(tmp_path: Path) -> None:
+    """It is what a server that was not there leaves."""
+    data, out = tmp_path / "questions.jsonl", tmp_path / "refined"
+    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(4)))
+    with MockServer(say=say) as server:
+        names = {"judge": "judge[http://127.0.0.1:1]", "rewriter": f"endpoint[{server.url}]"}
+        options = RefineOptions((data,), out=out, audit_models="none", **names)
+        for _ in range(2):
+            with pytest.raises(InputError, match="no server there"):
+                refine(options)
+            assert [path.name for path in out.iterdir()] == ["answers"]
+        refine(replace(options, judge=f"judge[{server.url}]"))
+    assert (out / "refine.json").exists()
 
 
 def test_an_audit_made_again_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
