@@ -1,8 +1,8 @@
 """Groups of rows that belong together, and their division into parts: folds, held-out rows, splits.
 
-Groups come first: `named_groups` by a name, joined by `join_by_text` and `join_pairs`. Whole groups then go to parts:
-`deal` into folds of even size, `hold_out` a share for one round, `hold_aside` a few to stop a fit by, `fill_shares`
-into named parts of given shares.
+Groups come first: `named_groups` by a name (`numbered` numbers any texts), joined by `join_by_text` and `join_pairs`.
+Whole groups then go to parts: `deal` into folds of even size, `hold_out` a share for one round, `hold_aside` a few to
+stop a fit by, `fill_shares` into named parts of given shares.
 
 Rows of one video share people and places, and rows that share a sentence leak each other's endings: a model that has
 read one has read the other. Knows numbers and keys only; the caller decides which texts count.
@@ -22,7 +22,14 @@ MOST_TOGETHER = 0.1
 
 def named_groups(names: Sequence[str]) -> np.ndarray:
     """(n,) group numbers, equal for equal names; a blank name is a group of its own."""
-    return np.unique([name or f"\0{row}" for row, name in enumerate(names)], return_inverse=True)[1]
+    return numbered([name or f"\0{row}" for row, name in enumerate(names)])
+
+
+def numbered(texts: Sequence[str]) -> np.ndarray:
+    """(n,) the number of each text among the distinct ones in their order, from 0: the inverse of `np.unique`, which
+    would keep every text at the length of the longest."""
+    numbers = {text: number for number, text in enumerate(sorted(set(texts)))}
+    return np.array([numbers[text] for text in texts], np.int64)
 
 
 @dataclass(frozen=True)

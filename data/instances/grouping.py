@@ -9,7 +9,7 @@ import numpy as np
 from swag_af.data.errors import several, told
 from swag_af.data.instances.instances import Instance, Instances
 from swag_af.data.instances.recycling import recycled
-from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import MOST_TOGETHER, deal, join_by_text, join_pairs, named_groups, numbered
 from swag_af.data.text.near_duplicates import jaccard, peculiar, shingle_sets, similar_sets, word_sets
 from swag_af.data.text.wording import text_key, words
 
@@ -87,7 +87,7 @@ def by_name_or_text(instances: Instances) -> Groups:
 def _with_contrast_sets(groups: np.ndarray, instances: Instances) -> np.ndarray:
     """(N,) `groups` (N,) joined where they share a contrast set: its members differ by an edit."""
     names = ["", *(one.contrast_set for one in instances.instances)]
-    keys = np.unique(names, return_inverse=True)[1][1:]  # 0 where there is none
+    keys = numbered(names)[1:]  # 0 where there is none
     most = max(MOST_TOGETHER, _SMALL / len(groups))
     return join_by_text(groups, np.arange(len(groups)), keys, most=most).groups
 

@@ -61,7 +61,7 @@ def read_instances(
     plans = [plan_of(source, reading) for source in opened]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
-    parts += [_part_of_ours(path, path.name if several else "") for path in ours]
+    parts += _parts_of_ours(ours, several=several)
     made = _joined(parts, name or paths[0].stem)
     has_names = reading.persons == "names" and any(plan.tagged for plan in plans)
     return masked(made, reading.mask, has_names=has_names) if reading.mask else made
@@ -84,9 +84,18 @@ class _Part:
     """How many rows were read, those without a label too."""
 
 
-def _part_of_ours(path: Path, split: str) -> _Part:
-    found, files, said = own.questions_of(path)
-    return _Part(path, "choices", [one._replace(split=split) for one in found], files, [said], has_order=False)
+def _parts_of_ours(paths: Sequence[Path], *, several: bool) -> list[_Part]:
+    opened = [own.open_own(path) for path in paths]
+    names = own.group_names([one.pool for one in opened]) if opened else []
+    return [
+        _part_of_ours(one, own.questions_of(one, groups), one.path.name if several else "")
+        for one, groups in zip(opened, names, strict=True)
+    ]
+
+
+def _part_of_ours(read: own.Own, questions: Iterable[Found], split: str) -> _Part:
+    found = [one._replace(split=split) for one in questions]
+    return _Part(read.path, "choices", found, read.files, [read.said], has_order=False)
 
 
 def _with_bases(sources: Sequence[Source], plans: Sequence[Plan], wanted: LabelBase) -> list[Plan]:

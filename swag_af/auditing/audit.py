@@ -83,8 +83,8 @@ def _check_shared(names: Sequence[str]) -> None:
     asking = next((name for name in names if hasattr(make_filter(name), "default_journal")), None)
     if asking is not None:
         raise InputError(
-            f"{asking}: one process writes its answers. Leave --workers and --engine out; concurrency=N in its brackets "
-            "asks more at a time."
+            f"{asking}: one process writes its answers. Leave --workers and --engine out; concurrency=N in its "
+            "brackets asks more at a time."
         )
 
 

@@ -172,10 +172,20 @@ class _Places:
         return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": max(line, 1)}}}
 
     def _path(self, name: str) -> str:
-        """The path, relative to the root, of the file that an example calls `name`, or of the data where it is ""."""
-        named = [one for one in self.data if one.name == name]
-        inside = [one / name for one in self.data if name and (one / name).exists()]
-        path = Path(os.path.abspath([*named, *inside, *([Path(name)] if name else self.data or [Path("data")])][0]))
+        """The path, relative to the root, of the file that an example calls `name`, or of the data where it is "".
+
+        The name may begin with folders that the data ends with, and end with a file within it: `en/test.jsonl` is
+        `data/en/test.jsonl`, and in the folder `data/en` the file `test.jsonl`.
+        """
+        parts = Path(name).parts
+        named = [
+            one.joinpath(*parts[n:])
+            for n in range(len(parts), -1, -1)
+            for one in self.data
+            if one.parts[len(one.parts) - n :] == parts[:n]
+        ]
+        there = [path for path in named if path in self.data or path.exists()]
+        path = Path(os.path.abspath([*there, Path(name or "data")][0]))
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
 
 

@@ -45,13 +45,23 @@ class Audited:
 
 
 def is_of_run(options: AuditOptions) -> bool:
-    """Whether the run itself is audited, before the filtering and after it, and not the questions that it made."""
-    is_run = len(options.data) == 1 and kind_of(options.data[0]) == "run"
-    if is_run and (options.out or options.compare or options.gate or options.junit or options.sarif):
+    """Whether the run itself is audited, before the filtering and after it, and not the questions that it made.
+
+    Raises InputError for options that say how files are read, where it is.
+    """
+    made = (options.out, options.compare, options.gate, options.junit, options.sarif)
+    if not _is_one_run(options) or any(made):
         return False
-    if not is_run and options.iteration is not None:
-        raise InputError("--iteration: of a run folder alone, and without --out. Leave it out.")
-    return is_run
+    if given := told_otherwise(options.reading):
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(
+            f"{named}: of files, and without --out a run itself is audited, as it is. Leave this out, or name an --out."
+        )
+    return True
+
+
+def _is_one_run(options: AuditOptions) -> bool:
+    return len(options.data) == 1 and kind_of(options.data[0]) == "run"
 
 
 def run_audit(options: AuditOptions) -> Audited:
@@ -59,6 +69,11 @@ def run_audit(options: AuditOptions) -> Audited:
 
     A failed gate is in the result and raises nothing. Raises InputError for whatever cannot be read or used.
     """
+    if options.iteration is not None:
+        raise InputError(
+            f"--iteration {options.iteration}: of a run folder alone, without --out, --compare, --gate, --junit and "
+            "--sarif. Leave it out."
+        )
     gate = read_gate(options.gate) if options.gate else None
     _check_outputs(options)
     reading = _Reading(options.data, options.reading)
@@ -83,10 +98,14 @@ def run_audit(options: AuditOptions) -> Audited:
 
 def _check_outputs(options: AuditOptions) -> None:
     """Raise InputError, before any work, for what cannot be written, or would replace what is read."""
-    named = [options.compare, options.gate, options.reading.labels_file, options.out]
-    taken = {path.resolve() for path in (*options.data, *named) if path}
+    named = (*options.data, options.compare, options.gate, options.reading.labels_file)
+    read = [path for path in named if path]
+    taken = {path.resolve() for path in (*read, options.out) if path}
     if options.out:
         check_out(options.out)
+        inside = [path for path in read if path.resolve().is_relative_to(options.out.resolve())]
+        if inside:
+            raise InputError(f"--out {options.out}: {inside[0]} is read, and lies in it. Choose another --out.")
     for flag, path in (("--junit", options.junit), ("--sarif", options.sarif)):
         if path:
             if path.resolve() in taken:
@@ -190,7 +209,7 @@ def _page(options: AuditOptions, saved: SavedAudit, comparison: Comparison | Non
 def _command(options: AuditOptions) -> str:
     """What finds the same again: every option that decides a figure; --out only of a run, which is audited itself
     without it."""
-    told = replace(options, out=None, gate=None, junit=None, sarif=None, iteration=None, workers=None)
+    told = replace(options, out=None, gate=None, junit=None, sarif=None, workers=None)
     told = replace(told, where=EngineOptions())
-    told = replace(told, out=Path("audit")) if is_of_run(told) else told
+    told = replace(told, out=Path("audit")) if _is_one_run(told) and not told.compare else told
     return command("audit", *option_words(AuditOptions, asdict(told)))

@@ -161,14 +161,14 @@ def _contrasted(instances: Instances, predictions: Predictions, groups: np.ndarr
         return []
     hits, chance = predictions.hits, chance_of(instances)
     figures = [_all_right("consistency", sets.values(), hits, groups, chance, of="sets")]
-    variants = members([one.variant for one in instances.instances])
+    variants = members([one.variant if one.contrast_set else "" for one in instances.instances])
     for variant in (ORIGINAL, CONTRAST):
         if rows := variants.get(variant):
             figures.append(share(f"{variant} accuracy", hits[rows], groups[rows], chance.at(rows), of=f"{variant}s"))
     pairs = _pairs(instances, sets)
     if len(pairs) and {ORIGINAL, CONTRAST} <= set(variants):
         first, second = variants[ORIGINAL], variants[CONTRAST]
-        in_set = np.empty(len(hits), np.int64)
+        in_set = np.full(len(hits), -1)
         for number, rows in enumerate(sets.values()):
             in_set[rows] = number
         units = ((in_set[first], in_set[second]), (groups[first], groups[second]))

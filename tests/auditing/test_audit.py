@@ -18,12 +18,14 @@ from swag_af.auditing.audit import AuditPlan, audit_columns, audit_of_run, audit
 from swag_af.auditing.crossval import audit_rng, rank_shares, scores_by_fold
 from swag_af.auditing.options import AuditOptions
 from swag_af.auditing.summary import audit_rows
+from swag_af.cli.auditing import is_of_run, run_audit
 from swag_af.cli.filtering import run_filter
 from swag_af.cli.options import ShowOptions
 from swag_af.cli.show import show
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import ContractError, FormatError, InputError
 from swag_af.data.findings import AUDITS, keep, over_seeds, read_audits
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
 from swag_af.data.pool.assignments import random_assignment
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
@@ -393,6 +395,25 @@ def test_findings_kept_by_several_threads_are_all_there(straight: Run) -> None:
 def test_the_verb_audits_before_and_after_unless_told_an_iteration(straight: Run) -> None:
     _, found = audit_of_run(AuditOptions((straight.path,), filters="hash"))
     assert [f.iteration for f in found] == [0, 6]
+
+
+@pytest.mark.parametrize("more", ["out", "compare", "gate", "junit", "sarif"])
+def test_an_iteration_is_of_a_run_that_is_audited_itself(straight: Run, tmp_path: Path, more: str) -> None:
+    """The assignment after the last one was audited in its place."""
+    options = AuditOptions((straight.path,), iteration=3, **{more: tmp_path / "made"})
+    assert not is_of_run(options)
+    with pytest.raises(InputError, match=r"^--iteration 3: of a run folder alone, without --out, --compare, --gate"):
+        run_audit(options)
+    assert is_of_run(AuditOptions((straight.path,), iteration=3))
+
+
+def test_how_files_are_read_is_no_option_of_a_run_that_is_audited_itself(straight: Run, tmp_path: Path) -> None:
+    reading = ReadingOptions(format="csv", columns=InstanceColumns(id_column="nr"), mask="persons")
+    options = AuditOptions((straight.path,), reading=reading)
+    with pytest.raises(InputError, match=r"^--format, --id-column, --mask: of files, and without --out a run itself"):
+        is_of_run(options)
+    assert not is_of_run(replace(options, out=tmp_path / "audit"))
+    assert is_of_run(replace(options, reading=ReadingOptions()))
 
 
 def test_several_seeds_are_counted_from_the_first_and_what_is_there_is_not_made_again(

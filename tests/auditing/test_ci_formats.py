@@ -244,6 +244,10 @@ def test_a_result_stands_at_its_worst_example_and_names_the_others(tmp_path: Pat
         ("val.jsonl, line 7 and train.jsonl, line 9", ["d/train.jsonl", "d/val.jsonl"], ("d/val.jsonl", 7)),
         ("val.parquet, row 7", ["val.parquet"], ("val.parquet", 1)),
         ("inner.jsonl, line 3", ["folder"], ("folder/inner.jsonl", 3)),
+        ("en/test.jsonl, line 7", ["data/de/test.jsonl", "data/en/test.jsonl"], ("data/en/test.jsonl", 7)),
+        ("folder/inner.jsonl, line 3", ["other", "up/folder"], ("up/folder/inner.jsonl", 3)),
+        ("folder, row 3", ["other", "up/folder"], ("up/folder", 1)),
+        ("st.jsonl, line 7", ["data/test.jsonl"], ("st.jsonl", 7)),
         ("d/other.jsonl, line 3", ["x.jsonl"], ("d/other.jsonl", 3)),
         ("", ["d/x.jsonl", "y.jsonl"], ("d/x.jsonl", 1)),
         ("question 12", ["x.jsonl"], ("x.jsonl", 1)),
@@ -254,8 +258,9 @@ def test_a_result_stands_at_its_worst_example_and_names_the_others(tmp_path: Pat
 def test_places_become_paths_of_the_repository(
     where: str, data: list[str], expected: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "inner.jsonl").write_text("")
+    for folder in ("folder", "up/folder"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "inner.jsonl").write_text("")
     monkeypatch.chdir(tmp_path)
     one = diagnostic("s", "found", Example("q", where, "text"))
     place = checked(sarif([one], data=list(map(Path, data)))).results[0].locations[0].physical_location

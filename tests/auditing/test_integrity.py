@@ -1,5 +1,6 @@
 """Claims about integrity: planted faults are found at their place, clean sets are clear, no order changes a value."""
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
@@ -13,6 +14,7 @@ from slow.integrity import duplicates_by_all_pairs, tail_by_all_outcomes
 from swag_af.auditing.codes.code import codes
 from swag_af.auditing.diagnostics import Diagnostic
 from swag_af.auditing.integrity.damaged import is_unfinished
+from swag_af.auditing.integrity.duplicates import duplicate_diagnostics
 from swag_af.auditing.integrity.integrity import integrity_diagnostics
 from swag_af.auditing.integrity.labels import label_diagnostics, tail
 from swag_af.auditing.integrity.repeated import pairs_but_for_form, same_pairs
@@ -391,6 +393,15 @@ def test_the_balance_of_classes(counts: tuple[int, ...], status: str, rare: int)
     assert found["AF508", "classes"].status == status
     assert found["AF508", "classes"].value == round(max(counts) / 120, 6)
     assert found["AF512", "classes"].value == rare
+
+
+def test_one_long_passage_does_not_take_its_length_for_each_row() -> None:
+    rows = [replace(one, context="a" * 100_000) if i == 0 else one for i, one in enumerate(clean())]
+    tracemalloc.start()
+    duplicate_diagnostics(choices(rows), np.arange(len(rows)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
 
 
 def test_intervals_take_groups_as_drawn_whole() -> None:

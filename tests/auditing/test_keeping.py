@@ -18,10 +18,11 @@ from swag_af.auditing.probes.keeping import KeptProbes
 from swag_af.auditing.probes.probe import Task, probes
 from swag_af.cli.auditing import run_audit
 from swag_af.data.engines.options import EngineOptions
-from swag_af.data.errors import FormatError
+from swag_af.data.errors import FormatError, InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import ReadingOptions
 from swag_af.filters.registry import make_filter
 
 INPUTS = ("options", "full")
@@ -159,6 +160,28 @@ def test_without_a_folder_to_write_nothing_is_kept(tmp_path: Path, monkeypatch: 
     data = write_data(tmp_path / "data.jsonl", 20)
     run_audit(AuditOptions((data,), filters="tfidf", folds=2))
     assert list(tmp_path.iterdir()) == [data]
+
+
+@pytest.mark.parametrize("name", ["data.jsonl", "older.jsonl", "gate.toml", "labels.csv"])
+def test_an_audit_never_replaces_the_folder_of_what_it_reads(name: str, tmp_path: Path) -> None:
+    """An older audit is deleted whole, and the file went with it."""
+    data, out = write_data(tmp_path / "data.jsonl", 20), tmp_path / "audit"
+    run_audit(AuditOptions((data,), out, filters="tfidf", folds=2))
+    others = {
+        "older.jsonl": data.read_text(),
+        "gate.toml": 'gate = ["AF101 clear"]\n',
+        "labels.csv": "label\n" + "0\n" * 20,
+    }
+    for other, content in others.items():
+        (tmp_path / other).write_text(content)
+    (tmp_path / name).rename(out / name)
+    at = {one: (out if one == name else tmp_path) / one for one in ("data.jsonl", *others)}
+    reading = ReadingOptions(labels_file=at["labels.csv"])
+    options = AuditOptions((at["data.jsonl"],), out, compare=at["older.jsonl"], gate=at["gate.toml"], reading=reading)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=f"^--out {out}: {out / name} is read, and lies in it. Choose another --out.$"):
+        run_audit(options)
+    assert contents(tmp_path) == before
 
 
 def test_an_audit_in_python_goes_on_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -315,6 +316,17 @@ def test_counts_are_those_of_words_and_pairs(texts: list[str]) -> None:
     plain = np.array([[counted[kind] for kind in kinds] for counted in expected], float).reshape(len(texts), -1)
     counts = ngram_counts(Tokens.of(texts))
     assert np.allclose((counts @ counts.T).toarray(), plain @ plain.T)
+
+
+def test_ngrams_of_passages_take_less_than_a_hundred_bytes_a_word() -> None:
+    rng = np.random.default_rng(0)
+    tokens = Tokens.of([" ".join(f"w{i}" for i in rng.zipf(1.3, 350) % 20_000) for _ in range(150)])
+    ngram_counts(tokens)  # what is loaded first
+    tracemalloc.start()
+    ngram_counts(tokens)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * len(tokens.numbers)
 
 
 @given(st.lists(SOME_WORDS, min_size=1, max_size=6), st.integers(0, 99))
@@ -667,6 +679,28 @@ def test_every_probe_has_a_diagnostic_also_where_nothing_is_found() -> None:
     }
     assert {one.status for one in made.values()} <= {"clear", "found"}
     assert made["AF108", "options, tfidf, train to val"].n == 30
+
+
+def with_shares(n_train: tuple[int, int], n_val: tuple[int, int]) -> Instances:
+    """Texts in two published splits, with so many of each class, that say nothing of it."""
+    answers = [("train", [0] * n_train[0] + [1] * n_train[1]), ("val", [0] * n_val[0] + [1] * n_val[1])]
+    rows = [
+        Instance(f"{split}{i}", "", ("the same",), answer, group=f"{split}{i}", split=split, media=f"image {i}")
+        for split, of in answers
+        for i, answer in enumerate(of)
+    ]
+    return Instances(tuple(rows), "classes", ("no", "yes"))
+
+
+@pytest.mark.parametrize(("train", "val"), [((140, 60), (270, 30)), ((270, 30), (160, 140))])
+def test_chance_of_a_published_split_is_the_share_of_the_largest_class_in_it(
+    train: tuple[int, int], val: tuple[int, int]
+) -> None:
+    """A model that always says the commonest class was found, or below chance, where that class is in another share
+    of the split that is scored."""
+    one = diagnostics(with_shares(train, val), models=["tfidf"])["AF108", "text, tfidf, train to val"]
+    assert one.value == one.chance == pytest.approx(val[0] / 300, abs=1e-6)
+    assert one.status == "clear"
 
 
 def test_the_full_input_is_never_found_and_shuffled_words_are_a_hint() -> None:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 from swag_af import AFOptions, CandidatePool, filter_pool
+from swag_af.auditing.integrity.duplicates import duplicate_diagnostics
 from swag_af.cli.main import main
+from swag_af.data.context import Context
 from swag_af.data.errors import InputError
 from swag_af.data.files import write_jsonl
 from swag_af.data.instances.grouping import group
@@ -543,6 +545,33 @@ def test_runs_and_released_folders_are_read(tmp_path: Path, pool_folder: Path) -
     assert {one.group for one in released.instances} == {context.video for context in run.pool.contexts}
     assert released.has_order
     assert set(released.files) == {"train.csv", "val.csv", "test.csv", "test_labels.csv"}
+
+
+def grouped_pool(folder: Path, rows: list[tuple[str, str]], groups: list[int]) -> Path:
+    """A pool of a row for each text and video, in these groups."""
+    contexts = [Context(f"Men sit {text}.", "They", f"eat {text}.", video=video) for text, video in rows]
+    negatives = [[f"drink {text}.", f"sleep {text}."] for text, _ in rows]
+    CandidatePool.from_grouped_texts(contexts, negatives, np.array(groups)).save(folder)
+    return folder
+
+
+def test_groups_of_two_pools_are_one_where_they_share_a_video_or_a_row(tmp_path: Path) -> None:
+    """Groups are numbers in a pool, and the same number was the same group; so was a row that has no video."""
+    one = grouped_pool(tmp_path / "one", [("a", "v1"), ("b", "v2"), ("c", ""), ("d", "v4"), ("e", "")], [0, 1, 2, 3, 4])
+    two = grouped_pool(tmp_path / "two", [("p", "v5"), ("q", "v2"), ("r", ""), ("s", "v1"), ("e", "")], [0, 1, 2, 1, 3])
+    found = read_instances([one, two])
+    assert [sorted(rows) for rows in groups_of(found)] == [["a", "b", "q", "s"], ["c"], ["d"], ["e", "e"], ["p"], ["r"]]
+    assert {one.group for one in found.instances} >= {"v1", "v4", "v5"}
+    shared = next(one for one in duplicate_diagnostics(found, group(found).numbers) if one.subject == "one, groups")
+    assert shared.value == 3 / 5
+
+
+def groups_of(instances: Instances) -> list[list[str]]:
+    """The letters of the contexts of each named group."""
+    rows: dict[str, list[str]] = {}
+    for one in instances.instances:
+        rows.setdefault(one.group, []).append(one.context[-2])
+    return sorted(rows.values())
 
 
 def test_what_is_not_read_is_told(tmp_path: Path) -> None:

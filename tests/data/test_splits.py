@@ -1,11 +1,13 @@
 """Claims about groups: what shares a text is joined as far as that is possible, and dealt whole."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swag_af.data.splits import deal, join_by_text, join_pairs, named_groups
+from swag_af.data.splits import deal, join_by_text, join_pairs, named_groups, numbered
 
 TEXTS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 9)), max_size=30)
 """`(row, key)`; the key 0 is no text."""
@@ -73,6 +75,21 @@ def test_pairs_join_their_groups() -> None:
 
 def test_a_blank_name_is_a_group_of_its_own() -> None:
     assert len(set(named_groups(["a", "", "a", ""]).tolist())) == 3
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=4), min_size=1))
+def test_texts_have_the_numbers_that_numpy_gives_them(texts: list[str]) -> None:
+    assert numbered(texts).tolist() == np.unique(texts, return_inverse=True)[1].tolist()
+
+
+def test_one_long_name_does_not_take_its_length_for_each() -> None:
+    names = [*(f"video {i}" for i in range(2_000)), "a" * 20_000]
+    tracemalloc.start()
+    made = named_groups(names)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(set(made.tolist())) == len(names)
+    assert peak < 2_000_000
 
 
 @given(st.lists(st.integers(0, 20), max_size=60), st.integers(2, 7), st.integers(0, 9))

@@ -222,6 +222,30 @@ def test_sets_of_which_a_part_is_predicted_are_in_no_figure_of_sets() -> None:
     assert "5 contrast sets with a part of them" in kept.notes[-1]
 
 
+def test_figures_of_variants_are_those_of_whole_sets_alone() -> None:
+    """Originals whose contrasts have no prediction were counted too, in sets whose numbers nobody had set."""
+    instances = pairs(40)
+    answers = np.random.default_rng(0).integers(4, size=80)
+    answers[1:40:2] = -1
+    given = predictions_of(instances, answers)
+    rows = predicted_rows(instances, [given])
+    kept = only_rows(instances, rows)
+    found = score_of(kept, given.take(instances, rows), np.arange(len(kept)))
+    whole = score_of(instances.take(np.arange(40, 80)), given.take(instances, np.arange(40, 80)), np.arange(40))
+    for name in ("original accuracy", "contrast accuracy", "contrast less original"):
+        assert found.figure(name) == whole.figure(name)
+
+
+def test_originals_and_contrasts_in_no_set_are_in_no_figure_of_sets() -> None:
+    instances = pairs(20)
+    ones = [
+        replace(one, variant="") if i < 20 else replace(one, contrast_set="")
+        for i, one in enumerate(instances.instances)
+    ]
+    found = scores_of(replace(instances, instances=tuple(ones)), instances.answers)
+    assert [(one.name, one.n) for one in found.figures] == [("accuracy", 40), ("consistency", 10), ("sensitivity", 10)]
+
+
 def test_nothing_predicted_by_all_is_told(files: tuple[Path, Path, Path, Path], tmp_path: Path) -> None:
     questions, ours, theirs, _ = files
     last = tmp_path / "last.jsonl"

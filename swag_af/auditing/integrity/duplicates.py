@@ -10,6 +10,7 @@ from swag_af.auditing.diagnostics import ONE_SPLIT, Diagnostic, Example
 from swag_af.auditing.integrity.sameness import Sameness, sameness
 from swag_af.auditing.integrity.shares import examples_of, of_share
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.data.splits import numbered
 from swag_af.data.text.wording import comparable
 
 DESIGN = 0.5
@@ -108,7 +109,7 @@ def _across(looked: _Looked) -> list[Diagnostic]:
 def _contradictions(looked: _Looked) -> Diagnostic:
     """AF507: the same instances whose gold is another text, or another class."""
     instances, found = looked.instances, looked.found
-    number = np.unique([_gold(instances, one) for one in instances.instances], return_inverse=True)[1]
+    number = numbered([_gold(instances, one) for one in instances.instances])
     pairs = np.unique(np.stack([found.same, number]), axis=1)  # (2, pairs)
     has = (np.bincount(pairs[0]) > 1)[found.same]
 
@@ -141,7 +142,7 @@ def _shared(instances: Instances, groups: np.ndarray) -> list[Diagnostic]:
         ("likeness", [f"group {number}" for number in groups.tolist()]),
     ):
         other = _elsewhere(keys, [one.split for one in rows])
-        numbers = np.unique(keys, return_inverse=True)[1]
+        numbers = numbered(keys)
         for subject, of_split in _splits(instances):
             some = of_split[[bool(keys[row]) for row in of_split.tolist()]] if len(of_split) else of_split
             why = partial(_shared_with, instances, other, what)

@@ -18,7 +18,7 @@ from swag_af.auditing.probes.probe import model_label
 from swag_af.data.errors import several
 from swag_af.data.instances.grouping import Groups
 from swag_af.data.instances.instances import Instances
-from swag_af.data.splits import join_pairs
+from swag_af.data.splits import join_pairs, numbered
 
 CODE = "AF109"
 
@@ -55,10 +55,10 @@ def contrast_sets(instances: Instances, groups: Groups, rows: np.ndarray) -> Con
 
     A set of one member counts among others, as in the published figures of NLVR2.
     """
-    names = np.array([one.contrast_set for one in instances.instances], dtype=object)
-    sets, of_row, sizes = np.unique(names.astype(str), return_inverse=True, return_counts=True)
-    n_scored = np.bincount(of_row[rows], minlength=len(sets))
-    is_whole = (sets != "") & (n_scored == sizes)
+    names = [one.contrast_set for one in instances.instances]
+    of_row = numbered(names)
+    sizes, n_scored = np.bincount(of_row), np.bincount(of_row[rows], minlength=int(of_row.max()) + 1)
+    is_whole = np.array([bool(name) for name in sorted(set(names))]) & (n_scored == sizes)
     mine = rows[is_whole[of_row[rows]]]
     if not (is_whole & (sizes > 1)).any():
         return None

@@ -64,7 +64,7 @@ def diagnostics_of(probes: Sequence[Probe], instances: Instances, groups: Groups
 
 def _of_probe(one: Probe, instances: Instances, groups: Groups) -> Diagnostic:
     known = INPUTS[instances.kind][one.input]
-    chance = instances.chance[one.rows]
+    chance = instances.take(one.rows).chance if one.folds == "split" else instances.chance[one.rows]
     numbers = np.unique(groups.numbers[one.rows], return_inverse=True)[1]
     code = SPLIT if one.folds == "split" else CODES[one.input]
     times = 1.0 if one.folds == "split" else CROSS_VALIDATED  # nothing that a split is scored by learned from it

@@ -52,8 +52,8 @@ class Tokens:
 
     @cached_property
     def owners(self) -> np.ndarray:
-        """(T,) the text of each word."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+        """(T,) int32, the text of each word."""
+        return np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
 
     def shuffled(self, rng: np.random.Generator) -> "Tokens":
         """Each text with its own words in a random order."""
@@ -77,15 +77,32 @@ def ngram_counts(tokens: Tokens) -> Any:
     No n-gram is hashed or left out. Which there are is all that is taken from texts that are scored later; those that
     no fitted text has are to be given no weight (`models.Tfidf`).
     """
+    return merged(_counts(tokens))
+
+
+def _counts(tokens: Tokens) -> Any:
+    """(t, F) as `ngram_counts`, a column for each n-gram: words, then pairs."""
     from scipy.sparse import csr_matrix
 
-    numbers, owners = tokens.numbers, tokens.owners
-    inside = owners[:-1] == owners[1:]
-    pairs = (len(tokens.vocabulary) * (1 + numbers[:-1]) + numbers[1:])[inside]  # beyond every word
-    kinds, columns = np.unique(np.concatenate([numbers, pairs]), return_inverse=True)
-    rows = np.concatenate([owners, owners[:-1][inside]])
-    shape = (len(tokens.lengths), len(kinds))
-    return merged(csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))  # sums what occurs twice
+    inside = tokens.owners[:-1] == tokens.owners[1:]
+    columns, n_kinds = _columns(tokens, inside)
+    rows = np.concatenate([tokens.owners, tokens.owners[:-1][inside]])
+    shape = (len(tokens.lengths), n_kinds)
+    counts = csr_matrix((np.ones(len(rows), np.int32), (rows, columns)), shape=shape)  # sums what occurs twice
+    return counts.astype(np.float64)
+
+
+def _columns(tokens: Tokens, inside: np.ndarray) -> tuple[np.ndarray, int]:
+    """int32 columns of all words and of the pairs that are `inside` (T - 1,) a text, and how many there are."""
+    n_words, of_words = _kinds(tokens.numbers)
+    n_pairs, of_pairs = _kinds((len(tokens.vocabulary) * tokens.numbers[:-1] + tokens.numbers[1:])[inside])
+    return np.concatenate([of_words, n_words + of_pairs]), n_words + n_pairs
+
+
+def _kinds(numbers: np.ndarray) -> tuple[int, np.ndarray]:
+    """How many different `numbers` (n,) there are, and which of them in order each one is: (n,) int32."""
+    kinds, which = np.unique(numbers, return_inverse=True)
+    return len(kinds), which.astype(np.int32)
 
 
 def merged(counts: Any) -> Any:
