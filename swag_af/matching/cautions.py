@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from swag_af.data.interval import interval
-from swag_af.data.splits import rows_apart
+from swag_af.data.splits import numbered, rows_apart
 from swag_af.data.text.wording import comparable, words
 from swag_af.matching.items import Items
 from swag_af.matching.questions import Stage, hits_of_relevance
@@ -41,7 +41,7 @@ def cautions_of_plan(items: Items, plan: Plan) -> list[str]:
 
 def n_with_question_elsewhere(items: Items, folds: np.ndarray) -> int:
     """How many rows have the words of a question that a row of another of `folds` (n,) has too."""
-    texts = np.unique([comparable(item.query) for item in items.rows], return_inverse=True)[1]
+    texts = numbered([comparable(item.query) for item in items.rows])
     return int(rows_apart(folds, np.arange(len(items)), texts + 1).sum())
 
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from swag_af.data.progress import progress
+from swag_af.data.splits import numbered
 from swag_af.data.text.wording import comparable
 from swag_af.filters.nli.entailing import ByEntailment, entailment_class
 from swag_af.matching.tiles import all_pairs
@@ -51,5 +52,5 @@ class NliSimilarity(ByEntailment):
 
 def _same_words(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     """(n, m) whether two texts are the same as `comparable` has it."""
-    numbers = np.unique([comparable(text) for text in (*first, *second)], return_inverse=True)[1]
+    numbers = numbered([comparable(text) for text in (*first, *second)])
     return np.asarray(numbers[: len(first), None] == numbers[len(first) :])

@@ -14,7 +14,7 @@ import numpy as np
 from swag_af.data.captions.context_set import join_near_duplicates
 from swag_af.data.context import Context
 from swag_af.data.errors import Faults, InputError, RowError
-from swag_af.data.splits import join_by_text, named_groups
+from swag_af.data.splits import join_by_text, named_groups, numbered
 from swag_af.data.text.wording import comparable, sentence_keys
 from swag_af.matching.tags import Scene, objects_of, template
 
@@ -91,7 +91,7 @@ class Items:
     @cached_property
     def texts(self) -> np.ndarray:
         """(n,) numbers that are equal for responses of the same words."""
-        return np.unique([comparable(text) for text in self.responses], return_inverse=True)[1]
+        return numbered([comparable(text) for text in self.responses])
 
     @cached_property
     def groups(self) -> np.ndarray:

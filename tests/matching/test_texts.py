@@ -1,6 +1,8 @@
 """Claims about matching from Python: what the verb does, for lists of texts and anyone's models."""
 
+import tracemalloc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -33,6 +35,19 @@ def test_lists_of_texts_are_matched_as_by_the_verb(tmp_path: Path) -> None:
     assert (found.assigned == expected.assigned).all()
     again = match_texts(queries, responses, groups, relevance=TfidfRelevance, similarity="lexical", options=OPTIONS)
     assert (again.assigned == expected.assigned).all()
+
+
+def test_one_long_response_does_not_take_its_length_for_each_row() -> None:
+    items = made()
+    first, *others = items.rows
+    long = replace(items, rows=(replace(first, context=replace(first.context, gold="a" * 400_000)), *others))
+    assert len(long.responses) == len(items)
+    tracemalloc.start()
+    numbers = long.texts
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+    assert len(np.unique(numbers)) == len({*long.responses})
 
 
 def test_a_similarity_of_ones_own_is_asked() -> None:
