@@ -43,17 +43,23 @@ def prompts_of(server: MockServer) -> Counter[str]:
     return Counter(prompt for prompt in said if "Say the letter" in prompt or "Right: " in prompt)
 
 
+def refined_straight(tmp_path: Path, server: MockServer) -> tuple[RefineOptions, Counter[str]]:
+    """Eight questions, refined into `straight` without a stop: by which options, and what was sent."""
+    data = tmp_path / "questions.jsonl"
+    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(8)))
+    names = {"judge": f"judge[{server.url}]", "rewriter": f"endpoint[{server.url}]"}
+    options = RefineOptions((data,), out=tmp_path / "straight", audit_models="none", **names)
+    refine(options)
+    sent = prompts_of(server)
+    server.asked.clear()
+    return options, sent
+
+
 def test_a_refinement_that_ran_out_goes_on_and_asks_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = tmp_path / "questions.jsonl"
-    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(8)))
     with MockServer(say=say) as server:
-        names = {"judge": f"judge[{server.url}]", "rewriter": f"endpoint[{server.url}]"}
-        options = RefineOptions((data,), out=tmp_path / "straight", audit_models="none", **names)
-        refine(options)
-        n_straight = prompts_of(server)
-        server.asked.clear()
+        options, n_straight = refined_straight(tmp_path, server)
         options = replace(options, out=tmp_path / "stopped")
         with monkeypatch.context() as patched:
             limited = JudgeFilter(url=server.url, max_requests=30)
@@ -73,14 +79,8 @@ def lines_of(out: Path) -> list[bytes]:
 
 def test_a_budget_that_is_raised_by_name_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     """The message says to raise it; what judges are called, budget and all, was taken for who they are."""
-    data = tmp_path / "questions.jsonl"
-    data.write_text("".join(json.dumps(question(i)) + "\n" for i in range(8)))
     with MockServer(say=say) as server:
-        names = {"judge": f"judge[{server.url}]", "rewriter": f"endpoint[{server.url}]"}
-        options = RefineOptions((data,), out=tmp_path / "straight", audit_models="none", **names)
-        refine(options)
-        n_straight = prompts_of(server)
-        server.asked.clear()
+        options, n_straight = refined_straight(tmp_path, server)
         stopped = replace(options, out=tmp_path / "stopped", judge=f"judge[{server.url},max_requests=45]")
         with pytest.raises(ExhaustedError):
             refine(stopped)
