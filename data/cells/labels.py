@@ -156,11 +156,11 @@ def base_of(cells: Cells) -> int:
     number that settles it; 0 where nothing fits.
     """
     from_0, from_1, as_text = True, True, True
-    numbers = among_texts = among_letters = False
+    numbers = hidden = among_texts = among_letters = False
     for value, texts, names in cells:
         is_text = not isinstance(value, bool) and str(value).strip() in _stripped(texts)
         if is_unlabelled(value) or str(value).strip() in names:
-            numbers |= is_text  # an option that is called "-1" or "-"
+            hidden |= is_text and isinstance(value, str)  # an option that is called "-1" or "-"
             continue
         number = number_of(value, texts)
         numbers |= number is not None
@@ -173,7 +173,7 @@ def base_of(cells: Cells) -> int:
         as_text &= is_text
         if not from_1 and not as_text:
             return 0
-    if numbers and as_text and among_texts:
+    if (numbers or hidden) and as_text and among_texts:
         return AS_TEXT
     if numbers and from_1 and among_letters:
         return 1

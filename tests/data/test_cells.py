@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swag_af.data.cells.labels import AS_TEXT, base_named, base_of, check_base, gold_of, index_of
@@ -48,6 +48,8 @@ def test_labels_are_read_in_the_first_way_that_all_rows_allow(cells: Cells) -> N
 
 
 @given(st.lists(st.tuples(MIXED, MIXED_OPTIONS, st.just([]))))
+@example([(-1, ["-1", "red", "3", "4"], []), ("A", ["red", "1", "2"], [])])
+@example([("A", ["red", "1", "2"], []), ("-", ["+", "-", "red"], [])])
 def test_numbers_are_read_as_what_stands_among_them_says(cells: Cells) -> None:
     cells = [(value, texts, names) for value, texts, names in cells if value != "red" or value in texts]
     assert base_of(cells) == slow_base_of(cells)
