@@ -91,6 +91,10 @@ class Options:
             for name, value in given.items()
         )
 
+    def given(self, *names: str) -> list[str]:
+        """The flags of those of `names` that are not at their defaults: a default that is written out is not told."""
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) != getattr(type(self), name)]
+
 
 def _as_meant(value: Any, kind: Any) -> Any:
     """`value` for a field of type `kind`: a path for its text, a text for a path or for a number that is a choice, a

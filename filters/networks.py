@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from swag_af.filters.sequences import Batch
-from swag_af.nn.products import Linear, linear, round_number
+from swag_af.nn.products import Linear, filled_up, linear
 from swag_af.nn.recurrent import lstm_max_pool
 from swag_af.nn.threads import threads
 from swag_af.nn.windows import window_max_pool
@@ -118,8 +118,7 @@ class CNN(Network):
         assert batch.words is not None
         distinct, ids = _distinct(2 * batch.words + _indicator(batch), 2 * len(self.embed.weight))
         inputs = torch.cat([self.embed(distinct // 2), self.indicate(distinct % 2)], dim=1)
-        # row 0 is zero; so are rows at the end, which keep the numbers of rows few that kernels are compiled for
-        inputs = F.pad(inputs, (0, 0, 1, round_number(1 + len(inputs)) - 1 - len(inputs)))  # (1 + D or more, 200)
+        inputs = filled_up(F.pad(inputs, (0, 0, 1, 0)))  # (1 + D or more, 200): row 0 is zero
         table = linear(inputs, self.filters.T).view(len(inputs), -1, self.N_FILTERS)  # (1 + D or more, 14, 128)
         pooled = window_max_pool(table, ids, batch.lengths, self.WIDTHS)  # (b, 512)
         representation = (pooled + self.bias).relu()

@@ -92,7 +92,7 @@ class BiLSTM(nn.Module):
 
     def _outputs(self, rows: Tensor, inputs: Tensor, steps: Steps) -> Tensor:
         """(2, M, H), in the order of steps; `inputs` (2, M) likewise."""
-        rows = nn.functional.pad(rows, (0, 0, 0, -len(rows) % 256))  # few numbers of rows that kernels are compiled for
+        rows = products.filled_up(rows)
         projected, recurrent = [], []
         for end in ("", "_reverse"):
             into, across, bias, more = (

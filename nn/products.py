@@ -48,8 +48,12 @@ def linear_of_any(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
 
     `weight` may have gaps between its rows, on which the kernels crawl; it is copied.
     """
-    even = nn.functional.pad(x, (0, 0, 0, round_number(len(x)) - len(x)))
-    return linear(even, weight.contiguous(), bias)[: len(x)]
+    return linear(filled_up(x), weight.contiguous(), bias)[: len(x)]
+
+
+def filled_up(x: Tensor) -> Tensor:
+    """`x` (M, I) with rows of zeros below it, `round_number` rows in all."""
+    return nn.functional.pad(x, (0, 0, 0, round_number(len(x)) - len(x)))
 
 
 def round_number(n: int) -> int:

@@ -19,9 +19,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 
-from swag_af.nn.products import PackedLinear, multiply
+from swag_af.nn.products import PackedLinear, filled_up, multiply
 from swag_af.nn.threads import side_by_side
 
 
@@ -282,10 +281,9 @@ def _weight_gradient(outputs: torch.Tensor, grad_gates: torch.Tensor, alive: lis
     begins = [0, *accumulate(alive)]
     before = torch.cat([torch.arange(begin, begin + n) for begin, n in zip(begins, alive[1:], strict=False)])
     before = before.to(outputs.device)
-    more = (0, 0, 0, -len(before) % 256)  # few different numbers of rows, as in `_product`
     return torch.stack(
         [
-            multiply(F.pad(output[before], more).T, F.pad(grad[alive[0] :], more).T)
+            multiply(filled_up(output[before]).T, filled_up(grad[alive[0] :]).T)
             for output, grad in zip(outputs, grad_gates, strict=True)
         ]
     )

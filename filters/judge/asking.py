@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swag_af.data.errors import InputError
-from swag_af.endpoints.contract import Abilities, Answer, Asker, Request
+from swag_af.endpoints.contract import FEWEST_REFUSED, Abilities, Answer, Asker, Request, refuses_all
 from swag_af.endpoints.likelihood import reading, tokens_of_prompt
 from swag_af.filters.judge.answers import LETTERS, YES_NO, Tally, words_of
 from swag_af.filters.judge.orders import orders_of
@@ -123,12 +123,9 @@ class Asking:
         keys = list(distinct)
         answers = {keys[position]: answer for position, answer in self.asker.ask(iter(distinct.values()))}
         refused = [answer for answer in answers.values() if answer.error]
-        if len(refused) == len(answers) >= _FEWEST_REFUSED:
-            said = f": {refused[0].said}" if refused[0].said else ""
-            raise InputError(
-                f"{self.asker.url}: refuses every request ({refused[0].error}{said}), so nothing is judged. Change "
-                "what it refuses, and run the same command again."
-            )
+        if len(refused) == len(answers) >= FEWEST_REFUSED:  # as ties they would be chance, and look like a measurement
+            advice = ", so nothing is judged. Change what it refuses, and run the same command again."
+            raise refuses_all(self.asker.url, refused[0], advice)
         return [answers[key] for key, _ in numbered]
 
     def _of_one(self, before: str, ending: str) -> str:
@@ -144,8 +141,6 @@ class Asking:
         return Request("completions", {"prompt": f"{prompt}\n\nAnswer:", **body, **tops})
 
 
-_FEWEST_REFUSED = 5
-"""Refusals, and not one answer, that stop the work: as ties they would be chance, and look like a measurement."""
 _SMALLEST = 1e-6
 """Added to shares before they become odds: a plain Yes is log-odds of 13.8."""
 

@@ -10,7 +10,7 @@ from torch import nn
 
 from swag_af.filters.networks import by_step, orthogonal_gates
 from swag_af.filters.pairs.batch import Encoded, PairNetwork, TextBatch, WordTable
-from swag_af.nn.products import linear
+from swag_af.nn.products import filled_up, linear
 from swag_af.nn.recurrent import lstm_max_pool
 
 
@@ -66,8 +66,7 @@ class BiLSTMMax(nn.Module):
     def forward(self, words: WordTable, texts: TextBatch) -> torch.Tensor:
         """(t, 2H)."""
         distinct, place = texts.words.unique(return_inverse=True)  # (d,), (t, T)
-        vectors = self.dropout(words(distinct))  # (d, E)
-        vectors = F.pad(vectors, (0, 0, 0, -len(vectors) % 256))  # few numbers of rows that kernels are compiled for
+        vectors = filled_up(self.dropout(words(distinct)))  # (d or more, E)
         table = torch.stack([linear(vectors, one.T) for one in self.input]) + self.bias  # (2, d, 4H)
         mask = self.dropout(table.new_ones(2, len(place), self.hidden)) if self.training else None
         pooled = lstm_max_pool(table, self.recurrent, by_step(place, texts.lengths), texts.alive, mask)  # (2, t, H)

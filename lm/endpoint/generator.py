@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from swag_af.data.context import Context
-from swag_af.data.errors import InputError, check_faults
+from swag_af.data.errors import check_faults
 from swag_af.endpoints.client import Endpoint
-from swag_af.endpoints.contract import Answer, Api, Choice, Request, chosen_api
+from swag_af.endpoints.contract import FEWEST_REFUSED, Answer, Api, Choice, Request, chosen_api, refuses_all
 from swag_af.endpoints.forecast import forecast, forecast_lines, spread
 from swag_af.endpoints.options import EndpointOptions
 from swag_af.lm.contract import DRAWN_OUT, Generated
@@ -29,8 +29,6 @@ _DEFAULT = GenerateOptions
 
 BLOCK = 256
 """Contexts that are worked on together; their endings do not depend on it."""
-_FEWEST_REFUSED = 5
-"""So many refusals before any answer are no accident."""
 _DRY_CONTEXTS, _DRY_LENGTHS = 8, 10_000
 
 
@@ -236,9 +234,6 @@ class _Refusals:
     def note(self, answer: Answer) -> None:
         """Count an answer or a refusal; InputError where there were only refusals."""
         self._n[bool(answer.error)] += 1
-        if not self._n[False] and self._n[True] >= _FEWEST_REFUSED:
-            said = f": {answer.said}" if answer.said else ""
-            raise InputError(
-                f"{self._url}: refuses every request ({answer.error}{said}). Change what it refuses, and take another "
-                "--out: refusals are kept as answers are."
-            )
+        if not self._n[False] and self._n[True] >= FEWEST_REFUSED:
+            advice = ". Change what it refuses, and take another --out: refusals are kept as answers are."
+            raise refuses_all(self._url, answer, advice)

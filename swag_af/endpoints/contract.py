@@ -71,6 +71,16 @@ def _choice(choice: Mapping[str, Any]) -> Choice:
     return Choice(text if isinstance(text, str) else "", end if isinstance(end, str) else "")
 
 
+FEWEST_REFUSED = 5
+"""Refusals, and not one answer, that stop the work: such a server refuses whatever it is asked."""
+
+
+def refuses_all(url: str, answer: Answer, advice: str) -> InputError:
+    """The error for a server that gives such an answer to every request."""
+    said = f": {answer.said}" if answer.said else ""
+    return InputError(f"{url}: refuses every request ({answer.error}{said}){advice}")
+
+
 MANY = 16
 """Texts that one request may ask for, at most."""
 

@@ -103,10 +103,7 @@ class PruneOptions(Options):
 
     def _faults_of_measure(self) -> list[tuple[bool, str]]:
         other = "probes" if self.by == "aflite" else "aflite"
-        return [
-            (getattr(self, name) != getattr(PruneOptions, name), f"--{name.replace('_', '-')}: of --by {other} alone")
-            for name in _OF[other]
-        ]
+        return [(True, f"{flag}: of --by {other} alone") for flag in self.given(*_OF[other])]
 
     @property
     def slice(self) -> float:

@@ -103,10 +103,7 @@ class RefineOptions(Options):
                 is_vote and bool(self.rewriter) and not self.to_options,
                 "--rewriter: of mmmu-pro for --to-options alone",
             ),
-            *(
-                (getattr(self, name) != getattr(RefineOptions, name), f"--{name.replace('_', '-')}: of {other} alone")
-                for name in _OF[other]
-            ),
+            *((True, f"{flag}: of {other} alone") for flag in self.given(*_OF[other])),
         ]
 
     @property

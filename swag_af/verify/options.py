@@ -138,11 +138,9 @@ class ServeOptions(Options):
                     f"--check-every {self.check_every}: 0 for none, or at least 2",
                 ),
                 *(
-                    (
-                        not getattr(self, needed) and getattr(self, name) != getattr(type(self), name),
-                        f"--{name.replace('_', '-')}: only with --{needed.replace('_', '-')}",
-                    )
-                    for name, needed in _NEEDED.items()
+                    (not getattr(self, needed.replace("-", "_")), f"{flag}: only with --{needed}")
+                    for needed, names in _NEEDING.items()
+                    for flag in self.given(*names)
                 ),
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
@@ -167,15 +165,11 @@ class ServeOptions(Options):
         )
 
 
-_NEEDED = {
-    "qualification_questions": "qualification",
-    "qualification_share": "qualification",
-    "checks": "check_every",
-    "min_check_share": "check_every",
-    "min_checks": "check_every",
-    "failed_checks": "check_every",
+_NEEDING = {
+    "qualification": ("qualification_questions", "qualification_share"),
+    "check-every": ("checks", "min_check_share", "min_checks", "failed_checks"),
 }
-"""Options of `ServeOptions` that have no effect without another."""
+"""Options of `ServeOptions` that have no effect without the one before them."""
 
 
 def _is_time(text: str) -> bool:
