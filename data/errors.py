@@ -91,7 +91,7 @@ class Options:
             for name, value in given.items()
         )
 
-    def given(self, *names: str) -> list[str]:
+    def given_of(self, *names: str) -> list[str]:
         """The flags of those of `names` that are not at their defaults: a default that is written out is not told."""
         return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) != getattr(type(self), name)]
 

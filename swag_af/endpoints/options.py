@@ -45,7 +45,7 @@ class EndpointOptions(Options):
     @property
     def given(self) -> list[str]:
         """The flags of all that is not as it is where nothing is said."""
-        return [f"--{one.name.replace('_', '-')}" for one in fields(self) if getattr(self, one.name) != one.default]
+        return self.given_of(*(one.name for one in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class PruneOptions(Options):
 
     def _faults_of_measure(self) -> list[tuple[bool, str]]:
         other = "probes" if self.by == "aflite" else "aflite"
-        return [(True, f"{flag}: of --by {other} alone") for flag in self.given(*_OF[other])]
+        return [(True, f"{flag}: of --by {other} alone") for flag in self.given_of(*_OF[other])]
 
     @property
     def slice(self) -> float:

@@ -103,7 +103,7 @@ class RefineOptions(Options):
                 is_vote and bool(self.rewriter) and not self.to_options,
                 "--rewriter: of mmmu-pro for --to-options alone",
             ),
-            *((True, f"{flag}: of {other} alone") for flag in self.given(*_OF[other])),
+            *((True, f"{flag}: of {other} alone") for flag in self.given_of(*_OF[other])),
         ]
 
     @property

@@ -140,7 +140,7 @@ class ServeOptions(Options):
                 *(
                     (not getattr(self, needed.replace("-", "_")), f"{flag}: only with --{needed}")
                     for needed, names in _NEEDING.items()
-                    for flag in self.given(*names)
+                    for flag in self.given_of(*names)
                 ),
                 (self.lease_minutes <= 0, f"--lease-minutes {self.lease_minutes}: above 0"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
