@@ -46,10 +46,11 @@ def took_part(size: Size) -> tuple[str, ...]:
 
 
 def repeats(setting: Setting) -> list[Repeat]:
-    """All that are asked for, one seed after the other, so that those that are there are whole ones."""
+    """All that are asked for, one seed after the other, so that those that are there are whole ones: of the parts where
+    their runs are worked on, and `big` is."""
     size = setting.size
     asked = [arm.name for arm in setting.together()]
-    asked += [PARTS] if BIG.name in asked else []
+    asked += [PARTS] if BIG.name in asked and any(arm.name == "main" for _, arm, _ in setting.runs()) else []
     return [
         Repeat(of, filter, at, seed)
         for of in asked
