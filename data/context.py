@@ -3,6 +3,7 @@
 What a context is, and how it is shown. `captions.context_set` reads and writes files of contexts.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -58,5 +59,13 @@ def phrase(context: Context) -> str:
 
 
 def display(context: Context) -> tuple[str, str]:
-    """`(sent1, start)` as released: detokenised, each with a capital at its beginning, but for names such as iPhone."""
-    return capitalise(detokenize(tokenize(context.sent1))), capitalise(detokenize(tokenize(context.start)))
+    """`(sent1, start)` as released: detokenised, each with a capital at its beginning, but for names such as iPhone. A
+    text of several lines, and one with signs of code, formulas or addresses, is as it is written."""
+    return _shown(context.sent1), _shown(context.start)
+
+
+_NO_SENTENCE = re.compile(r"[\n<>=*\\^_|~@{}]|://")
+
+
+def _shown(text: str) -> str:
+    return text if _NO_SENTENCE.search(text) else capitalise(detokenize(tokenize(text)))

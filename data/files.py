@@ -20,7 +20,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import numpy as np
 
@@ -195,6 +195,20 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
             file.write(json.dumps(record, ensure_ascii=False, default=plain) + "\n")
             n += 1
     return n
+
+
+class LineFeeds:
+    """What a `csv.writer` writes its rows to so that each ends in a line feed alone.
+
+    Told so itself, the writer of Python 3.11 and 3.12 leaves a text with a carriage return unquoted: two rows.
+    """
+
+    def __init__(self, file: TextIO):
+        self._file = file
+
+    def write(self, row: str) -> int:
+        """Write one row, which ends as the writer's dialect says."""
+        return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
 def write_array(path: Path, array: np.ndarray) -> None:

@@ -26,7 +26,9 @@ _ONE_WORD = re.compile(r"\b(?:(can) (not)|(gim|lem) (me)|(gon|wan) (na)|(got) (t
 """Words that NLTK splits, as the Penn Treebank does."""
 _SIMPLE = re.compile(r"[A-Za-z0-9 ,.?!;:-]*")
 """Joined tokens without quotes, brackets or signs, of which only marks lose a blank; most captions."""
-_BEFORE_QUOTES = frozenset({"says", "reads", "asks", "yells", "shouts", "spells", "words", "is", "was", "as", "this"})
+_BEFORE_QUOTES = frozenset(
+    {"says", "reads", "asks", "yells", "shouts", "spells", "words", "is", "was", "as", "this", "does"}
+)
 """Words in -s before which `'` opens a quotation rather than follows a plural."""
 
 _WORD = r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*(?:'(?:[smdSMD]|re|ve|ll|RE|VE|LL)|(?<=n)'t|(?<=N)'T)?"

@@ -15,7 +15,9 @@ from swag_af.data.records import GuardEntry
 from swag_af.data.urls import command
 
 BEFORE = "guard_counts_before"
-"""In a manifest: the counts before rows were left out."""
+"""In a manifest: the counts before rows were left out, by the guards that it names."""
+ROWS_DROPPED = "rows_dropped_by_guards"
+"""In a manifest: how many rows were, by these guards and by those of pools that it was made of."""
 
 N_ROWS = 512
 """Rows whose scores are looked at together."""

@@ -170,5 +170,6 @@ def _sum_behind(answer: Answer, begin: int, text: str, url: str) -> float:
     nats = [token.nats for token in tokens if token.end > begin]
     if not nats or None in nats:
         why = answer.error or "it gives none, or not of every token"
-        raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). Take by=yes.")
+        next_step = "Type the same again, or take by=yes." if answer.error else "Take by=yes."
+        raise InputError(f"{url}: no log-probabilities of a text of {len(text):,} characters ({why}). {next_step}")
     return -sum(value for value in nats if value is not None)

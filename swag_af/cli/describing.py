@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from swag_af.data.errors import InputError
-from swag_af.data.files import check_output, replacing, write_json, write_text
+from swag_af.data.files import LineFeeds, check_output, replacing, write_json, write_text
 from swag_af.data.instances.instances import Instances
 from swag_af.data.instances.options import ReadingOptions
 from swag_af.data.instances.reading import names_of, read_instances
@@ -72,7 +72,7 @@ def _write(made: Description, folder: Path, options: DescribeOptions) -> None:
 def _csv(one: Table) -> str:
     """The values as they are: shares from 0 to 1, nothing where there is none."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(LineFeeds(text))
     writer.writerow([column.name for column in one.columns])
     writer.writerows(one.rows)
     return text.getvalue()

@@ -7,7 +7,15 @@ import numpy as np
 from swag_af.cli.following import command_for
 from swag_af.data.context import phrase
 from swag_af.data.errors import several
-from swag_af.data.pool.guarded import GuardCounts, counts_before, guard_counts, guard_rows, guards_of, marks
+from swag_af.data.pool.guarded import (
+    ROWS_DROPPED,
+    GuardCounts,
+    counts_before,
+    guard_counts,
+    guard_rows,
+    guards_of,
+    marks,
+)
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.progress import duration
 from swag_af.guarding.estimate import Estimate
@@ -27,16 +35,12 @@ def guarded_lines(pool: CandidatePool, options: GuardOptions) -> list[str]:
     counts = guard_counts(pool)
     if counts is None:
         return [f"{options.pool}: no guard says anything of it. Next: {command_for(options.pool, pool)}"]
-    dropped, before = pool.manifest.get("rows_dropped_by_guards", 0), counts_before(pool)
+    dropped, before = pool.manifest.get(ROWS_DROPPED, 0), counts_before(pool)
     lines = [
         *table(guard_rows({"of the pool": counts} if before is None else {"of all": before, "of those kept": counts})),
         "",
         *_examples(pool),
-        *(
-            [f"{several(dropped, 'context')} left out, with fewer than {options.min_negatives} negatives left"]
-            if dropped
-            else []
-        ),
+        *([f"{several(dropped, 'context')} left out in all, with too few negatives left"] if dropped else []),
         *_too_many(counts),
         f"Negatives left: {int(pool.n_eligible.min()) - 1:,} in the row with fewest.",
     ]

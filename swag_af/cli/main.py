@@ -326,18 +326,20 @@ def _with_config(verb: str, arguments: list[str]) -> list[list[str]]:
     _check_names(path, verb, flat)
     required = _required_names(VERBS[verb][0])
     given = {argument.partition("=")[0].replace("_", "-") for argument in rest if argument.startswith("--")}
-    flags, positional = [], []
+    flags: list[str] = []
+    positional: dict[str, list[str]] = {}
     for name, value in flat.items():
         flag = name.replace("_", "-")
         words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
         if name.replace("-", "_") in required:
-            positional += words
+            positional[name.replace("-", "_")] = words
         elif not {f"--{flag}", f"--no-{flag}"} & given:
             flags += _flag_words(flag, value, words)
     own = [*rest, *flags]
     if not positional or (rest and not rest[0].startswith("-")):
         return [own]
-    return [own, [*positional, *own]]
+    in_order = [word for name in required for word in positional.get(name, ())]
+    return [own, [*in_order, *own]]
 
 
 def _flag_words(flag: str, value: Any, words: Sequence[str]) -> list[str]:
@@ -401,8 +403,9 @@ def _flatten(values: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _required_names(dataclass: type) -> set[str]:
-    return {field.name for field in fields(dataclass) if field.default is MISSING and field.default_factory is MISSING}
+def _required_names(dataclass: type) -> list[str]:
+    """The options that are words without a flag, in the order in which they are typed."""
+    return [field.name for field in fields(dataclass) if field.default is MISSING and field.default_factory is MISSING]
 
 
 def _function_of(dataclass: type) -> Callable[[Any], None]:

@@ -208,7 +208,7 @@ def release(options: ReleaseOptions) -> None:
                 ]
             ),
         )
-    say("", *style_lines(dataset.run, dataset.style))
+    say("", *style_lines(dataset.run_so_far, dataset.style))
     if why := dataset.rationales:
         say("", f"{len(why.questions):,} of them ask for a rationale too (QA->R).", *style_lines(why.run, why.style))
     for line in shortfalls(dataset):

@@ -7,6 +7,7 @@
 A guard compares candidates with gold, so it learns nothing from them, and no filter may read what it says.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -122,6 +123,8 @@ def _made(name: str, options: GuardOptions) -> Guard:
     needed = {"name": str, "threshold": int | float}
     lacking = [f"`{one}`" for one, kind in needed.items() if not isinstance(getattr(guard, one, None), kind)]
     lacking += [] if callable(getattr(guard, "score", None)) else ["`score`"]
+    if not lacking and not math.isfinite(guard.threshold):
+        lacking = ["finite `threshold`"]
     if lacking:
         raise ContractError(
             f"guard {name}: a {type(guard).__name__} has no {', '.join(lacking)}. `check_guard` says what one needs."

@@ -1,5 +1,6 @@
 """The options of `guard`. Imports nothing heavy."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,6 +79,8 @@ class GuardOptions(Options):
                 (self.workers < 1, f"--workers {self.workers}: at least 1"),
                 (is_removal and bool(self.out or self.dry_run), "--by none: without --out and --dry-run"),
                 (is_removal and bool(self.thresholds), "--by none: without --thresholds"),
+                (is_removal and self.exclude != AUTO, "--by none: without --exclude"),
+                (is_removal and self.only_assigned is not None, "--by none: without --only-assigned"),
             ]
         )
 
@@ -91,6 +94,6 @@ def parse_thresholds(text: str) -> dict[str, float]:
             found[name.strip()] = float(value)
         except ValueError:
             raise InputError(f"--thresholds {text}: {part!r} is not NAME=NUMBER. Write it like words=0.7.") from None
-        if found[name.strip()] != found[name.strip()]:
-            raise InputError(f"--thresholds {text}: {part!r} is no number. Write it like words=0.7.")
+        if not math.isfinite(found[name.strip()]):
+            raise InputError(f"--thresholds {text}: {part!r} is no finite number. Write it like words=0.7.")
     return found

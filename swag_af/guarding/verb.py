@@ -16,7 +16,7 @@ from swag_af.data.files import read_array, read_json, remove, replacing, write_a
 from swag_af.data.locks import alone
 from swag_af.data.manifests import MANIFEST, check_replaceable
 from swag_af.data.pool.folder import GUARD_TABLES, SHARDS, TEXT_TABLES, clear_pool
-from swag_af.data.pool.guarded import BEFORE, guard_counts
+from swag_af.data.pool.guarded import BEFORE, ROWS_DROPPED, guard_counts
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.recount import recounted
 from swag_af.data.progress import note
@@ -170,10 +170,11 @@ def _kept(
             "--min-negatives, or raise the --thresholds."
         )
     assert options.out is not None
-    changes: dict[str, Any] = {"rows_dropped_by_guards": len(made) - len(kept)} if options.min_negatives else {}
     if len(kept) == len(made):
-        return made.save(options.out, force=True, changes=changes)
+        of_others = {BEFORE: None} if BEFORE in pool.manifest else {}
+        return made.save(options.out, force=True, changes=of_others)
     counts = guard_counts(made)
     assert counts is not None
-    changes |= {BEFORE: asdict(counts), **recounted(pool, kept)}
+    dropped = pool.manifest.get(ROWS_DROPPED, 0) + len(made) - len(kept)
+    changes = {ROWS_DROPPED: dropped, BEFORE: asdict(counts), **recounted(pool, kept)}
     return made.save(options.out, force=True, rows=kept, changes=changes)

@@ -12,7 +12,7 @@ import numpy as np
 from swag_af.auditing.summary import audit_rows, below_lines, comparison_lines
 from swag_af.data.errors import several
 from swag_af.data.findings import read_audits
-from swag_af.data.pool.guarded import guard_counts, guard_rows
+from swag_af.data.pool.guarded import ROWS_DROPPED, guard_counts, guard_rows
 from swag_af.data.run import Run, verb_manifest
 from swag_af.data.text.lengths import warning_lines
 from swag_af.judging.rules import LEFT_OUT, SECOND_LEFT_OUT
@@ -71,7 +71,7 @@ def _introduction(dataset: Dataset) -> list[str]:
     lines = [
         introduction(dataset) if dataset.run.is_matched else _what_is_filtered(dataset),
         "",
-        style_in_short(dataset.run, dataset.style),
+        style_in_short(dataset.run_so_far, dataset.style),
         "",
     ]
     if dataset.opinions is None:
@@ -88,26 +88,31 @@ def _introduction(dataset: Dataset) -> list[str]:
 
 def _what_is_filtered(dataset: Dataset) -> str:
     n_choices = 1 + dataset.options.n_distractors
+    told = f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next?"
+    if dataset.is_drawn:
+        return f"{told} The wrong endings were drawn at random: these are the questions before any filtering."
     return (
-        f"{len(dataset.questions):,} multiple-choice questions of {n_choices} endings: what happens next? The wrong "
-        "endings were chosen by Adversarial Filtering ([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which "
-        "is meant to keep style alone from giving the right one away."
+        f"{told} The wrong endings were chosen by Adversarial Filtering "
+        "([Zellers et al. 2018](https://arxiv.org/abs/1808.05326)), which is meant to keep style alone from giving the "
+        "right one away."
     )
 
 
 def _example(dataset: Dataset) -> list[str]:
     question = next(question for split in SPLITS for question in dataset.of_split(split))
+    label = None if question.split == "test" else question.label  # whose labels nobody gets
+    marks = ["**" if i == label else "" for i in range(len(question.endings))]
     shown = [
-        f"> {'**' if i == question.label else ''}({i}) {_plain(ending)}{'**' if i == question.label else ''}"
-        for i, ending in enumerate(question.endings)
+        f"> {mark}({i}) {_plain(ending)}{mark}"
+        for i, (mark, ending) in enumerate(zip(marks, question.endings, strict=True))
     ]
     goes_on = " ..." if question.start else ""
     return [f"> {_plain(question.startphrase)}{goes_on}", ">", "> " + "  \n> ".join(line[2:] for line in shown)]
 
 
 def _plain(text: str) -> str:
-    """Text with its Markdown characters escaped."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in text)
+    """Text on one line, with its Markdown characters escaped."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in " ".join(text.split()))
 
 
 def _files(dataset: Dataset, formats: Sequence[str]) -> list[str]:
@@ -265,12 +270,12 @@ def _guards(dataset: Dataset) -> list[str]:
     released = guard_counts(
         pool,
         np.array([question.example.row for question in dataset.questions]),
-        np.array([question.columns for question in dataset.questions]),
+        np.array([question.columns[1:] for question in dataset.questions]),  # the answer first
     )
     if released is None:
         return []
     sentences = guard_sentences(dataset.run)
-    if dropped := pool.manifest.get("rows_dropped_by_guards"):
+    if dropped := pool.manifest.get(ROWS_DROPPED):
         sentences.append(
             f"{several(dropped, 'context')} had too few endings left that were not flagged, and "
             f"{'was' if dropped == 1 else 'were'} left out."
@@ -280,7 +285,7 @@ def _guards(dataset: Dataset) -> list[str]:
 
 def _audit(dataset: Dataset) -> list[str]:
     """The audits of the run, of the released iteration and those before."""
-    run = dataset.run
+    run = dataset.run_so_far
     findings = [f for f in read_audits(run.path).findings if f.iteration is None or f.iteration <= dataset.iteration]
     if not findings:
         return ["No fresh filters have been tried on the run (`swag-af audit`)."]

@@ -55,14 +55,14 @@ def style_rows(run: Run, style: Style) -> Rows:
 
 def style_section(dataset: Dataset) -> list[str]:
     """The section of the card: figures, what they mean, what was not measured."""
-    run, style = dataset.run, dataset.style
+    run, style = dataset.run_so_far, dataset.style
     lines = [f"{NOBODY}{f': {style.why_none}' if style.why_none else ''}."]
     if style.findings:
         lines = [
             f"Measured on the {len(dataset.questions):,} questions of all splits, their "
             f"{1 + dataset.options.n_distractors} endings as they are released; each filter is fitted on four fifths "
             "of the groups that share a split and scores the others. The interval allows for questions of one group "
-            "being alike." + ("" if run.matching else _MARKED),
+            "being alike." + ("" if run.matching or dataset.is_drawn else _MARKED),
             "",
             *markdown_table(style_rows(run, style)),
             *(part for line in below_lines(run, style.findings) for part in ("", line)),

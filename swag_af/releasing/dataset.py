@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,6 +48,16 @@ class Dataset:
     """The questions that ask for the rationale of an answer, where rationales were matched."""
     style: Style = field(default_factory=Style)
     """What fresh filters find in the questions; empty until it is measured."""
+
+    @property
+    def run_so_far(self) -> Run:
+        """The run as it was when the iteration that is released was the last: later filters chose nothing of it."""
+        return replace(self.run, log=self.run.log[: self.iteration])
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the wrong endings are those that a run of filters began with, drawn at random."""
+        return self.run.matching is None and self.iteration == 0
 
     def of_split(self, split: str) -> list[Question]:
         """The questions of one split."""
@@ -196,12 +206,14 @@ def shortfalls(dataset: Dataset) -> list[str]:
 
 def _small_splits(dataset: Dataset) -> list[str]:
     n_found = len(dataset.questions) - dataset.n_generated
-    asked = {"val": dataset.options.val_share * n_found, "test": dataset.options.test_share * n_found}
+    shares = {"val": dataset.options.val_share, "test": dataset.options.test_share}
+    shares["train"] = 1 - sum(shares.values())
+    found = Counter(question.split for question in dataset.questions if not question.example.is_generated)
     return [
-        f"{split} has {several(dataset.sizes[split], 'question')} where {asked[split]:,.0f} were asked for: "
+        f"{split} has {several(found[split], 'question')} where {share * n_found:,.0f} were asked for: "
         f"{dataset.group_sizes[0]:,} of {n_found:,} {_why_together(dataset)}"
-        for split in asked
-        if asked[split] >= 1 and dataset.sizes[split] < asked[split] / 2
+        for split, share in shares.items()
+        if share * n_found >= 1 and found[split] < share * n_found / 2
     ]
 
 

@@ -36,8 +36,8 @@ def header_lines(dataset: Dataset, formats: Sequence[str]) -> list[str]:
     configs = [*(["regular", "full"] if judged else ["regular"]), *([FOLDER] if dataset.rationales else [])]
     if "parquet" in formats:
         lines += ["dataset_info:", *(line for name in configs for line in _info_lines(dataset, name))]
-    lines += ["configs:", *(line for name in configs for line in _config_lines(dataset, name, "parquet" in formats))]
-    return [*lines, "---"]
+    files = [line for name in configs for line in _config_lines(dataset, name, "parquet" in formats)]
+    return [*lines, *(["configs:", *files] if files else []), "---"]
 
 
 def _of_endings(dataset: Dataset) -> str:
@@ -87,6 +87,8 @@ def _config_lines(dataset: Dataset, config: str, has_parquet: bool) -> list[str]
     splits = [split for split in SPLITS if dataset.sizes[split] and (has_parquet or split != "test")]
     if config == "full":
         splits = [split for split in splits if split in FULL_SPLITS]
+    if not splits:
+        return []  # a test split alone, without Parquet: its CSV has other columns
     lines = [f"- config_name: {config}", *(["  default: true"] if config == "regular" else []), "  data_files:"]
     for split in splits:
         folder, plain = _PLACES[config]

@@ -22,7 +22,8 @@ def load(**_: object) -> dict[str, Any]:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The questions of one file; rows without a rationale have none."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with path.open(encoding="utf-8", newline="\n") as lines:  # texts may hold other marks that end lines
+        rows = [json.loads(line) for line in lines]
     return [
         {
             "video": row["movie"],

@@ -38,7 +38,7 @@ def rationale_run(run: Run) -> Run | None:
     if not path.exists():
         raise InputError(f"{run.path}: the run of its rationales, {path}, is gone. Move it back, or match again.")
     found = open_run(path)
-    if found.pool.identity != named["pool_identity"]:
+    if found.pool.unguarded_identity != named["pool_identity"]:
         raise InputError(f"{path}: of other rationales than those of {run.path}. Match again into another --out.")
     return found
 

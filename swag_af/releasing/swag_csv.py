@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from swag_af.data.files import write_text
+from swag_af.data.files import LineFeeds, write_text
 from swag_af.releasing.questions import SPLITS, Question
 
 FULL_SPLITS = ("train", "val")
@@ -99,6 +99,6 @@ def full_record(question: Question, n_distractors: int) -> dict[str, Any]:
 
 def _write(path: Path, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer = csv.DictWriter(LineFeeds(file), columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(records)

@@ -108,7 +108,7 @@ def _manifest(folder: Path, dataset: Dataset, formats: tuple[str, ...]) -> dict[
         "left_out": dataset.left_out,
         "second_left_out": dataset.second_left_out,
         "n_groups": len(dataset.group_sizes),
-        "audits": {"summary": style_in_short(dataset.run, dataset.style), **dataset.style.as_record()},
+        "audits": {"summary": style_in_short(dataset.run_so_far, dataset.style), **dataset.style.as_record()},
         **_rationales_record(dataset),
         "formats": ["csv", *formats],
         "harness_tasks": task_names(dataset),

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from swag_af.baselines.outcome import Baselines, Difference, Figure, Order
-from swag_af.data.files import write_text
+from swag_af.data.files import LineFeeds, write_text
 from swag_af.reporting.latex import latex_table
 from swag_af.reporting.markdown import markdown_table
 from swag_af.reporting.text import table
@@ -184,7 +184,7 @@ def as_csv(found: Baselines) -> str:
     papers = {one.model: one for one in found.papers}
     names = [one.name for one in fields(Figure)]
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(LineFeeds(file))
     writer.writerow([*names, "paper_row", "paper_source"])
     for one in found.figures:
         paper = papers.get(one.model) if one.paper is not None else None

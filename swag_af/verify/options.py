@@ -286,6 +286,7 @@ class ExportOptions(Options):
                 (is_served and self.verdicts is not None, "--verdicts: not with --to verdicts"),
                 (is_served and self.limit is not None, "--limit: not with --to verdicts"),
                 (is_served and self.iteration is not None, "--iteration: not with --to verdicts"),
+                (is_served and self.seed != 0, "--seed: not with --to verdicts"),
             ]
         )
 

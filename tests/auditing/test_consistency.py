@@ -89,6 +89,16 @@ def test_by_guessing_the_sets_of_the_largest_class_alone_are_right() -> None:
     assert set_chances(sets, made).tolist() == [0, 1, 1, 0]
 
 
+def test_by_guessing_in_a_published_split_its_own_largest_class_is_named() -> None:
+    """The largest class of all splits was, so that a model that says `no` was above chance."""
+    made = sentences([(1, 1)] * 50 + [(0, 0)] * 20 + [(1, 1)] * 5)
+    of_split = np.arange(100, len(made))
+    whole = of_scores(made, np.array([1.0, 0.0] * len(made)))
+    says_no = replace(whole, rows=of_split, hits=whole.hits[of_split], folds="split")
+    (found,) = consistency_diagnostics([says_no], made, group(made))
+    assert (found.value, found.chance, found.status) == (0.8, 0.8, "clear")
+
+
 def test_pairs_of_four_options_are_right_by_luck_in_one_of_sixteen() -> None:
     made = in_sets(questions(200))
     (found,) = consistency_diagnostics([probe(made, 0.9)], made, group(made))

@@ -660,6 +660,13 @@ def test_files_may_stand_behind_flags_where_a_config_has_others(tmp_path: Path) 
     assert parse(["audit", "--folds", "3", "--config", config]).data == (Path("other.jsonl"),)
 
 
+def test_words_without_a_flag_stand_in_any_order_in_a_config(tmp_path: Path) -> None:
+    """They were typed in the order of the file: predictions were read as the data."""
+    (tmp_path / "c.toml").write_text("predictions = ['model.jsonl', 'b.jsonl']\ndata = 'questions.jsonl'")
+    made = parse(["score", "--config", str(tmp_path / "c.toml")])
+    assert made == parse(["score", "questions.jsonl", "model.jsonl", "b.jsonl"])
+
+
 def test_a_table_of_a_config_may_be_spelt_with_an_underscore(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("[filter]\nseed = 6\n[train_lm]\nseed = 5\n")
     assert parse(["train-lm", "x", "--config", str(tmp_path / "c.toml")]).seed == 5

@@ -60,3 +60,17 @@ def test_a_context_is_shown_with_capitals_and_without_blanks_before_marks() -> N
 @pytest.mark.parametrize("start", ["iPhones", "eBay sellers", "The lady", "McDonald"])
 def test_a_name_with_a_capital_inside_is_released_as_it_is(start: str) -> None:
     assert display(Context("a man sits.", start, "x.")) == ("A man sits.", start)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, b):\n    return a*b",
+        "https://a.b/c?d=1&e=2 opens .",
+        "me@x.org writes.",
+        "$x^2 + y$ = 3.",
+        "<b>bold</b>",
+    ],
+)
+def test_what_is_no_sentence_is_shown_as_it_is_written(text: str) -> None:
+    assert display(Context(text, text, "x.")) == (text, text)

@@ -387,6 +387,17 @@ def test_rows_with_too_little_left_are_named_or_left_out_and_counted(folder: Pat
     assert not (tmp_path / "none").exists()
 
 
+def test_a_copy_of_rows_that_were_kept_counts_by_its_own_guards(folder: Path, tmp_path: Path) -> None:
+    """Other guards were told beside the counts of those before: wrong figures, or an IndexError."""
+    kept = guard(GuardOptions(folder, "even,words", out=tmp_path / "kept", min_negatives=7))
+    n_dropped = kept.manifest["rows_dropped_by_guards"]
+    again = guard(GuardOptions(tmp_path / "kept", "words", out=tmp_path / "again"))
+    assert counts_before(again) is None
+    assert again.manifest["rows_dropped_by_guards"] == n_dropped
+    fewer = guard(GuardOptions(tmp_path / "kept", "even", out=tmp_path / "fewer", min_negatives=8))
+    assert fewer.manifest["rows_dropped_by_guards"] == n_dropped + len(kept) - len(fewer) > n_dropped
+
+
 def test_what_is_counted_over_all_rows_is_counted_again_for_those_that_are_left(tmp_path: Path) -> None:
     """Rows without a recycled gold were warned of those that had gone."""
     golds = [f"goes {place} ." for place in ("home", "up", "down", "out", "away", "back")]
@@ -469,13 +480,16 @@ BAD = {
     "no such guard": (("--by", "wrds"), "no guard 'wrds'. Did you mean words?"),
     "a threshold of another": (("--thresholds", "nli=0.5"), "nli is none of the guards words"),
     "no number": (("--thresholds", "words"), "'words' is not NAME=NUMBER"),
-    "not a number": (("--thresholds", "words=nan"), "is no number"),
+    "not a number": (("--thresholds", "words=nan"), "is no finite number"),
+    "no end": (("--thresholds", "words=inf"), "is no finite number"),
     "excluded but not asked": (("--exclude", "likelihood"), "likelihood is none of the guards"),
     "rows left out in place": (("--min-negatives", "3"), "--min-negatives: with --out"),
     "no model": (("--by", "nli[absent]"), "absent"),
     "no folder named": (("--by", "nli"), "nli[path/to/model]"),
     "twice": (("--by", "words,words"), "repeated"),
     "nothing to remove from a copy": (("--by", "none", "--out", "x"), "without --out"),
+    "nothing to keep out": (("--by", "none", "--exclude", "words"), "without --exclude"),
+    "nothing to ask about": (("--by", "none", "--only-assigned", "run"), "without --only-assigned"),
 }
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from swag_af.data.files import read_json, read_jsonl, write_jsonl
 from swag_af.data.instances.reading import read_instances
 from swag_af.data.manifests import read_manifest, sha256_file
 from swag_af.data.run import open_run
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
 from swag_af.matching.verb import match
+from swag_af.releasing import lm_eval_rationales
 from swag_af.releasing.dataset import Dataset
 from swag_af.releasing.options import ReleaseOptions
 from swag_af.releasing.rationales import rationale_run
@@ -221,6 +225,21 @@ def test_rationales_that_are_gone_or_others_are_refused(folder: Path, there: dic
     assert rationale_run(run) is not None
     with pytest.raises(InputError, match=fault):
         rationale_run(replace(run, matching={**run.matching, "rationales": there}))
+
+
+def test_rationales_that_were_guarded_are_those_of_their_answers(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "matched", tmp_path / "matched")
+    guard(GuardOptions(tmp_path / "matched" / "rationales" / "pool", "words", exclude="none"))
+    found = rationale_run(open_run(tmp_path / "matched" / "run"))
+    assert found is not None
+    assert found.pool.identity != found.pool.unguarded_identity
+
+
+def test_the_harness_reads_texts_with_other_ends_of_lines(tmp_path: Path) -> None:
+    row = {"question": "Why\u2028?", "answer_choices": ["a\x85b"], "answer_label": 0, "movie": "m"}
+    write_jsonl(tmp_path / "val.jsonl", [row | {"rationale_choices": ["c\u2029d"], "rationale_label": 0}] * 2)
+    (first, second) = lm_eval_rationales.read(tmp_path / "val.jsonl")
+    assert first == second == {"video": "m", "query": "Why\u2028? a\x85b", "choices": ["c\u2029d"], "label": 0}
 
 
 def test_the_same_release_gives_the_same_bytes(made: Dataset, tmp_path: Path) -> None:

@@ -193,6 +193,57 @@ def test_any_iteration_can_be_released(made, run: Run, tmp_path: Path, no_curve:
     assert read_manifest(tmp_path / "first", "dataset")["iteration"] == 0
 
 
+def test_the_card_of_the_start_speaks_of_no_filter(run: Run, tmp_path: Path, no_curve: None) -> None:
+    """The start of a run of `bow` said that wrong endings were chosen, and that the audit's `bow` took part."""
+    from_bow = filter_pool(run.pool, "bow", AFOptions(iterations=2, n_negatives=6), out=tmp_path / "run")
+    for iteration, told in ((0, False), (2, True)):
+        out = tmp_path / f"{iteration}"
+        release(ReleaseOptions(from_bow.path, out, audit="bow", iteration=iteration))
+        card = (out / "README.md").read_text(encoding="utf-8")
+        assert ("chosen by Adversarial Filtering" in card) == told == ("took part" in card)
+        assert ("drawn at random: these are the questions before any filtering" in card) != told
+
+
+def odd_run(folder: Path, gold: str) -> Run:
+    """A run of forty contexts, thirty of one video, whose golds begin so."""
+    contexts = [
+        Context("He opens\n  it.", "He", f"{gold} {i}.", id=f"c{i}", video=f"v{max(0, i - 29)}") for i in range(40)
+    ]
+    negatives = [[f"sees {k}\r{i}." for k in range(6)] for i in range(40)]
+    pool = CandidatePool.from_texts(contexts, negatives)
+    return filter_pool(pool, HashFilter(), AFOptions(iterations=1, n_negatives=5), out=folder / "run")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_carriage_returns_make_no_row_and_line_breaks_no_paragraph(tmp_path: Path, no_curve: None) -> None:
+    run = odd_run(tmp_path, "takes it out.\n\n# Heading\n\n")
+    dataset = release(ReleaseOptions(run.path, tmp_path / "made", audit="none", val_share=0.1, test_share=0.1))
+    for split in SPLITS:
+        with (tmp_path / "made" / f"{split}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [row["ending0"] for row in rows] == [one.endings[0] for one in dataset.of_split(split)]
+        assert {row["sent1"] for row in rows} <= {"He opens\n  it."}, "as it was written"
+    card = (tmp_path / "made" / "README.md").read_text(encoding="utf-8")
+    assert "\n# Heading" not in card
+    assert card.count("\r") == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_a_test_split_alone_the_card_shows_no_answer_and_names_what_is_missing(
+    tmp_path: Path, no_curve: None
+) -> None:
+    run = odd_run(tmp_path, "takes it out")
+    options = ReleaseOptions(run.path, tmp_path / "made", audit="none", formats="none", val_share=0, test_share=0.99)
+    dataset = release(options)
+    assert dataset.sizes == {"train": 0, "val": 0, "test": 40}
+    card = (tmp_path / "made" / "README.md").read_text(encoding="utf-8")
+    assert "> (0) " in card
+    assert "**(" not in card
+    assert "data_files" not in card
+    dataset = release(replace(options, out=tmp_path / "other", val_share=0.45, test_share=0.45))
+    assert any(line.startswith("train has 0 questions where 4 were asked for") for line in shortfalls(dataset))
+
+
 def test_a_run_that_is_not_finished_is_released_as_such(made, run: Run, tmp_path: Path, no_curve: None) -> None:
     assert shortfalls(made[1]) == []
     killed = run.path.with_name("killed")

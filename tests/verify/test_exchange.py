@@ -474,8 +474,8 @@ def test_verdicts_on_a_pool_that_was_guarded_before_it_was_filtered_are_exported
 
 def test_what_has_no_effect_on_collected_verdicts_is_refused() -> None:
     with pytest.raises(InputError) as caught:
-        ExportOptions(Path("run"), to="verdicts", iteration=3, limit=5)
-    for flag in ("--iteration", "--limit"):
+        ExportOptions(Path("run"), to="verdicts", iteration=3, limit=5, seed=1)
+    for flag in ("--iteration", "--limit", "--seed"):
         assert f"{flag}: not with --to verdicts" in str(caught.value)
 
 

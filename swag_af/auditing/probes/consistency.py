@@ -68,15 +68,15 @@ def contrast_sets(instances: Instances, groups: Groups, rows: np.ndarray) -> Con
     return ContrastSets(mine, number, np.unique(joined, return_inverse=True)[1])
 
 
-def set_chances(sets: ContrastSets, instances: Instances) -> np.ndarray:
+def set_chances(sets: ContrastSets, instances: Instances, known: np.ndarray | None = None) -> np.ndarray:
     """(sets,) how often a guess that knows no texts has each set wholly right.
 
     Of choices the product over its members, each guessed alone; of classes 1 where every member is of the largest
-    class of all instances, which the guess names always, else 0.
+    class of the rows `known`, of all where not given, which the guess names always, else 0.
     """
     if instances.kind == "choices":
         return sets.wholly(instances.chance[sets.rows])
-    largest = int(np.bincount(instances.answers).argmax())
+    largest = int(np.bincount(instances.answers if known is None else instances.answers[known]).argmax())
     return sets.wholly((instances.answers[sets.rows] == largest).astype(float))
 
 
@@ -125,7 +125,8 @@ def _of_probe(alike: Sequence[Probe], sets: ContrastSets, instances: Instances) 
     one, hits = alike[0], np.mean([set_hits(probe, sets) for probe in alike], axis=0)
     said = f"{model_label(one.model)}, reading {INPUTS[instances.kind][one.input].said}, has every instance right in "
     said += f"{{value}} of {several(sets.n, 'contrast set')} ({{low}} to {{high}}; by guessing {{chance}})."
-    found = of_accuracy(CODE, one.name, hits, set_chances(sets, instances), sets.groups, said=said)
+    chances = set_chances(sets, instances, one.rows if one.folds == "split" else None)
+    found = of_accuracy(CODE, one.name, hits, chances, sets.groups, said=said)
     by_lot = float(np.mean([by_own_shares(sets, probe, instances).mean() for probe in alike]))
     is_above = (found.low or 0.0) > max(found.chance or 0.0, by_lot)
     status: Status = "found" if is_above and one.input != FULL else "clear"
