@@ -62,6 +62,10 @@ def move(path: Path, to: Path) -> None:
     remove(path)
 
 
+_WRITING: list[Path] = []
+"""Temporary paths that this process writes just now."""
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` (file or folder) that takes its place when the block ends well.
@@ -69,15 +73,23 @@ def replacing(path: Path) -> Iterator[Path]:
     An existing folder is moved aside first and deleted last, or moved back when the new one cannot be put in place.
     """
     path = Path(os.path.abspath(path))
+    if path.is_symlink() and path.is_dir():
+        path = path.resolve()  # the folder gives way to another on its own disk, and the link stays
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
     old = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.old.tmp")
+    if temporary not in _WRITING:  # of an earlier process with this number, as in a container that was started again
+        _remove(temporary)
+        if old.exists() and not path.exists():
+            os.replace(old, path)
+    _WRITING.append(temporary)
     try:
         yield temporary
         if temporary.is_dir() and path.exists():
             os.replace(path, old)
         os.replace(temporary, path)
     finally:
+        _WRITING.remove(temporary)
         if old.exists() and not path.exists():
             os.replace(old, path)
         for leftover in (temporary, old):

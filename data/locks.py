@@ -42,6 +42,7 @@ def clear_lock(path: Path) -> None:
 
 
 def _place(path: Path) -> Path:
+    path = Path(os.path.abspath(path))  # `.` has no name
     return path.with_name(f".{path.name}.lock")
 
 

@@ -11,8 +11,9 @@ until the next name: `transformer[path/to/model,learning_rates=2e-5,5e-5,patienc
 import difflib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -21,7 +22,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError, SwagAfError, blamed
+from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,13 @@ class Registry:
         module, _, attribute = target.partition(":")
         try:
             found: Callable[..., Any] = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
+        except Exception as error:
+            if name in self.ours and not isinstance(error, ImportError | AttributeError | ValueError):
+                raise
+            what = "" if isinstance(error, ImportError | AttributeError | ValueError) else f"{type(error).__name__}: "
             raise InputError(
-                f"{self.kind} {name!r} cannot be loaded: {error}. Is its package installed, or its file in the working "
-                "directory?"
+                f"{self.kind} {name!r} cannot be loaded: {what}{in_one_line(error)}. Is its package installed, or its "
+                "file in the working directory?"
             ) from None
         if not callable(found):
             what = f"{attribute} is a {type(found).__name__}"
@@ -158,14 +162,14 @@ class Registry:
 
     def _typed(self, base: str, factory: Callable[..., Any], key: str, value: str) -> Any:
         """A setting as the type that the class gives it; InputError where it has none of that name or type."""
-        parameters = inspect.signature(factory, eval_str=True).parameters
-        known = [one for one in parameters if not one.startswith("_")]
+        kinds = _kinds_of(factory)
+        known = [one for one in kinds if not one.startswith("_")]
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]}? " if near else ""
             raise InputError(f"{self.kind} {base!r} has no setting {key!r}. {hint}There are {', '.join(known)}.")
-        kind = str if parameters[key].annotation is inspect.Parameter.empty else parameters[key].annotation
-        raw = value.split(",") if get_origin(kind) is tuple else value
+        kind = kinds[key]
+        raw = value.split(",") if tuple in (get_origin(kind), *map(get_origin, get_args(kind))) else value
         try:
             made = msgspec.convert(raw, kind, strict=False)
         except (msgspec.ValidationError, TypeError) as error:
@@ -190,6 +194,24 @@ def split_names(text: str) -> list[str]:
         else:
             parts[-1] += letter
     return parts
+
+
+def _kinds_of(factory: Callable[..., Any]) -> dict[str, Any]:
+    """The type of every parameter of a class or function; texts where it has none, or one that only type checkers
+    import."""
+    try:
+        parameters = inspect.signature(factory, eval_str=True).parameters
+    except NameError:
+        parameters = inspect.signature(factory).parameters
+    known = vars(sys.modules[factory.__module__])
+    kinds: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        kind = parameter.annotation
+        if isinstance(kind, str):
+            with suppress(NameError):
+                kind = eval(kind, dict(known))
+        kinds[name] = str if kind is inspect.Parameter.empty or isinstance(kind, str) else kind
+    return kinds
 
 
 _SETTING = r"[a-z_][a-z0-9_]*="

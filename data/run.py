@@ -270,6 +270,7 @@ def _load(path: Path, pool: CandidatePool, matching: Matching | None) -> Run:
     remove_leftovers(path)
     remove_leftovers(path / "replacements")
     log, timing = _records(path / "log.jsonl", Iteration), _records(path / "timing.jsonl", Timing)
+    timing += [Timing(i) for i in range(1 + len(timing), 1 + len(log))]  # of a copy without them
     start = _read_start(path / "start.npy", pool)
     files = [_replacements_path(path, i) for i in range(1, 1 + len(log))]
     replacements = [_read_replacements(file, start, pool.counts) for file in files]

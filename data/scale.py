@@ -78,7 +78,7 @@ def check_engine(engine: EngineOptions) -> None:
     if engine.kind == "ray":
         from swag_af.data.engines.on_ray import check_ray
 
-        check_ray()
+        check_ray(engine)
 
 
 def is_here(n_blocks: int, workers: int | None, engine: EngineOptions | None) -> bool:

@@ -124,10 +124,10 @@ def _is_one_object(path: Path) -> bool:
 
 def _count_lines(path: Path) -> int:
     with path.open("rb") as file:
-        n, last = 0, b"\n"
+        n, n_returns, last = 0, 0, b"\n"
         while chunk := file.read(1 << 20):
-            n, last = n + chunk.count(b"\n"), chunk[-1:]
-        return n + (last != b"\n")
+            n, n_returns, last = n + chunk.count(b"\n"), n_returns + chunk.count(b"\r"), chunk[-1:]
+    return n + (last != b"\n") if n else n_returns + (last not in b"\r\n")
 
 
 def _open_jsonl(path: Path) -> Source:

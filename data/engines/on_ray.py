@@ -110,9 +110,10 @@ class _Actor:
         return self._worker.do(block)
 
 
-def check_ray() -> None:
-    """Raise InputError where the package is missing."""
+def check_ray(engine: EngineOptions) -> None:
+    """Raise InputError where the package is missing, or nobody listens at the address."""
     _imported()
+    _check_reached(_address(engine.place))
 
 
 def _imported() -> Any:
@@ -125,7 +126,7 @@ def _imported() -> Any:
 
 def _connect(ray: Any, address: str) -> None:
     """Find the cluster, or start one on this machine where no address is given and none is in RAY_ADDRESS."""
-    address = address or os.environ.get("RAY_ADDRESS", "")
+    address = _address(address)
     _check_reached(address)
     threads = {"env_vars": {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}}
     local = {} if address else {"include_dashboard": False}
@@ -136,6 +137,10 @@ def _connect(ray: Any, address: str) -> None:
         raise _no_cluster(address, error) from None
     if before is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
+
+
+def _address(given: str) -> str:
+    return given or os.environ.get("RAY_ADDRESS", "")
 
 
 def _check_reached(address: str) -> None:

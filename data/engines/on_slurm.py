@@ -108,7 +108,7 @@ def _executor(engine: EngineOptions, workers: int, cores: int) -> Any:
         executor = submitit.AutoExecutor(folder=SLURM_FOLDER / "%j", cluster=engine.place or "slurm")
     except (RuntimeError, ValueError) as error:
         raise InputError(
-            f"--engine {engine.engine}: {in_one_line(error)}. Run it where sbatch can be called."
+            f"--engine {engine.engine}: {in_one_line(error).rstrip('?.')}. Run it where sbatch can be called."
         ) from None
     named = dict(setting.split("=", 1) for setting in engine.slurm)
     plain = {"time": "timeout_min", "mem_gb": "mem_gb", "cpus_per_task": "cpus_per_task"}

@@ -47,7 +47,7 @@ class EngineOptions(Options):
                 (self.gpus_per_task > 0 and not self.is_remote, "--gpus-per-task is for --engine ray and slurm"),
                 *((True, f"--slurm {one}: not NAME=VALUE") for one in wrong),
                 *(
-                    (True, f"--slurm {one}: {one.partition('=')[0]} is a whole number")
+                    (True, f"--slurm {one}: {one.partition('=')[0]} is a whole number from 1 on")
                     for one in self.slurm
                     if re.match(_NOT_A_NUMBER, one)
                 ),
@@ -70,8 +70,8 @@ class EngineOptions(Options):
         return self.kind in ("ray", "slurm")
 
 
-_NOT_A_NUMBER = r"(?:time|mem_gb|cpus_per_task)=(?!\d+$)"
-"""A setting of Slurm that is in minutes, in GB, or a count, and is given as something else."""
+_NOT_A_NUMBER = r"(?:time|mem_gb|cpus_per_task)=(?!0*[1-9]\d*$)"
+"""A setting of Slurm that is in minutes, in GB, or a count, and is given as something else, or as none of it."""
 
 
 @dataclass(frozen=True)

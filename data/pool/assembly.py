@@ -1,7 +1,7 @@
 """Contexts and texts in memory to the parts of a pool: manifest, vocabulary, shards."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -73,10 +73,7 @@ def _check_given(
             f"{len(contexts)} contexts and {len(negatives)} lists of negatives: give one list a context, and "
             "at least one."
         )
-    repeated = [name for name, n in Counter(one.id for one in contexts if one.id).items() if n > 1]
-    if repeated:
-        told = several(len(repeated), "id is", "ids are")
-        raise InputError(f"contexts: {told} of several rows (first: {repeated[0]!r}). Give each its own, or none.")
+    _check_ids(one.id for one in contexts if one.id)
     if features is not None and len(features) != len(contexts):
         raise InputError(f"features: {len(features)} arrays for {len(contexts)} rows. Give one a row.")
     if feature_names is not None and features is None:
@@ -106,7 +103,16 @@ def _made_rows(
         except RowError as fault:
             faults.add(f"row {i}", fault)
     faults.check()
+    _check_ids(row.context.id for row in rows)
     return rows
+
+
+def _check_ids(ids: Iterable[str]) -> None:
+    """Raise InputError where two rows have one id, given or made of the row's number."""
+    repeated = [name for name, n in Counter(ids).items() if n > 1]
+    if repeated:
+        told = several(len(repeated), "id is", "ids are")
+        raise InputError(f"contexts: {told} of several rows (first: {repeated[0]!r}). Give each its own, or none.")
 
 
 def _tables_of(

@@ -36,7 +36,7 @@ class Columns:
     video_column: str = "video"
     """The group that must stay together in folds and splits; each row is a group of its own where there is none."""
     fold_column: str = "fold"
-    """The fold, from 0; assigned by video and shared texts where no row has one."""
+    """The fold, from 0; a row without one gets that of its group, by video and shared texts, or one by lot."""
     source_column: str = "source"
     """Where the row comes from."""
     features_column: str = "features"

@@ -22,7 +22,7 @@ from swag_af.data.errors import ExhaustedError, Faults, InputError, RowError, in
 from swag_af.data.files import check_output, remove, replacing
 from swag_af.data.folds import FOLDS, FoldMap
 from swag_af.data.locks import alone
-from swag_af.data.manifests import check_replaceable, sha256_file
+from swag_af.data.manifests import MANIFEST, check_replaceable, sha256_file
 from swag_af.data.pool.assembly import tagged
 from swag_af.data.pool.columns import NO_FOLD, Layout, columns_read, layout_of, question_of, with_bases
 from swag_af.data.pool.folder import CONTEXT_TAGS, NO_TAGGER, finish_pool, replace_vocabulary
@@ -63,6 +63,7 @@ def _make(options: PoolOptions, inputs: "_Inputs") -> None:
         reading = _Reading(options, maker, read_by)
         known = _read(reading, inputs, spool)
         dealt = deal(known.shared.groups, ContextRules.n_folds, rng=np.random.default_rng(0))  # (N,)
+        dealt = as_given(np.array(reading.folds), known.shared.groups, dealt)
         entries = write_shards(folder, spool, known, lambda c, rows: reading.with_folds(c, dealt[rows].tolist()))
         remove(spool.folder)
         finish_pool(folder, known.vocabulary, entries, _notes(reading, inputs, known))
@@ -75,8 +76,14 @@ def tag(options: TagOptions) -> CandidatePool:
     one or the new one; only where tags in context replace others in context, it may have neither. Tagging word types
     removes the tables of tags in context.
     """
+    CandidatePool.open(options.pool)  # nothing is locked that is no pool
     if options.in_context:
         return tag_in_context(options.pool, options.tagger, workers=options.workers, engine=options.where)
+    with alone(options.pool / MANIFEST, waits=False, called=options.pool):
+        return _tag_types(options)
+
+
+def _tag_types(options: TagOptions) -> CandidatePool:
     before = CandidatePool.open(options.pool)
     tagger = load_tagger(options.tagger) if options.tagger != NO_TAGGER else None
     vocabulary = tagged(before.vocabulary, tagger)
@@ -156,6 +163,8 @@ class _Reading:
     read_by: FoldMap | None = None
     """What the language models that are to read the pool were trained on."""
     ids: Ids = field(default_factory=Ids)
+    folds: list[int] = field(default_factory=list)
+    """Of each row that is kept, as given; `NO_FOLD` where it is not."""
     n_given: int = 0
     n_empty: int = 0
     n_short: int = 0
@@ -210,7 +219,19 @@ class _Reading:
     def _made(self, context: Any, negatives: list[str], features: Any) -> Row:
         row = self.maker.make(self.n_given, context, negatives, features)
         self.ids.add(row.context.id)
+        self.folds.append(row.context.fold)
         return row
+
+
+def as_given(folds: np.ndarray, groups: np.ndarray, dealt: np.ndarray) -> np.ndarray:
+    """(N,) the folds that are `dealt` (N,), but for `groups` (N,) in which some rows have one already (`folds`, (N,)):
+    there it is that of the first."""
+    rows = np.flatnonzero(folds != NO_FOLD)
+    known, first = np.unique(groups[rows], return_index=True)
+    of_group = np.full(int(groups.max()) + 1, NO_FOLD)
+    of_group[known] = folds[rows][first]
+    made: np.ndarray = np.where(of_group[groups] == NO_FOLD, dealt, of_group[groups])
+    return made
 
 
 def _read(reading: _Reading, inputs: _Inputs, spool: Spool) -> Known:

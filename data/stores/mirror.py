@@ -33,7 +33,21 @@ COMMITS = (MANIFEST, "shard.json", "log.jsonl")
 """Files that say that others are there; beside a file, NAME.manifest.json does."""
 LOCAL = ("checkpoints", "journal")
 """Folders that stay here: an unfinished fold, and answers that are not a pool yet, go on where they were begun."""
-FILES = (".jsonl", ".json", ".csv", ".tsv", ".txt", ".toml", ".html", ".svg", ".xml", ".sarif", ".parquet", ".conllu")
+FILES = (
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".toml",
+    ".html",
+    ".svg",
+    ".xml",
+    ".sarif",
+    ".parquet",
+    ".conllu",
+)
 """An address that ends so is of a file; it travels with the files that have its name and another ending."""
 
 SMALL = 100_000
@@ -59,7 +73,7 @@ class Mirror:
         self.url = url
         self.records_only = records_only
         self.path = place_of(url, root)
-        self.is_file = self.path.suffix in FILES
+        self.is_file = self.path.suffix.lower() in FILES
         self.folder = self.path.parent if self.is_file else self.path
         self.store = Store(url.rpartition("/")[0] if self.is_file else url)
         seen = root / ".seen"
@@ -227,13 +241,23 @@ class Mirror:
                 stats = {name: (self.folder / name).stat() for name in batch}
                 first_here = not _is_commit(batch[0]) or batch[0] in seen or self._is_first(batch[0])
                 if not first_here:  # another machine was faster: its file stays
-                    self._fetch(self._entries(batch), seen)
+                    self._give_way(batch[0], seen)
                     continue
                 if not _is_commit(batch[0]) or batch[0] in seen:
                     self.store.put({name: self.folder / name for name in batch})
                 for name, entry in self._entries(batch).items():
                     seen[name] = Seen(entry.size, entry.tag, stats[name].st_mtime_ns)
                 advance(sum(about.st_size for about in stats.values()) // 1_000_000)
+
+    def _give_way(self, name: str, seen: dict[str, Seen]) -> None:
+        """Fetch what another machine has sent under `name`; InputError where by that it does other work than this."""
+        ours = (self.folder / name).read_bytes()
+        self._fetch(self._entries([name]), seen)
+        if _is_manifest(name) and (self.folder / name).read_bytes() != ours:
+            raise InputError(
+                f"{self.url}: another machine has begun other work here meanwhile. Run the same command again, which "
+                "goes on with it or says in what it differs; or choose another --out."
+            )
 
     def _is_first(self, name: str) -> bool:
         return self.store.put_new(name, self.folder / name)
@@ -262,7 +286,11 @@ class Mirror:
 
 
 def _is_commit(name: str) -> bool:
-    return name.rpartition("/")[2] in COMMITS or name.endswith(f".{MANIFEST}")
+    return name.rpartition("/")[2] in COMMITS or _is_manifest(name)
+
+
+def _is_manifest(name: str) -> bool:
+    return name.rpartition("/")[2] == MANIFEST or name.endswith(f".{MANIFEST}")
 
 
 def _is_bulky(name: str, entry: Entry) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from swag_af.data.cache import cache_folder
+from swag_af.data.errors import InputError
 from swag_af.data.files import REMOVAL_WATCHERS, WATCHERS
 from swag_af.data.stores.mirror import Mirror
 from swag_af.data.urls import RECORDS_ONLY, ROOTS, is_url, normal_url, url_of, urls_in
@@ -38,6 +39,8 @@ def mirrored(options: OptionsT, written: Sequence[str] = ("out",)) -> Iterator[O
 def local(url: str | Path, *, records_only: bool = False) -> Path:
     """The path that stands for `url`, its files fetched when it is first met."""
     url = normal_url(url)
+    if "/" not in url.partition("://")[2]:
+        raise InputError(f"{url}: a whole bucket, all of which would be fetched. Name a folder in it, {url}/FOLDER.")
     if url not in _OPEN:
         mirror = Mirror(url, _root(), records_only=records_only)
         mirror.pull()
@@ -58,8 +61,10 @@ def refresh(path: Path) -> None:
 def followed(folder: Path, link: str) -> Path:
     """The path that a record in `folder` names, as `swag_af.data.urls.link` wrote it, fetched where it is in a
     store."""
+    if is_url(link):
+        return local(link)
     path = folder / link
-    url = link if is_url(link) else url_of(Path(os.path.normpath(path.absolute())))
+    url = url_of(Path(os.path.normpath(path.absolute())))
     return path if url is None or mirror_of(path) is not None else local(url)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Store:
         return {
             path[len(self.root) + 1 :]: Entry(int(about["size"]), _tag(about))
             for path, about in found.items()
-            if about["type"] == "file" and path != place
+            if about["type"] == "file" and path != place and not path.endswith("/")  # as consoles mark a folder
         }
 
     def _found(self, place: str, deep: bool) -> dict[str, dict[str, Any]]:
@@ -74,10 +75,15 @@ class Store:
         return True
 
     def delete(self, names: Sequence[str]) -> None:
-        """Remove the files."""
+        """Remove the files: these, whatever fsspec might take their names for patterns of."""
+        paths = [f"{self.root}/{name}" for name in names]
+        plain = [path for path in paths if not has_magic(path)]
         with self._told():
-            if names:
-                self.files.rm([f"{self.root}/{name}" for name in names])
+            if plain:
+                self.files.rm(plain)
+            for path in paths:
+                if has_magic(path):
+                    self.files.rm_file(path)
 
     @cached_property
     def files(self) -> Any:

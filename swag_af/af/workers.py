@@ -28,7 +28,7 @@ from swag_af.data.pool.pool import CandidatePool
 from swag_af.data.pool.view import View
 from swag_af.data.run import Run
 from swag_af.data.scale import standing_workers
-from swag_af.data.urls import ROOTS, command
+from swag_af.data.urls import command, url_of
 from swag_af.filters.contract import Filter, MovableFilter, parts_of, score_in_parts, scores_of
 from swag_af.filters.threads import bits_of, deciding_threads, default_workers
 
@@ -43,10 +43,10 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
             "--engine slurm: an iteration needs the one before it, and would wait in the queue every time. Ask Slurm "
             "for one job with several cores, and in it for --engine processes --workers N; or take --engine ray."
         )
-    if workers.engine.is_remote and ROOTS:
+    if workers.engine.is_remote and any(path and url_of(path) for path in (pool.path, out)):
         raise InputError(
-            f"--engine {workers.engine.engine}: workers leave filters in the run's folder, which must be on a disk "
-            "that all see, not in a store. Take --engine processes, or folders on a common disk."
+            f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, both of "
+            "which must be on a disk that all see, not in a store. Take --engine processes, or folders on a common disk."
         )
     if out is None:
         raise InputError(f"{told}: work elsewhere needs a folder for the run. Give out=.")

@@ -223,10 +223,13 @@ def test_a_pool_that_was_changed_meanwhile_is_no_workers_pool(pool_folder: Path,
 def test_runs_in_a_store_are_not_shared_with_other_machines(
     pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("swag_af.af.workers.ROOTS", [tmp_path / "mirrors"])
-    with pytest.raises(InputError, match="not in a store"):
-        on_ray = Workers(2, EngineOptions("ray"))
-        filter_pool(CandidatePool.open(pool_folder), "mlp", TOGETHER, out=tmp_path / "run", workers=on_ray)
+    """Nor those over a pool there."""
+    monkeypatch.setattr("swag_af.data.urls.ROOTS", [tmp_path / "mirrors"])
+    there, on_ray = tmp_path / "mirrors" / "s3" / "bucket", Workers(2, EngineOptions("ray"))
+    shutil.copytree(pool_folder, there / "pool")
+    for pool, out in ((pool_folder, there / "run"), (there / "pool", tmp_path / "run")):
+        with pytest.raises(InputError, match="not in a store"):
+            filter_pool(CandidatePool.open(pool), "mlp", TOGETHER, out=out, workers=on_ray)
 
 
 def test_a_filter_of_a_script_cannot_be_sent(

@@ -199,6 +199,7 @@ def importable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             {"engine": "slurm", "slurm": ("mem_gb=4", "time=two hours")},
             "--slurm time=two hours: time is a whole number",
         ),
+        ({"engine": "slurm", "slurm": ("time=0",)}, "--slurm time=0: time is a whole number from 1 on"),
     ],
 )
 def test_odd_engines_are_told_in_one_line(engine: dict[str, Any], fault: str) -> None:

@@ -1,11 +1,16 @@
 """Claims about files: whole or not there, and errors that name the place."""
 
+import csv
 import errno
+import io
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swag_af.data import files
 from swag_af.data.errors import InputError
@@ -256,3 +261,32 @@ def test_an_output_that_may_not_be_written_is_refused_before_any_work(
             files.check_output(path, force=True, folder=path == tmp_path)
     (tmp_path / "mine").mkdir()
     files.check_output(tmp_path / "mine", force=True, folder=True)  # a folder of one's own in another's
+
+
+def test_a_link_to_a_folder_stays_and_its_folder_is_replaced(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "disk" / "pool" / "old", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "pool")
+    with files.replacing(tmp_path / "link") as temporary:
+        files.write_text(temporary / "new", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert names(tmp_path / "disk" / "pool") == ["new"]
+    assert names(tmp_path / "disk") == ["pool"]
+
+
+def test_what_an_earlier_process_of_this_number_left_is_cleared_away(tmp_path: Path) -> None:
+    """As in a container that was started again: its temporary folder was there already."""
+    left = tmp_path / f".pool.{files.HOST}.{os.getpid()}.tmp"
+    files.write_text(left / "half", "half")
+    files.write_text(tmp_path / f".pool.{files.HOST}.{os.getpid()}.old.tmp" / "old", "old")
+    with files.replacing(tmp_path / "pool") as temporary:
+        assert (tmp_path / "pool" / "old").read_text() == "old"
+        temporary.mkdir()
+    assert names(tmp_path) == ["pool"]
+
+
+@given(st.lists(st.lists(st.text('a\r\n," '), min_size=1, max_size=3), max_size=4))
+def test_a_table_with_line_feeds_is_read_as_it_was_written(rows: list[list[str]]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(files.LineFeeds(text)).writerows(rows)
+    assert list(csv.reader(io.StringIO(text.getvalue(), newline=""))) == rows
+    assert "\r\n" not in re.sub('"[^"]*"', "", text.getvalue())

@@ -17,6 +17,7 @@ from swag_af.cli.main import main
 from swag_af.data.engines.options import EngineOptions
 from swag_af.data.errors import InputError
 from swag_af.data.files import read_json
+from swag_af.data.locks import alone
 from swag_af.data.pool import in_context as tagging
 from swag_af.data.pool.folder import finish_pool, write_shard
 from swag_af.data.pool.options import TagOptions
@@ -315,3 +316,30 @@ def test_a_filter_fits_and_scores_on_tags_in_context_alone(folder: Path) -> None
     one = PosLSTMFilter(max_epochs=1)
     one.fit(view, rng=np.random.default_rng(0))
     assert np.isfinite(one.score(view)).all()
+
+
+def test_the_types_of_a_pool_are_not_tagged_while_another_is_at_work_on_it(pool_folder: Path, tmp_path: Path) -> None:
+    """The tables of the other, or the vocabulary, were lost."""
+    folder = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+    with alone(folder / "manifest.json"), pytest.raises(InputError, match="another process is at work on this"):
+        tag(TagOptions(folder, "none"))
+    with pytest.raises(InputError, match="no such folder"):
+        tag(TagOptions(tmp_path / "mistyped" / "pool", "rules", in_context=True))
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_pool_that_changes_while_its_tables_are_hashed_is_not_written_over(
+    pool_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(pool_folder, tmp_path / "pool"))
+    pool, hashed = CandidatePool.open(folder), CandidatePool.shard_entries
+
+    def hash_slowly(self: CandidatePool, tables: Sequence[str]) -> list[dict[str, Any]]:
+        monkeypatch.setattr(CandidatePool, "shard_entries", hashed)
+        tag(TagOptions(folder, "none"))
+        return hashed(self, tables)
+
+    monkeypatch.setattr(CandidatePool, "shard_entries", hash_slowly)
+    with pytest.raises(InputError, match="another command has changed this pool meanwhile"):
+        pool.with_tables(pool.tables, {"mine": 1})
+    CandidatePool.open(folder).check_tables()

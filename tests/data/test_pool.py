@@ -18,6 +18,7 @@ from swag_af.data.pool.folder import FEATURES, finish_pool, write_shard
 from swag_af.data.pool.guard import comparable
 from swag_af.data.pool.listing import Contexts
 from swag_af.data.pool.pool import CandidatePool
+from swag_af.data.pool.verb import as_given
 from swag_af.data.tags import load_tagger
 from swag_af.data.tokens import tokenize
 from swag_af.filters.checking import check_filter
@@ -600,3 +601,16 @@ def test_features_that_went_bad_on_disk_are_named_by_pool_and_row(copied: Path) 
     view = pool.view(np.array([3, 17, 20]), np.array([[0, 1], [0, 2], [0, 1]]))
     with pytest.raises(InputError, match=r"pool: 1 row holds NaN or infinity .*\(first: row 17\)"):
         _ = view.features
+
+
+def test_ids_that_are_made_of_numbers_are_told_from_those_given() -> None:
+    contexts = [Context("A b.", "He", "goes up.", id="row-1"), Context("C d.", "He", "goes down.")]
+    with pytest.raises(InputError, match="first: 'row-1'"):
+        CandidatePool.from_texts(contexts, [["sits."], ["lies."]])
+
+
+def test_rows_without_a_fold_get_that_of_their_group() -> None:
+    """A video whose rows did not all name it was in several."""
+    folds, groups, dealt = np.array([-1, 3, -1, -1, 1]), np.array([0, 0, 0, 1, 2]), np.array([0, 1, 2, 4, 4])
+    assert as_given(folds, groups, dealt).tolist() == [3, 3, 3, 4, 1]
+    assert as_given(np.full(5, -1), groups, dealt).tolist() == dealt.tolist()

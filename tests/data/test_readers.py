@@ -118,6 +118,7 @@ CSV = 'video,sentence,start_time,end_time\nv1,"A man, tall.",3,4\nv1,B b.,0,1\n'
     [
         ("a.csv", CSV, "utf-8"),
         ("a.CSV", CSV.replace("\n", "\r\n"), "utf-8-sig"),
+        ("a.csv", CSV.replace("\n", "\r"), "utf-8"),
         ("a.tsv", 'video\tsentence\tstart_time\tend_time\nv1\t"A man, tall."\t3\t4\nv1\tB b.\t0\t1\n', "utf-8"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import pytest
@@ -156,3 +157,24 @@ def test_what_somebody_elses_class_raises_is_one_line(name: str, said: str) -> N
 @given(names=st.lists(st.from_regex(r"[a-z]+(\[[a-z/]+(,[a-z]+=[a-z0-9]+(,[0-9])?)?\])?", fullmatch=True), min_size=1))
 def test_names_are_parted_where_no_bracket_is_open(names: list[str]) -> None:
     assert split_names(",".join(names)) == names
+
+
+def test_a_file_that_is_no_python_is_told_as_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was told as a bug of ours."""
+    (tmp_path / "no_python.py").write_text("def f(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InputError, match="cannot be loaded: SyntaxError"):
+        KNOWN.make("no_python:F")
+
+
+def test_settings_are_typed_where_others_are_known_to_type_checkers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["class F:", "    def __init__(self, width: 'int' = 3, other: 'Unknown' = None,"]
+    lines += [
+        "                 sizes: tuple[int, ...] | None = None) -> None:",
+        "        self.had = width, other, sizes",
+    ]
+    (tmp_path / "typed_elsewhere.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert KNOWN.make("typed_elsewhere:F[width=5,other=a,sizes=1,2]").had == (5, "a", (1, 2))

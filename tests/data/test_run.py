@@ -365,3 +365,12 @@ def test_a_damaged_run_is_refused_in_one_line(straight: Run, tmp_path: Path, dam
     damage(run)
     with pytest.raises((InputError, FormatError), match=said):
         open_run(run)
+
+
+def test_a_copy_of_a_run_without_its_timing_goes_on(straight: Run, pool: CandidatePool, tmp_path: Path) -> None:
+    """The next iteration was its first line, which nothing could read."""
+    filter_pool(pool, HashFilter(), replace(SIX, iterations=3), out=tmp_path / "run")
+    (tmp_path / "run" / "timing.jsonl").unlink()
+    filter_pool(pool, HashFilter(), SIX, out=tmp_path / "run")
+    assert [one.iteration for one in open_run(tmp_path / "run").timing] == list(range(1, 7))
+    assert run_bytes(tmp_path / "run") == run_bytes(straight.path)

@@ -210,8 +210,58 @@ def test_of_two_machines_the_first_to_begin_stays(patch: pytest.MonkeyPatch, tmp
         mirror.pull()
         write_json(mirror.path / "manifest.json", {"by": mirror.path.parts[-4]})
     one.changed(one.path / "manifest.json")
-    two.changed(two.path / "manifest.json")
+    with pytest.raises(InputError, match="another machine has begun other work here meanwhile"):
+        two.changed(two.path / "manifest.json")
     assert read_json(two.path / "manifest.json") == read_json(one.path / "manifest.json")
+    two.changed(two.path / "manifest.json")
+
+
+def test_of_two_machines_that_do_the_same_both_go_on(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for mirror in (Mirror("memory://b/x", tmp_path / name) for name in "ab"):
+        mirror.path.mkdir(parents=True)
+        write_json(mirror.path / "manifest.json", {"by": "both"})
+        mirror.changed(mirror.path / "manifest.json")
+        write_json(mirror.path / "log.jsonl", {"by": mirror.path.parts[-4]})
+        mirror.changed(mirror.path / "log.jsonl")
+    assert read_json(mirror.path / "log.jsonl") == {"by": "a"}
+
+
+def test_names_are_no_patterns_of_others(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What stands in brackets was: `run[1]` written anew removed the files of `run1`."""
+    for name in ("run1", "run[1]"):
+        folder = opened.local(f"memory://b/{name}")
+        write_text(folder / "a", name)
+    remove(folder / "a")
+    assert content("memory://b/run1") == {"a": b"run1"}
+    assert content("memory://b/run[1]") == {}
+
+
+def test_what_consoles_mark_folders_with_is_no_file(patch: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = {
+        "b/x/": {"type": "file", "size": 0},
+        "b/x/sub/": {"type": "file", "size": 0},
+        "b/x/a": {"type": "file", "size": 1},
+    }
+    monkeypatch.setattr(Store, "_found", lambda *_: about)
+    assert Store("memory://b/x").entries().keys() == {"a"}
+
+
+@pytest.mark.parametrize("name", ["rows.ndjson", "ROWS.JSONL"])
+def test_files_are_known_by_their_endings(patch: pytest.MonkeyPatch, name: str) -> None:
+    path = opened.local(f"memory://b/{name}")
+    write_text(path, "{}")
+    assert content("memory://b") == {name: b"{}"}
+
+
+def test_a_whole_bucket_is_no_folder(patch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="a whole bucket"):
+        opened.local("memory://b/")
+
+
+def test_a_link_to_another_bucket_is_followed(patch: pytest.MonkeyPatch) -> None:
+    pool, run = opened.local("memory://b/pool"), opened.local("memory://c/run")
+    assert link(pool, run) == "memory://b/pool"
+    assert opened.followed(run, link(pool, run)) == pool
 
 
 def test_files_that_go_while_a_folder_is_looked_at_are_left_out(patch: pytest.MonkeyPatch) -> None:
