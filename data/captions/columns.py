@@ -35,28 +35,37 @@ def videos_of_table(source: Source, columns: CaptionColumns) -> list[Video]:
     if source.format != "jsonl":
         _check_columns(source, names, source.columns)
     else:
-        _check_columns(source, {part: names[part] for part in ("video", "sentence")}, source.columns)
+        _check_columns(source, {part: names[part] for part in ("video", "sentence") if part in names}, source.columns)
     captions: dict[tuple[str, str], list[Caption]] = {}
     sources: dict[str, str] = {}
     seen = dict.fromkeys(source.columns)
     for where, row in source.read(list(names.values())):
         seen |= dict.fromkeys(row)
-        video, sentence = (row.get(names[part]) for part in ("video", "sentence"))
+        video, sentence = _cell(row, names, "video", source.path.stem), _cell(row, names, "sentence")
         if video in (None, "") or not isinstance(sentence, str):
-            lacking = [names[part] for part, value in (("video", video), ("sentence", sentence)) if value in (None, "")]
+            lacking = [
+                names.get(part, part)
+                for part, value in (("video", video), ("sentence", sentence))
+                if value in (None, "")
+            ]
             raise InputError(
                 f"{source.path}: {where} has no {' and no '.join(map(repr, lacking)) or 'text as its sentence'}. "
                 "Each caption needs its video and its sentence."
             )
-        tree = row.get(names.get("tree", "")) or None
+        tree = _cell(row, names, "tree") or None
         if not isinstance(tree, str | None):
             raise InputError(f"{source.path}: {where} has no text as its {names['tree']!r}. Give brackets, or nothing.")
         caption = Caption(normalise_blanks(sentence), _seconds_of(source, where, row, names), tree)
-        annotator = row.get(names.get("annotator", ""))
+        annotator = _cell(row, names, "annotator")
         captions.setdefault((str(video), str(annotator)), []).append(caption)
-        sources.setdefault(str(video), str(row.get(names.get("source", "")) or source.path.stem))
+        sources.setdefault(str(video), str(_cell(row, names, "source") or source.path.stem))
     _check_columns(source, names, seen)  # in JSONL, a row may have columns that the first one lacks
     return [timed_video(video, sources[video], items) for (video, _), items in captions.items()]
+
+
+def _cell(row: Mapping[str, Any], names: Mapping[str, str], part: str, otherwise: Any = None) -> Any:
+    """What a row has of a part; `otherwise` where the options declare it absent."""
+    return row.get(names[part]) if part in names else otherwise
 
 
 def _column_names(columns: CaptionColumns) -> dict[str, str]:
@@ -99,7 +108,7 @@ def _near(part: str, name: str, there: Iterable[str]) -> str:
 def _seconds_of(
     source: Source, where: str, row: Mapping[str, Any], names: Mapping[str, str]
 ) -> tuple[float, float] | None:
-    start, end = row.get(names.get("start", "")), row.get(names.get("end", ""))
+    start, end = _cell(row, names, "start"), _cell(row, names, "end")
     if start in (None, "") or end in (None, ""):
         return None
     try:

@@ -66,7 +66,7 @@ class CaptionColumns:
     """Which column of a table of captions holds what; an empty name says that there is none."""
 
     video_column: str = "video"
-    """What names the video, or the document: captions of one are consecutive."""
+    """What names the video, or the document: captions of one are consecutive. Where there is none a file is one."""
     sentence_column: str = "sentence"
     """The caption."""
     start_column: str = "start_time"
@@ -128,6 +128,7 @@ class ContextsOptions(Options):
         check_faults(
             [
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
+                (not self.columns.sentence_column, "--sentence-column: a caption needs one"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
             ]
         )

@@ -71,8 +71,8 @@ def index_of(
     value = only(value)
     if lacks_label(value, options, base):
         raise RowError(f"has no {label}, as in a test file whose answers are kept")
-    if str(value).strip() in names:
-        return names.index(str(value).strip())
+    if (called := plain(str(value)) if isinstance(value, float) else str(value).strip()) in names:
+        return names.index(called)
     if isinstance(value, list) or (isinstance(value, str) and re.fullmatch(r"\s*\[[01.,\s]+\]\s*", value)):
         return _marked(as_list(value, label), label, len(options))
     if isinstance(value, bool) and len(options) == 2:
@@ -81,7 +81,7 @@ def index_of(
     if base == AS_TEXT and isinstance(value, int | float) and not isinstance(value, bool):
         value = plain(str(value))
     if number is None and isinstance(value, str):
-        i = _spelt(value.strip(), label, options, what)
+        i = _spelt(value.strip(), label, options, what, has_letters=base != AS_TEXT)
         if i is not None:
             return i
     if number is None:
@@ -121,15 +121,19 @@ def _marked(marks: Sequence[Any], label: str, n: int) -> int:
 _LETTER = re.compile(r"\(([A-Za-z])\)|([A-Za-z])[.)]?")
 
 
-def _spelt(text: str, label: str, options: Sequence[str | None], what: str) -> int | None:
-    """The option that a letter or a whole option stands for; None if neither, RowError if they are not the same."""
+def _spelt(text: str, label: str, options: Sequence[str | None], what: str, *, has_letters: bool) -> int | None:
+    """The option that a letter, where labels may be letters, or a whole option stands for; None if neither, RowError if
+    they are not the same."""
     meant = {i for i, option in enumerate(options) if option is not None and option.strip() == text}
-    found = _LETTER.fullmatch(text)
+    found = _LETTER.fullmatch(text) if has_letters else None
     letter = ord((found[1] or found[2]).upper()) - ord("A") if found else -1
     if 0 <= letter < len(options):
         meant.add(letter)
     if len(meant) > 1:
-        raise RowError(f"has {told(text)} under {label}, which may stand for several of its {what}")
+        raise RowError(
+            f"has {told(text)} under {label}, which may stand for several of its {what}. Say --label-base text, if "
+            "labels are whole options"
+        )
     return min(meant, default=None)
 
 

@@ -94,7 +94,7 @@ def as_list(value: Any, name: str) -> list[Any]:
         return parsed if isinstance(parsed, list) else [value]
     if value is None or isinstance(value, float):
         return []
-    if isinstance(value, Mapping) and value and all(isinstance(text, str) for text in value.values()):
+    if isinstance(value, Mapping) and any(value.values()) and all(isinstance(v, str | None) for v in value.values()):
         return list(value.values())
     if not isinstance(value, Iterable) or isinstance(value, Mapping | bytes):
         raise RowError(f"has {name} that are no list of texts")

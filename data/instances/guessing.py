@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from swag_af.data.cells.labelled import IDS
@@ -122,7 +122,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     look = _Look(_plain(source, chosen, tagged, iter(sample)), fixed, source)
     look.check_named(named)
     wanted = reading.kind if reading.kind != "auto" else chosen.kind
-    found = look.choices() if wanted != "classes" else None
+    found = look.choices(are_asked_for=wanted == "choices") if wanted != "classes" else None
     if found is None and wanted != "choices":
         found = look.classes()
         if found is not None and wanted != "classes":
@@ -140,6 +140,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
         look.form_of(filled.label_column, filled.endings_column) if filled.endings_column else "",
         chosen.tagged or tuple(name for name in tagged if name in found[1].values()),
         reading.persons,
+        class_options=look.options_of(filled.endings_column) if found[0] == "classes" else (),
     )
 
 
@@ -194,8 +195,9 @@ class _Look:
     def is_there(self, name: str) -> bool:
         return bool(set(listed(name, self.names))) and set(listed(name, self.names)) <= set(self.names)
 
-    def choices(self) -> Found | None:
-        """The columns of questions with options; None where there are none."""
+    def choices(self, *, are_asked_for: bool) -> Found | None:
+        """The columns of questions with options; None where there are none, or where they are not asked for and the
+        options may be classes."""
         endings = self.pick("endings_column", OPTIONS, self.may_be_options) or self.refuse_other_options()
         golds = {
             "gold_column": self.pick("gold_column", GOLDS, self.has_text),
@@ -205,7 +207,7 @@ class _Look:
         right = self.pick("label_column", LABELS, lambda name: self.says_which(name, endings)) if endings else ""
         if all(golds.values()) and (not right or "gold_column" in self.fixed):
             marked = golds
-        elif endings and not self.are_classes(endings):
+        elif endings and (are_asked_for or not self.are_classes(endings)):
             # labels that mean no option are told row by row
             right = right or self.pick("label_column", LABELS, lambda name: name in self.names and name != endings)
             marked = {"endings_column": endings, "label_column": right}
@@ -399,7 +401,14 @@ class _Look:
         """Whether the options are the same in all rows, in one order, so that they are classes."""
         if not name or len(self.rows) < N_CONSTANT or not self.has_options(name):
             return False
-        return len({tuple(texts_of(row, name)) for row in self.rows if _has_options(row, name)}) == 1
+        return len(set(self._options(name))) == 1
+
+    def options_of(self, name: str) -> tuple[str | None, ...]:
+        """Those of the first row that has some."""
+        return next(self._options(name), ()) if name else ()
+
+    def _options(self, name: str) -> Iterator[tuple[str | None, ...]]:
+        return (tuple(texts_of(row, name)) for row in self.rows if _has_options(row, name))
 
     def mostly(self, holds: Callable[[Record], bool], *, any_row: bool = False) -> bool:
         """Whether half of the rows, or any, hold something; a RowError says no."""
@@ -471,15 +480,17 @@ def _lists_by_key(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         if (found := re.fullmatch(r"(.*?)[-_ ]?\d+", name)) and found[1] and len(listed(found[1], names)) > 1:
             numbered.setdefault(_key(found[1]), found[1])
-        if found := re.fullmatch(r"(.*?)([A-Ha-h])", name):
+        if found := re.fullmatch(r"(.*?)([A-Za-z])", name):
             lettered.setdefault(found[1] + ("a" if found[2].islower() else "A"), []).append(name)
-    runs = {key: sorted(run) for key, run in lettered.items()}
-    rows = {key: run for key, run in runs.items() if len(run) > 1 and _is_alphabet(run)}
+    runs = {key: _from_a_on(sorted(run)) for key, run in lettered.items()}
+    rows = {key: run for key, run in runs.items() if len(run) > 1}
     return {_key(key[:-1]): ",".join(run) for key, run in rows.items()} | numbered
 
 
-def _is_alphabet(names: Sequence[str]) -> bool:
-    return [name[-1].upper() for name in names] == [chr(ord("A") + i) for i in range(len(names))]
+def _from_a_on(names: Sequence[str]) -> list[str]:
+    """Those of `names`, in their order, that end in A, B and so on without a gap."""
+    in_order = takewhile(lambda one: one[1][-1].upper() == chr(ord("A") + one[0]), enumerate(names))
+    return [name for _, name in in_order]
 
 
 def _is_word(value: object) -> bool:

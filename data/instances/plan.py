@@ -37,6 +37,8 @@ class Plan:
     """From what labels that are numbers count; `AS_TEXT` where they are texts of options."""
     base_doubt: str = ""
     """What is to be said of that, where they might count otherwise."""
+    class_options: tuple[str | None, ...] = ()
+    """The options of every row, where these are the classes."""
 
     def said(self) -> str:
         """`question = question, options = choices, label = label (numbers), group = none; not read: nr, clip`."""

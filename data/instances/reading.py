@@ -58,6 +58,8 @@ def read_instances(
     opened = (
         open_labelled(others, reading.format, labels_file=reading.labels_file, label=label, id=id) if others else []
     )
+    if reading.labels_file:
+        reading = replace(reading, columns=replace(wanted, label_column=label))  # and not one of older labels
     plans = [plan_of(source, reading) for source in opened]
     several = len(paths) > 1
     parts = _parts_of_files(opened, _with_bases(opened, plans, reading.label_base), paths)
@@ -125,11 +127,11 @@ _DOUBTS = {
 
 
 def _parts_of_files(sources: Sequence[Source], plans: Sequence[Plan], paths: Sequence[Path]) -> list[_Part]:
-    names = names_of([source.path for source in sources])
+    names, splits = names_of([source.path for source in sources]), _splits_of([source.path for source in sources])
     with progress("read", sum(source.n_rows for source in sources), "rows") as advance:
         parts = []
-        for source, plan, name in zip(sources, plans, names, strict=True):
-            split = source.split or (_split_of(source.path) if len(paths) > 1 else "")
+        for source, plan, name, of_file in zip(sources, plans, names, splits, strict=True):
+            split = source.split or (of_file if len(paths) > 1 else "")
             parts.append(_part_of_file(source, plan, name, split, advance))
             if not parts[-1].found and source.path in paths:
                 raise _no_labels(source, plan)
@@ -204,6 +206,13 @@ def _file_name(source: Source, name: str, file: str) -> str:
 def _split_of(path: Path) -> str:
     """`train` of train.csv and of train-00000-of-00002.parquet."""
     return re.sub(r"-\d+-of-\d+$", "", path.stem)
+
+
+def _splits_of(paths: Sequence[Path]) -> list[str]:
+    """What each file is called as a split: by its name, or where all have one name and each a folder of its own, as
+    `train/0000.parquet`, by that."""
+    names, folders = [_split_of(path) for path in paths], [path.absolute().parent.name for path in paths]
+    return folders if len(set(names)) == 1 < len(paths) == len(set(folders)) else names
 
 
 def _no_labels(source: Source, plan: Plan) -> InputError:
@@ -290,7 +299,13 @@ def _ids(found: Sequence[Found], named: bool) -> tuple[list[str], list[str]]:
     if named or len(set(own)) == len(own):
         return [id or place_of(one.where) for id, one in zip(given, found, strict=True)], []
     said = ["the ids of the rows repeat, so file and line stand for them"] if any(given) else []
-    return [place_of(one.where) for one in found], said
+    places = [place_of(one.where) for one in found]
+    n_of, seen = Counter(places), Counter[str]()
+    for i, place in enumerate(places):
+        if n_of[place] > 1:  # a passage with several questions
+            places[i] = f"{place}:{seen[place]}"
+            seen[place] += 1
+    return places, said
 
 
 def _cut(name: str) -> str:

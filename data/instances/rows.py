@@ -163,7 +163,8 @@ def _lacks_label(row: Record, plan: Plan) -> bool:
 def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     """A question; where gold has a column of its own, the order of its options is drawn."""
     columns = plan.columns
-    context = _joined(row, columns.passage_column, columns.context_column)
+    passage = columns.passage_column if optional(row, columns.passage_column) is not None else ""
+    context = _joined(row, passage, columns.context_column)
     start = text_of(row, columns.start_column) if columns.start_column else ""
     id, places, names = word_of(row, columns.id_column), tuple[int, ...](), tuple[str, ...]()
     if columns.gold_column:
@@ -204,6 +205,11 @@ def _classified(row: Record, plan: Plan) -> Found:
     premise = text_of(row, columns.premise_column) if columns.premise_column else ""
     if columns.endings_column:
         gold, names = gold_of(row, columns.label_column, columns.endings_column, base=plan.base)
+        if tuple(names) != plan.class_options:
+            raise RowError(
+                f"has other {columns.endings_column} than the first rows, which were taken for classes, since they all "
+                "have the same. Say --kind choices, if they are options"
+            )
         label = str(names[gold])
     else:
         label = class_name(optional(row, columns.label_column), plan.class_names)
@@ -230,7 +236,7 @@ def _about(found: Found, row: Record, plan: Plan, where: str, shared: dict[str, 
     contrast_set = word_of(row, columns.contrast_set_column)
     group = word_of(row, columns.video_column)
     if not group and columns.passage_column and not columns.video_column:
-        group = text_of(row, columns.passage_column)
+        group = "" if optional(row, columns.passage_column) is None else text_of(row, columns.passage_column)
     group = group or contrast_set
     return found._replace(
         context=shared.setdefault(found.context, found.context),

@@ -37,9 +37,15 @@ def text_key(text: str) -> int:
 
 def key_of(compared: str) -> int:
     """The `text_key` of the texts that have this `comparable` form."""
-    plain = "".join(filter(str.isalnum, compared)) or compared
+    letters = filter(str.isalnum, compared) if compared.isascii() else filter(_is_of_a_word, compared)
+    plain = "".join(letters) or compared
     hashed = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8)
     return int.from_bytes(hashed.digest(), "little", signed=True) if plain else 0
+
+
+def _is_of_a_word(c: str) -> bool:
+    """Whether it is a letter, a digit, or a mark on one, as the vowels of Hindi and the tones of Thai are."""
+    return c.isalnum() or unicodedata.category(c)[0] == "M"
 
 
 def is_readable(text: str) -> bool:

@@ -45,8 +45,8 @@ def check_workers(pool: CandidatePool, rules: Rules, workers: Workers[Any], out:
         )
     if workers.engine.is_remote and any(path and url_of(path) for path in (pool.path, out)):
         raise InputError(
-            f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, both of "
-            "which must be on a disk that all see, not in a store. Take --engine processes, or folders on a common disk."
+            f"--engine {workers.engine.engine}: workers read the pool and leave filters in the run's folder, which "
+            "must be on a disk that all see, not in a store. Take --engine processes, or folders on a common disk."
         )
     if out is None:
         raise InputError(f"{told}: work elsewhere needs a folder for the run. Give out=.")

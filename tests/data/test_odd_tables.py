@@ -1,0 +1,116 @@
+"""Tables that are not as most are: labels from elsewhere, options that come late, nulls, other scripts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swag_af.data.captions.columns import videos_of_table
+from swag_af.data.captions.options import CaptionColumns, ContextsOptions
+from swag_af.data.errors import InputError
+from swag_af.data.instances.instances import Instances
+from swag_af.data.instances.options import InstanceColumns, ReadingOptions
+from swag_af.data.instances.reading import read_instances
+from swag_af.data.sources import open_source
+from swag_af.data.text.wording import text_key
+
+Rows = list[dict[str, Any]]
+
+
+def written(path: Path, rows: Rows) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(folder: Path, rows: Rows, **options: Any) -> Instances:
+    return read_instances(written(folder / "rows.jsonl", rows), ReadingOptions(**options))
+
+
+def answers(made: Instances) -> list[str]:
+    texts = made.classes if made.kind == "classes" else ()
+    return [(texts or one.options)[one.answer] for one in made.instances]
+
+
+def test_labels_of_a_file_of_their_own_are_read_and_not_those_of_the_rows(tmp_path: Path) -> None:
+    """Old ones in a column of a better name were."""
+    rows = [{"id": i, "premise": f"a {i}", "hypothesis": f"b {i}", "gold_label": "yes"} for i in range(20)]
+    labels = written(tmp_path / "labels.jsonl", [{"id": i, "label": ("no", "maybe")[i % 2]} for i in range(20)])
+    assert answers(read(tmp_path, rows, labels_file=labels)) == ["no", "maybe"] * 10
+
+
+def test_options_that_come_late_are_not_taken_for_classes(tmp_path: Path) -> None:
+    rows: Rows = [{"question": f"q {i}", "options": ["yes", "no"], "label": i % 2} for i in range(220)]
+    late = [{"question": f"r {i}", "options": [f"a{i}", f"b{i}"], "label": 0} for i in range(20)]
+    with pytest.raises(InputError, match=r"has other options than the first rows.*--kind choices"):
+        read(tmp_path, rows + late)
+    assert read(tmp_path, rows + late, kind="choices").kind == "choices"
+    assert read(tmp_path, rows).classes == ("no", "yes")
+
+
+def test_ten_lettered_columns_are_ten_options(tmp_path: Path) -> None:
+    letters = "ABCDEFGHIJ"
+    rows = [{"q": f"what {i}?", **{c: f"{c}{i}" for c in letters}, "answer": letters[i % 10]} for i in range(30)]
+    made = read(tmp_path, rows, columns=InstanceColumns(context_column="q"))
+    assert {len(one.options) for one in made.instances} == {10}
+    assert answers(made) == [f"{letters[i % 10]}{i}" for i in range(30)]
+
+
+def test_files_of_one_name_are_splits_by_their_folders(tmp_path: Path) -> None:
+    rows = [{"question": f"q {i}", "options": [f"a{i}", f"b{i}"], "label": i % 2} for i in range(6)]
+    paths = [written(tmp_path / split / "0000.jsonl", rows) for split in ("train", "validation")]
+    assert {one.split for one in read_instances(paths).instances} == {"train", "validation"}
+
+
+def test_passages_whose_ids_repeat_are_read(tmp_path: Path) -> None:
+    row = {"id": "1.txt", "article": "An article.", "questions": ["q?", "r?"], "answers": ["A", "B"]}
+    row["options"] = [["a", "b", "c", "d"], ["e", "f", "g", "h"]]
+    made = read(tmp_path, [row | {"article": f"Article {i}."} for i in range(3)])
+    assert len({one.id for one in made.instances}) == 6
+    assert answers(made) == ["a", "f"] * 3
+
+
+def test_an_option_that_is_null_is_none(tmp_path: Path) -> None:
+    rows = [{"question": f"q {i}", "options": {"A": f"x{i}", "B": f"y{i}", "C": None}, "answer": "B"} for i in range(4)]
+    made = read(tmp_path, rows)
+    assert answers(made) == [f"y{i}" for i in range(4)]
+    assert {len(one.options) for one in made.instances} == {2}
+
+
+def test_labels_that_are_texts_are_no_letters(tmp_path: Path) -> None:
+    rows = [{"question": f"which group {i}?", "options": ["B", "A", "AB"], "answer": "A"} for i in range(4)]
+    with pytest.raises(InputError, match=r"may stand for several of its options\. Say --label-base text"):
+        read(tmp_path, rows)
+    assert answers(read(tmp_path, rows, label_base="text")) == ["A"] * 4
+
+
+def test_a_passage_may_be_null_in_some_rows(tmp_path: Path) -> None:
+    rows = [{"passage": "p." if i else None, "question": f"q {i}", "options": ["a", "b"], "label": 0} for i in range(4)]
+    made = read(tmp_path, rows, kind="choices")
+    assert [one.context for one in made.instances] == ["q 0", "p. q 1", "p. q 2", "p. q 3"]
+
+
+def test_floats_are_the_names_that_options_have(tmp_path: Path) -> None:
+    choices = {"label": ["1", "2", "3"], "text": ["a", "b", "c"]}
+    rows = [{"question": f"q {i}", "choices": choices, "answerKey": float(1 + i % 3)} for i in range(6)]
+    assert answers(read(tmp_path, rows, kind="choices")) == ["a", "b", "c"] * 2
+
+
+def test_marks_of_other_scripts_tell_words_apart() -> None:
+    for one, other in (("काला", "काली"), ("ไม้", "ไม่"), ("কালো", "কালি")):
+        assert text_key(one) != text_key(other)
+    assert text_key("It's done!") == text_key("its done")
+
+
+def test_columns_that_are_declared_absent_are_not_the_one_without_a_name(tmp_path: Path) -> None:
+    """Which is the index that pandas writes: captions came in its order, as if it were their times."""
+    path = tmp_path / "captions.csv"
+    path.write_text(",video,sentence\n9,v,A man sits.\n8,v,He stands up.\n", encoding="utf-8")
+    absent = CaptionColumns(start_column="", end_column="", tree_column="", annotator_column="", source_column="")
+    (video,) = videos_of_table(open_source(path), absent)
+    assert [(one.text, one.seconds) for one in video.captions] == [("A man sits.", None), ("He stands up.", None)]
+    (video,) = videos_of_table(open_source(path), CaptionColumns(video_column=""))
+    assert (video.id, len(video.captions)) == ("captions", 2)
+    with pytest.raises(InputError, match="--sentence-column: a caption needs one"):
+        ContextsOptions((path,), columns=CaptionColumns(sentence_column=""))
