@@ -155,8 +155,19 @@ def _finite(value: Any) -> Any:
 
 
 def record_of_fit(filter: Filter) -> dict[str, Any]:
-    """What the last fit of a filter says of itself; empty for one that says nothing."""
-    return dict(filter.fit_record()) if hasattr(filter, "fit_record") else {}
+    """What the last fit of a filter says of itself, infinity and NaN as texts; empty for one that says nothing.
+    ContractError for what a log cannot keep."""
+    said = filter.fit_record() if hasattr(filter, "fit_record") else {}
+    try:
+        made: dict[str, Any] = json.loads(json.dumps(dict(said), default=plain), parse_constant=_CONSTANTS.get)
+    except (TypeError, ValueError) as error:
+        raise ContractError(
+            f"filter {filter.name}: its fit_record cannot be kept ({error}). Return a dict of numbers, texts and lists."
+        ) from None
+    return made
+
+
+_CONSTANTS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
 SCORED_AT_ONCE = 200_000

@@ -77,7 +77,7 @@ class SklearnFilter:
         labels = np.tile((np.arange(m) == 0).astype(np.int64), n)  # (q,)
         try:
             self._fitted = estimator.fit(examples, labels)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InputError(f"filter {self.name}: the estimator cannot be fitted: {_first_line(error)}.") from error
 
     def score(self, view: View) -> np.ndarray:

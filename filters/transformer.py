@@ -37,6 +37,12 @@ HEAD: Head = "AutoModelForMultipleChoice"
 """One logit a candidate."""
 
 
+def _worth(trial: "Trial") -> tuple[bool, bool, float]:
+    """Less is better: one that has learned, then the least loss; one that is no number is the last."""
+    least = min(trial.held_out_losses)
+    return not trial.converged, not math.isfinite(least), least
+
+
 @dataclass(kw_only=True)
 class TransformerFilter:
     """A Hugging Face encoder with a multiple-choice head, from its pretrained weights in every fit.
@@ -127,7 +133,7 @@ class TransformerFilter:
     @property
     def chosen(self) -> "Trial":
         """The trial whose network scores."""
-        return min(self.trials, key=lambda trial: (not trial.converged, min(trial.held_out_losses)))
+        return min(self.trials, key=_worth)
 
     def fit_record(self) -> dict[str, Any]:
         """The learning rate that was chosen, the losses that it reached, in nats, and whether that is any learning."""

@@ -49,18 +49,20 @@ def named_in(text: str, names: Sequence[str], *, is_cut: bool = False) -> int | 
 
     It is said at the beginning, alone or before a mark or the end of the line, or behind `answer` or `option`, or as a
     JSON value: `B`, `(B) because ...`, `**B**`, `The answer is B.`, `{"answer": "B"}`. `A dog` and `I'm sorry` say
-    nothing, and neither does `A or B`, nor a remark on one option before the letter of another. Of a text that `is_cut`
-    off the beginning counts alone: it might have come to another answer.
+    nothing, and neither does `A or B`, nor a remark on one option before the letter of another, as in
+    `A) is wrong. The answer is B.` Of a text that `is_cut` off the beginning counts alone: it might have come to
+    another answer.
     """
     either = "|".join(map(re.escape, names))
     plain = _from_json(text)
     folded = 0 if len(names[0]) == 1 else re.IGNORECASE  # "a" is an article
     begins = re.match(rf"[\W_]*({either})(?=[\W_]*$|[*_]*(?:[).:,;!\]\"\n]|'(?!\w))|\s+[-–—(]|[*_]+\s)", plain, folded)
-    said = re.finditer(rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])", plain, folded)
+    says = rf"\b(?i:answer|option|choice)(?i: is)?[\s:*_\"'(]*({either})(?![\w'])"
+    said = [] if is_cut else list(re.finditer(says, plain, folded))
     joins = r"(?:\s*[,;/&]\s*(?:(?i:or|and)\s+)?|\s+(?i:or|and)\s+)"
     another = re.compile(rf"[*_)\"'\]]*{joins}[*_(\"']*(?:{either})(?![\w'])", folded)
-    ends = re.finditer(rf"[.:\n][\s*_\"'(]*({either})[\W_]*$", plain, folded)
-    places = [begins] if begins else [] if is_cut else [*said, *ends]
+    ends = [] if is_cut else re.finditer(rf"[.:\n][\s*_\"'(]*({either})[\W_]*$", plain, folded)
+    places = [begins, *(one for one in said if one[0][:6].casefold() == "answer")] if begins else [*said, *ends]
     if any(another.match(plain, place.end(1)) for place in places):
         return None
     found = {place[1] for place in places}

@@ -36,6 +36,7 @@ class NLIFilter:
     name: ClassVar[str] = "nli"
     argument: ClassVar[str] = "folder"
     requires: ClassVar[tuple[str, ...]] = ()
+    reads_one: ClassVar[bool] = False
 
     def check(self) -> None:
         """Raise InputError where the folder holds no model that can be read."""

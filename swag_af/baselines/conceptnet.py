@@ -10,6 +10,7 @@ The file is ConceptNet's own, `assertions.csv` or `.csv.gz`: edge, relation, sta
 """
 
 import gzip
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -130,6 +131,11 @@ _PARTICLES = frozenset({"up", "out", "off", "away", "back"})
 _WITHIN = frozenset({"DT", "PRP$", "CD", "POS", "PDT"})
 
 
+def check_conceptnet(path: Path) -> None:
+    """Raise InputError where the first line is none of ConceptNet's, or cannot be read."""
+    next(_edges(path), None)
+
+
 def _edges(path: Path) -> Iterator[tuple[str, str, str]]:
     """`(relation, start, end)` of the wanted relations between English terms, blanks for underscores."""
     check_is_file(path)
@@ -142,7 +148,7 @@ def _edges(path: Path) -> Iterator[tuple[str, str, str]]:
 def _unpacked(path: Path, file: BinaryIO) -> Iterator[Iterator[bytes]]:
     try:
         yield iter(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else iter(file)
-    except (gzip.BadGzipFile, EOFError, OSError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
         raise InputError(f"{path}: cannot be unpacked ({error}). Download it again.") from None
 
 

@@ -125,8 +125,10 @@ class Bench:
 
 
 def reads_no_context(model: Any) -> bool:
-    """Whether it is a filter that reads no first sentence: its `inputs` are not `full`, or it has none to choose."""
-    return isinstance(model, Filter) and not reads_texts(model) and getattr(model, "inputs", "") != "full"
+    """Whether it is a filter that reads no first sentence: it reads one text, and its `inputs` are not `full` or it has
+    none to choose."""
+    reads_two = not getattr(model, "reads_one", True) or getattr(model, "inputs", "") == "full"
+    return isinstance(model, Filter) and not reads_texts(model) and not reads_two
 
 
 def fused(reading: Reading) -> Reading:

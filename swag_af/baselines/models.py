@@ -15,7 +15,7 @@ import numpy as np
 
 from swag_af.auditing.probes.models import FastTextModel
 from swag_af.auditing.probes.probe import DEFAULT_MODELS, FASTTEXT, TFIDF
-from swag_af.baselines.conceptnet import ConceptNet, conceptnet_scores
+from swag_af.baselines.conceptnet import ConceptNet, check_conceptnet, conceptnet_scores
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instances, Texts
@@ -30,7 +30,7 @@ LENGTH = "length"
 RULES = (RANDOM, MAJORITY, SHORTEST, LONGEST, CONCEPTNET)
 TABLE_3 = (RANDOM, LENGTH, TFIDF, FASTTEXT, "lstm", "dualbow", "infersent-mlp", "infersent-bilinear", "decomp", "esim")
 """What is fitted when no models are named, in the order of the paper's table; those that need files are named."""
-DRAWS_NOTHING = (*RULES, TFIDF, "ngrams", "chars")
+DRAWS_NOTHING = (*RULES, TFIDF, "ngrams", "chars", "nli")
 """Every seed gives the same, so one is enough."""
 OF_OPTIONS = "chooses among options, and these are texts with classes"
 """Why a rule has no row, or no cell, where there are no options."""
@@ -89,8 +89,9 @@ class Row:
             return made
         made = REGISTRY.make(self.name)
         settings = {"vectors": str(self.vectors or ""), "max_epochs": self.epochs, "device": self.device}
+        settings |= {"epochs": self.epochs} if self.base == FASTTEXT else {}
         for name, value in settings.items():
-            if value and hasattr(made, name):
+            if value and hasattr(made, name) and name not in REGISTRY.written(self.name):  # brackets decide
                 setattr(made, name, value)
         getattr(made, "check", lambda: None)()
         return made
@@ -100,6 +101,7 @@ class Row:
         """What decides its figures beside data and seed: hashes in place of files, and no device."""
         if self.name == CONCEPTNET:
             assert self.conceptnet is not None
+            check_conceptnet(self.conceptnet)
             return {"conceptnet": sha256_file(self.conceptnet)}
         if self.is_rule or self.name == TFIDF:
             return {}

@@ -87,6 +87,11 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     rows = sample(run.pool.groups, options.limit, seed=options.seed)
     groups = renumbered(run.pool.groups[rows])
     made = usable_filters(run.pool, names, groups, device=options.device)
+    if by_row := [name for name, one in zip(names, made, strict=True) if getattr(one, "reads_rows", False)]:
+        raise InputError(
+            f"filter {by_row[0]}: its scores depend on what else is shown, so those of single candidates say nothing. "
+            "Name another with --filters."
+        )
     _check_parts(groups, options.folds)
     notes = (() if options.filters else (f"{OWN_FILTER} {names[0]}.",)) + _notes(names, made, manifest)
     if len(rows) < len(run.pool):

@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swag_af.baselines import conceptnet
 from swag_af.baselines.conceptnet import CAUSAL, ConceptNet, conceptnet_scores, verb_and_object
+from swag_af.baselines.fitting import reads_no_context
+from swag_af.baselines.models import CONCEPTNET, Row
 from swag_af.baselines.options import BaselinesOptions
 from swag_af.cli.baselines import run_baselines
 from swag_af.data.errors import InputError
 from swag_af.data.instances.instances import Instance, Instances
+from swag_af.filters.nli.member import NLIFilter
+from swag_af.filters.registry import make_filter
 
 Edge = tuple[str, str, str]
 TERMS = ("ride", "drive", "bike", "bicycle", "ball", "throw")
@@ -122,3 +127,31 @@ def test_what_is_none_of_conceptnets_files_is_said_in_one_line(tmp_path: Path) -
         ConceptNet.read(path.rename(tmp_path / "assertions.csv.gz"))
     with pytest.raises(InputError, match="no such file"):
         ConceptNet.read(tmp_path / "nothing.csv")
+
+
+def test_files_that_are_none_are_told_before_any_work(tmp_path: Path) -> None:
+    """Damage inside an archive was told as a bug of ours, and others left blanks in the table."""
+    packed = bytearray(gzip.compress(b"/a/x\t/r/IsA\t/c/en/a\t/c/en/b\t{}\n" * 200))
+    packed[len(packed) // 2] ^= 255
+    for name, content in (("assertions.csv.gz", bytes(packed)), ("assertions.csv", b"garbage\n")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=r"cannot be unpacked|line 1 is none of ConceptNet's"):
+            list(conceptnet._edges(tmp_path / name))
+    with pytest.raises(InputError, match="line 1 is none of ConceptNet's"):
+        _ = Row(CONCEPTNET, conceptnet=tmp_path / "assertions.csv").settings
+    with pytest.raises(InputError, match="this is a folder"):
+        _ = Row(CONCEPTNET, conceptnet=tmp_path).settings
+
+
+def test_settings_in_brackets_are_those_that_count() -> None:
+    """`--epochs` was set in their place, and did nothing for fastText with brackets."""
+    assert Row("lstm[max_epochs=1]", epochs=3).settings["max_epochs"] == 1
+    assert Row("lstm", epochs=3).settings["max_epochs"] == 3
+    assert [Row(f"fasttext[{one}]", epochs=3).settings["epochs"] for one in ("dim=8", "epochs=7")] == [3, 7]
+
+
+def test_a_filter_that_reads_two_texts_gets_them_apart() -> None:
+    """`nli` was given context and start as one text, and the ending as the other."""
+    assert not reads_no_context(NLIFilter(folder="folder"))
+    assert reads_no_context(make_filter("bow"))
+    assert not Row("nli[folder]").draws

@@ -11,7 +11,7 @@ from conftest import FeatureFilter, HashFilter, make_pool
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions
-from swag_af.data.errors import ExhaustedError, FormatError, InputError
+from swag_af.data.errors import ContractError, ExhaustedError, FormatError, InputError
 from swag_af.data.files import HOST
 from swag_af.data.manifests import read_manifest
 from swag_af.data.pool.assignments import check_assignment
@@ -374,3 +374,23 @@ def test_a_copy_of_a_run_without_its_timing_goes_on(straight: Run, pool: Candida
     filter_pool(pool, HashFilter(), SIX, out=tmp_path / "run")
     assert [one.iteration for one in open_run(tmp_path / "run").timing] == list(range(1, 7))
     assert run_bytes(tmp_path / "run") == run_bytes(straight.path)
+
+
+class Saying(HashFilter):
+    """Says something of its fits."""
+
+    name = "saying"
+
+    def __init__(self, said: object) -> None:
+        self.said = said
+
+    def fit_record(self) -> dict[str, object]:
+        return {"loss": self.said}
+
+
+def test_what_a_fit_says_is_kept_so_that_it_can_be_read(pool: CandidatePool, tmp_path: Path) -> None:
+    """A loss that is no number made the log unreadable."""
+    filter_pool(pool, Saying(float("nan")), replace(SIX, iterations=2), out=tmp_path / "run")
+    assert [one.fit for one in open_run(tmp_path / "run").log] == [{"loss": "nan"}] * 2
+    with pytest.raises(ContractError, match="its fit_record cannot be kept"):
+        filter_pool(pool, Saying(object()), SIX, out=tmp_path / "other")

@@ -159,6 +159,20 @@ class SpyFilter:
         return np.zeros(view.shape)
 
 
+class RowFilter(SpyFilter):
+    """Its scores depend on what else is shown."""
+
+    name = "by-row"
+    reads_rows: ClassVar[bool] = True
+
+
+def test_a_filter_that_reads_whole_rows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was shown all candidates at once, and its figures were of another question."""
+    monkeypatch.setitem(registry.FILTERS, "by-row", f"{__name__}:RowFilter")
+    with pytest.raises(InputError, match="its scores depend on what else is shown"):
+        diagnose(options(obvious(tmp_path), filters="by-row"))
+
+
 def test_no_context_is_scored_by_what_was_fitted_on_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.FILTERS, "spy", f"{__name__}:SpyFilter")
     SpyFilter.scored.clear()

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import shutil
 import sys
 import warnings
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tiny_bert import LETTERS, save_tiny_bert
@@ -645,3 +646,16 @@ def test_a_missing_package_is_answered_with_the_command_that_installs_it(
     with pytest.raises(InputError, match=rf"{package} is not installed.*pip install 'swag-af\[{extra}\]'") as caught:
         fitted(filter, no_signal, n=8)
     assert "\n" not in str(caught.value)
+
+
+def test_of_learning_rates_of_which_none_has_learned_one_without_a_loss_is_the_last() -> None:
+    """The first was taken, and gave scores that are no numbers."""
+    filter = TransformerFilter(model="model")
+    filter.trials = [Trial(1e-2, math.nan, [math.nan], False), Trial(2e-5, 2.31, [2.31], False)]
+    assert filter.chosen.learning_rate == 2e-5
+
+
+def test_an_estimator_that_refuses_sparse_tables_is_told_in_one_line(pool: CandidatePool) -> None:
+    filter = SklearnFilter(make_pipeline(TfidfVectorizer(), GaussianNB()))
+    with pytest.raises(InputError, match="the estimator cannot be fitted"):
+        filter_pool(pool, filter, AFOptions(iterations=1, n_negatives=3))
