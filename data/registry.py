@@ -116,12 +116,13 @@ class Registry:
         try:
             found: Callable[..., Any] = getattr(import_module(module), attribute)
         except Exception as error:
-            if name in self.ours and not isinstance(error, ImportError | AttributeError | ValueError):
+            is_missing = isinstance(error, ImportError | AttributeError | ValueError)
+            if name in self.ours and not is_missing:
                 raise
-            what = "" if isinstance(error, ImportError | AttributeError | ValueError) else f"{type(error).__name__}: "
+            what = in_one_line(error) if is_missing else f"{type(error).__name__}: {in_one_line(error)}"
             raise InputError(
-                f"{self.kind} {name!r} cannot be loaded: {what}{in_one_line(error)}. Is its package installed, or its "
-                "file in the working directory?"
+                f"{self.kind} {name!r} cannot be loaded: {what}. Is its package installed, or its file in the working "
+                "directory?"
             ) from None
         if not callable(found):
             what = f"{attribute} is a {type(found).__name__}"
@@ -203,13 +204,13 @@ def _kinds_of(factory: Callable[..., Any]) -> dict[str, Any]:
         parameters = inspect.signature(factory, eval_str=True).parameters
     except NameError:
         parameters = inspect.signature(factory).parameters
-    known = vars(sys.modules[factory.__module__])
+    here = dict(vars(sys.modules[factory.__module__]))
     kinds: dict[str, Any] = {}
     for name, parameter in parameters.items():
         kind = parameter.annotation
         if isinstance(kind, str):
             with suppress(NameError):
-                kind = eval(kind, dict(known))
+                kind = eval(kind, here)
         kinds[name] = str if kind is inspect.Parameter.empty or isinstance(kind, str) else kind
     return kinds
 

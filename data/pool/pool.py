@@ -438,7 +438,7 @@ class CandidatePool:
         assert self.path is not None
         self.check_unchanged()
         entries = self.shard_entries(tables)
-        self.check_unchanged()  # that takes minutes
+        self.check_unchanged()  # once more: hashes of large tables take minutes
         manifest = {**self.manifest, **changes, "tables": list(tables), "shards": entries}
         names = changes.get("feature_names") or self.feature_names or FEATURES
         write_json(self.path / MANIFEST, with_feature_names(manifest, names))
