@@ -69,7 +69,7 @@ class _Processes:
             unwanted.cancel()
         sent = self._sent = deque()
         for block in blocks:
-            with _without_script():
+            with _without_script(), _deaf():
                 sent.append(self._executor.submit(_do, block))
             if len(sent) > self._n_ahead:
                 yield _taken(sent.popleft())
@@ -99,6 +99,17 @@ def _without_script() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started inside hear no Ctrl-C, which their parent is meant by: while they still import what
+    they need, each would print a traceback. The parent hears one that comes meanwhile when the block is left."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _WORKERS: list[Worker[Any, Any]] = []
 """The one worker of a worker process; empty in all other processes."""
 
@@ -108,7 +119,7 @@ _CHANGES: list[tuple[Callable[[Path], None], Path]] = []
 
 
 def _start(job: Job[Any, Any], ends: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the parent means it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as before, for processes that it starts itself
     threading.Thread(target=_end_with_parent, args=(ends,), daemon=True).start()
     _watch()
     _WORKERS[:] = [Worker(job)]

@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from errno import EDQUOT, ENOSPC
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -153,9 +154,11 @@ def _main(arguments: list[str]) -> None:
         _stop("interrupted. What was finished is kept, and nothing is half-written: run the same command again.", 130)
     except OSError as error:  # reported by the system, such as a full disk: not a bug of ours
         where = f"{error.filename}: " if error.filename else ""
+        is_full = error.errno in (ENOSPC, EDQUOT) and not where
+        which = " on the disk of --out, of the cache or of temporary files" if is_full else ""
         _stop(
-            f"{where}{error.strerror or error}. Mend that and run the same command again, which goes on from what it "
-            "keeps.",
+            f"{where}{error.strerror or error}{which}. Mend that and run the same command again, which goes on from "
+            "what it keeps.",
             2,
         )
     except MemoryError as error:

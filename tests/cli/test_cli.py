@@ -311,7 +311,7 @@ def test_a_disk_full_while_a_run_goes_on_keeps_what_was_finished(
         patched.setattr(np, "save", full)
         main(command)
     assert stopped.value.code == 2
-    assert re.fullmatch(r"swag-af: No space left .*\n", capsys.readouterr().err)
+    assert re.fullmatch(r"swag-af: No space left on device on the disk of --out, .*\n", capsys.readouterr().err)
     assert (small_run / "log.jsonl").read_bytes() == before
     assert not list(small_run.rglob("*.tmp"))
     main(command)

@@ -1,6 +1,7 @@
 """Clusters: results are those of this process, in order, whoever does the work and whoever is lost on the way."""
 
 import os
+import signal
 import socket
 import threading
 import time
@@ -174,6 +175,17 @@ class Squares:
             return block * block, os.getpid()
 
         return do
+
+
+HEARD = signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+"""Whether a process that imports this heard Ctrl-C while it did."""
+
+
+class Hearing:
+    """A job that tells of it."""
+
+    def open(self) -> Callable[[int], bool]:
+        return lambda block: HEARD
 
 
 @pytest.fixture
@@ -536,3 +548,12 @@ def test_ray_loses_a_node_and_no_result() -> None:
             list(unmade)
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.usefixtures("importable")
+def test_processes_hear_no_interrupt_while_they_begin() -> None:
+    """Each printed a traceback of what it was importing."""
+    with run_blocks(Hearing(), [1, 2], workers=2) as heard:
+        assert list(heard) == [False, False]
+    assert HEARD
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
