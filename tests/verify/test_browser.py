@@ -11,8 +11,9 @@ from test_load import free_port, served
 from verify_people import TOKEN, make_run, small_pool
 
 from swag_af.cli.main import main
+from swag_af.data.files import write_json
 from swag_af.judging.verdicts import read_verdicts
-from swag_af.verify.store import open_store
+from swag_af.verify.store import FOLDER, open_store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -42,6 +43,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]
     run = make_run(small_pool(40), folder / "run")
     assert run.path is not None
     port = free_port()
+    keys = {"admin_token": TOKEN, "secret": "5" * 64}  # or once in twenty times nobody would choose a gold ending
+    write_json(run.path / FOLDER / "keys.json", keys)
     options = ("--items-per-annotator", 7, "--completion-code", "C0DE", "--min-gold-share", 0)
     with served(run.path, port, *options):
         yield run.path, f"http://127.0.0.1:{port}"
