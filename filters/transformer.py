@@ -37,12 +37,6 @@ HEAD: Head = "AutoModelForMultipleChoice"
 """One logit a candidate."""
 
 
-def _worth(trial: "Trial") -> tuple[bool, bool, float]:
-    """Less is better: one that has learned, then the least loss; one that is no number is the last."""
-    least = min(trial.held_out_losses)
-    return not trial.converged, not math.isfinite(least), least
-
-
 @dataclass(kw_only=True)
 class TransformerFilter:
     """A Hugging Face encoder with a multiple-choice head, from its pretrained weights in every fit.
@@ -133,7 +127,7 @@ class TransformerFilter:
     @property
     def chosen(self) -> "Trial":
         """The trial whose network scores."""
-        return min(self.trials, key=_worth)
+        return min(self.trials, key=lambda trial: trial.rank)
 
     def fit_record(self) -> dict[str, Any]:
         """The learning rate that was chosen, the losses that it reached, in nats, and whether that is any learning."""
@@ -198,6 +192,12 @@ class Trial:
     """On the stopping rows, one number an epoch."""
     converged: bool
     """Whether the training loss is below that of guessing (Zellers et al. 2019 leave out fits that are not)."""
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """The least is the best: one that has learned, then the least loss; one that is no number comes last."""
+        least = min(self.held_out_losses)
+        return not self.converged, not math.isfinite(least), least
 
 
 @dataclass(frozen=True)

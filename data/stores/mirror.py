@@ -34,19 +34,8 @@ COMMITS = (MANIFEST, "shard.json", "log.jsonl")
 LOCAL = ("checkpoints", "journal")
 """Folders that stay here: an unfinished fold, and answers that are not a pool yet, go on where they were begun."""
 FILES = (
-    ".jsonl",
-    ".ndjson",
-    ".json",
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".toml",
-    ".html",
-    ".svg",
-    ".xml",
-    ".sarif",
-    ".parquet",
-    ".conllu",
+    *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".conllu"),
+    *(".txt", ".toml", ".html", ".svg", ".xml", ".sarif"),
 )
 """An address that ends so is of a file; it travels with the files that have its name and another ending."""
 
