@@ -240,6 +240,7 @@ class GenerateOptions(Options):
                     f"--max-tokens {self.max_tokens}: below --min-tokens {self.min_tokens}",
                 ),
                 (self.shard is not None and self.part is None, f"--shard {self.shard}: write I/N, I from 1 to N"),
+                (self.limit is None and self.limit_by != "context", "--limit-by: only with --limit"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )

@@ -26,8 +26,8 @@ from swag_af.data.cells.values import (
 from swag_af.data.cells.words import source_of, variant_of
 from swag_af.data.errors import Faults, InputError, RowError
 from swag_af.data.instances.instances import Kind
-from swag_af.data.instances.layouts.layout import COLUMNS, Layout
-from swag_af.data.instances.layouts.table import FIRST, layout_of
+from swag_af.data.instances.layouts.layout import Layout
+from swag_af.data.instances.layouts.table import FIRST, check_layout, layout_of
 from swag_af.data.instances.options import AUTO, InstanceColumns, ReadingOptions
 from swag_af.data.instances.plan import Plan, plain_rows, shortly
 from swag_af.data.instances.tagged import tagged_columns
@@ -52,6 +52,12 @@ LABELS = (
         "gold",
         "correctoption",
         "correctchoice",
+        "correctchoiceidx",
+        "correctchoiceindex",
+        "correctansweridx",
+        "correctanswerid",
+        "correctoptionidx",
+        "correctoptionindex",
         "cop",
         "answer",
         "correct",
@@ -119,6 +125,7 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
     tagged = chosen.tagged or tagged_columns(rows)
     named = {name: value for name, value in asdict(reading.columns).items() if value != AUTO}
     fixed = {name: value for name, value in asdict(chosen.columns).items() if value != AUTO} | named
+    check_layout(chosen, rows, source)
     look = _Look(_plain(source, chosen, tagged, iter(sample)), fixed, source)
     look.check_named(named)
     wanted = reading.kind if reading.kind != "auto" else chosen.kind
@@ -145,18 +152,13 @@ def plan_of(source: Source, reading: ReadingOptions) -> Plan:
 
 
 def _plain(source: Source, layout: Layout, tagged: Sequence[str], sample: Records) -> list[Record]:
-    """The plain rows of those that are not damaged; raises InputError where all are, or the layout is another."""
+    """The plain rows of those that are not damaged; raises InputError where all are."""
     plain: list[Record] = []
     faults = Faults(str(source.path), "Mend those rows, or name another --layout.")
     for where, row in sample:
         try:
             plain += plain_rows(row, layout, tagged, "tags", FIRST)
         except RowError as fault:
-            if not layout.is_sure and layout is not COLUMNS:
-                raise InputError(
-                    f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or "
-                    "name another."
-                ) from None
             faults.add(where, fault)
     if not plain:
         faults.check()

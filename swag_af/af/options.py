@@ -68,6 +68,7 @@ class AFOptions(Options):
                 ),
                 (self.until is not None and self.until < 0, f"--until {self.until}: not below 0"),
                 (self.window < 1, f"--window {self.window}: at least 1"),
+                (self.until is None and bool(self.given_of("window")), "--window: only with --until"),
                 (self.seed < 0, f"--seed {self.seed}: not below 0"),
             ]
         )
@@ -161,6 +162,10 @@ class FilterOptions(Options):
                 (self.within < 0, f"--within {self.within:g}: not below 0"),
                 (self.unseen_every < 1, f"--unseen-every {self.unseen_every}: at least 1"),
                 (self.workers is not None and self.workers < 1, f"--workers {self.workers}: at least 1"),
+                *(
+                    (not self.until_unseen, f"{flag}: only with --until-unseen")
+                    for flag in self.given_of("within", "unseen_every")
+                ),
             ]
         )
         parse_names("--audit", self.audit)

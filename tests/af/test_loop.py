@@ -10,7 +10,7 @@ from conftest import FeatureFilter, HashFilter
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.measures import accuracy
-from swag_af.af.options import AFOptions
+from swag_af.af.options import AFOptions, FilterOptions
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.errors import InputError, SwagAfError
 from swag_af.data.pool.pool import CandidatePool
@@ -82,6 +82,20 @@ def test_two_filters_of_one_name_are_refused(pool):
 )
 def test_options_out_of_range_are_refused_when_made(make):
     with pytest.raises(InputError, match="--"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: AFOptions(window=5), "--window: only with --until"),
+        (lambda: FilterOptions(Path("p"), within=0.1, unseen_every=5), "--within: only with --until-unseen"),
+        (lambda: FilterOptions(Path("p"), unseen_every=5), "--unseen-every: only with --until-unseen"),
+        (lambda: GenerateOptions(Path("c"), limit_by="video"), "--limit-by: only with --limit"),
+    ],
+)
+def test_options_of_another_that_is_not_given_are_refused(make, said):
+    with pytest.raises(InputError, match=said):
         make()
 
 

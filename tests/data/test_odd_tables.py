@@ -97,6 +97,24 @@ def test_floats_are_the_names_that_options_have(tmp_path: Path) -> None:
     assert answers(read(tmp_path, rows, kind="choices")) == ["a", "b", "c"] * 2
 
 
+def test_a_damaged_row_does_not_change_the_layout(tmp_path: Path) -> None:
+    rows = [{"input": f"premise: p {i} hypothesis: h {i}", "output": "yno"[i % 3]} for i in range(9)]
+    rows[4]["input"] = "premise: alone"
+    with pytest.raises(InputError, match=r"line 5 .*has no `premise: \.\.\. hypothesis: \.\.\.` under input"):
+        read(tmp_path, rows)
+    others = [row if i < 4 else row | {"input": f"Say {i}."} for i, row in enumerate(rows)]
+    assert read(tmp_path, others).instances[0].context == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["correct_choice_idx", "correctAnswerId", "correct_option_index", "correct_answer_idx", "correct choice index"],
+)
+def test_the_right_one_goes_by_many_names(tmp_path: Path, name: str) -> None:
+    rows = [{"question": f"q {i}", "choices": [f"a{i}", f"b{i}", f"c{i}"], name: i % 3} for i in range(6)]
+    assert answers(read(tmp_path, rows)) == [f"{'abc'[i % 3]}{i}" for i in range(6)]
+
+
 def test_marks_of_other_scripts_tell_words_apart() -> None:
     for one, other in (("काला", "काली"), ("ไม้", "ไม่"), ("কালো", "কালি")):
         assert text_key(one) != text_key(other)

@@ -118,6 +118,20 @@ def test_layouts_of_multiple_choice_are_read_without_a_flag(tmp_path: Path, row:
     assert shown(made) == [WALL]
 
 
+def test_winogrande_is_read_from_logs_of_lm_eval(tmp_path: Path) -> None:
+    """Its requests end alike, and so tell nothing of which is right; `answer` counts from 1."""
+    rows = []
+    for i in range(6):
+        doc = {"sentence": f"The box {i} is in the van since _ is big.", "option1": "box", "option2": "van"}
+        asked = [[f"The box {i} is in the van since {one}", " is big."] for one in ("box", "van")]
+        rows.append({"doc_id": i, "doc": doc | {"answer": str(1 + i % 2)}, "target": "is big.", "arguments": asked})
+    texts = [tuple(f"The box {i} is in the van since {one} is big." for one in ("box", "van")) for i in range(6)]
+    assert shown(read(tmp_path, rows)) == [("", "", texts[i], i % 2) for i in range(6)]
+    del rows[0]["doc"]["answer"]
+    with pytest.raises(InputError, match=r"no number of the right one under doc\.answer"):
+        read(tmp_path, rows)
+
+
 def test_piqa_is_read(tmp_path: Path) -> None:
     made = read(tmp_path, [{"goal": "To sit", "sol1": "stand", "sol2": "use a chair", "label": i} for i in (1, 0)])
     assert shown(made) == [("To sit", "", ("stand", "use a chair"), 1), ("To sit", "", ("stand", "use a chair"), 0)]

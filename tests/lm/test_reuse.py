@@ -25,6 +25,8 @@ from swag_af.lm.verb import generate, prepare
 
 def options_for(contexts_path, lms, out, **more) -> GenerateOptions:
     settings = {"n_negatives": 7, "limit": 12, "limit_by": "video", "shard_rows": 4, "lm": TINY} | more
+    if settings["limit"] is None:
+        settings["limit_by"] = "context"
     return GenerateOptions(contexts_path, lms, out, **settings)
 
 

@@ -5,7 +5,7 @@ lm-eval        what is written with --log_samples: requests, and the number of t
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from swag_af.data.errors import RowError
@@ -34,7 +34,20 @@ def _of_requests(record: Record) -> Record:
     doc = record.get("doc")
     if options and all(re.fullmatch(r"\(?[A-Z][.)]?", option) for option in options) and isinstance(doc, Mapping):
         return _of_doc(record, doc)
-    return {**record, "context": befores.pop().strip(), "options": options, "label": record.get("target")}
+    return {**record, "context": befores.pop().strip(), "options": options, "label": _right(record, requests)}
+
+
+def _right(record: Record, requests: Sequence[tuple[str, str]]) -> Any:
+    """What says which request is right: `target`, or, where that is how all requests end, `answer` of the question,
+    which counts from 1."""
+    target, doc = record.get("target"), record.get("doc")
+    is_ending_of_all = isinstance(target, str) and all(target.strip() == after.strip() for _, after in requests)
+    if not is_ending_of_all or not isinstance(doc, Mapping):
+        return target
+    answer = str(doc.get("answer", ""))
+    if not re.fullmatch(r"[1-9]", answer) or int(answer) > len(requests):
+        raise RowError("has one target for all requests, and no number of the right one under doc.answer")
+    return int(answer) - 1
 
 
 def requests_of(arguments: Any) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from swag_af.data.errors import RowError
+from swag_af.data.errors import InputError, RowError
 from swag_af.data.instances.layouts.images import NLVR2
 from swag_af.data.instances.layouts.layout import COLUMNS, Layout
 from swag_af.data.instances.layouts.logs import LM_EVAL, MARKED_PAIRS
@@ -10,7 +10,7 @@ from swag_af.data.instances.layouts.passages import BOOLQ_CONTRAST, RACE
 from swag_af.data.instances.layouts.sentences import HELLASWAG, SWAG
 from swag_af.data.instances.layouts.staged import VCR, VCR_CS
 from swag_af.data.instances.options import LayoutName
-from swag_af.data.sources import Record
+from swag_af.data.sources import Record, Source
 
 LAYOUTS: dict[str, Layout] = {
     one.name: one for one in (SWAG, HELLASWAG, NLVR2, VCR, VCR_CS, RACE, BOOLQ_CONTRAST, MARKED_PAIRS, LM_EVAL)
@@ -29,8 +29,23 @@ def layout_of(names: Sequence[str], sample: Sequence[Record], wanted: LayoutName
     return next((one for one in fitting if one.is_sure or _fits(one, sample)), COLUMNS)
 
 
+def check_layout(layout: Layout, sample: Sequence[Record], source: Source) -> None:
+    """Raise InputError where most rows are of another layout than was named; where it is a few, those are damaged."""
+    if layout.is_sure or layout is COLUMNS or _fits(layout, sample):
+        return
+    fault = next(filter(None, (_fault_of(layout, record) for record in sample)))
+    raise InputError(
+        f"{source.path}: a row {fault}, so it is not of the layout {layout.name}. Leave --layout out, or name another."
+    )
+
+
 def _fits(layout: Layout, sample: Sequence[Record]) -> bool:
+    return 2 * sum(_fault_of(layout, record) is None for record in sample) > len(sample)
+
+
+def _fault_of(layout: Layout, record: Record) -> str | None:
     try:
-        return all(layout.expand(record, FIRST) for record in sample)
-    except RowError:
-        return False
+        layout.expand(record, FIRST)
+    except RowError as fault:
+        return str(fault)
+    return None
