@@ -87,7 +87,7 @@ class Options:
             if (choices := _choices(kinds[name])) and value is not None and value not in choices
         )
         check_faults(
-            (_is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
+            (is_beyond_use(name, value), f"{flags[name]}: infinite, no number, or too large")
             for name, value in given.items()
         )
 
@@ -140,7 +140,8 @@ def _is_of_kind(value: Any, kind: Any) -> bool:
     return isinstance(value, Integral if plain is int else Real)
 
 
-def _is_beyond_use(name: str, value: Any) -> bool:
+def is_beyond_use(name: str, value: Any) -> bool:
+    """Whether a setting is a number that is infinite or none, or a whole one that is no size, or no seed."""
     if isinstance(value, float):
         return not isfinite(value)
     return isinstance(value, int) and value > (LARGEST_SEED if name == "seed" else LARGEST_SIZE)

@@ -17,12 +17,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
-from math import isfinite
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line
+from swag_af.data.errors import InputError, SwagAfError, blamed, in_one_line, is_beyond_use
 
 
 @dataclass(frozen=True)
@@ -176,8 +175,8 @@ class Registry:
         except (msgspec.ValidationError, TypeError) as error:
             choices = f"; there are {', '.join(map(str, get_args(kind)))}" if get_origin(kind) is Literal else ""
             raise InputError(f"{self.kind} {base!r}: {key}={value} cannot be ({error}){choices}.") from None
-        if not all(isfinite(one) for one in (made if isinstance(made, tuple) else [made]) if isinstance(one, float)):
-            raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite or no number.")
+        if any(is_beyond_use(key, one) for one in (made if isinstance(made, tuple) else [made])):
+            raise InputError(f"{self.kind} {base!r}: {key}={value} is infinite, no number, or too large.")
         return made
 
     def announced(self) -> dict[str, str]:

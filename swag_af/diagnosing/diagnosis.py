@@ -54,6 +54,8 @@ class Subject:
     """(n,) from 0."""
     options: DiagnoseOptions
     notes: tuple[str, ...]
+    ignores_guard: bool
+    """Whether the run could assign what guards flag, because it was told to, or because they were asked later."""
 
     @property
     def n_folds(self) -> int:
@@ -96,7 +98,11 @@ def subject_of(options: DiagnoseOptions) -> Subject:
     notes = (() if options.filters else (f"{OWN_FILTER} {names[0]}.",)) + _notes(names, made, manifest)
     if len(rows) < len(run.pool):
         notes += (f"A sample of {len(rows):,} of {len(run.pool):,} contexts: filters fitted on fewer find less.",)
-    return Subject(run, names, made, rows, groups, options, notes)
+    is_as_filtered = run.pool.identity == manifest["pool_identity"]
+    if not is_as_filtered:
+        notes += ("The pool was guarded after the run began; what guards flag now could be assigned then, and counts.",)
+    ignores_guard = bool(manifest.get("options", {}).get("ignore_guard")) or not is_as_filtered
+    return Subject(run, names, made, rows, groups, options, notes, ignores_guard)
 
 
 def _last_filter(run: Run, manifest: Mapping[str, Any]) -> str:
@@ -184,7 +190,6 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
     begin_folder(folder, subject.identity())
     run, n_seeds = subject.run, subject.options.seeds
     assigned = run.assignment()[subject.rows].astype(np.int64)
-    begun = read_manifest(subject.options.run, "run").get("options", {})
     fits = Fits(
         run.pool,
         subject.rows,
@@ -194,7 +199,7 @@ def measure(subject: Subject, folder: Path) -> tuple[Diagnosis, list[RowRecord]]
         subject.n_folds,
         subject.options.seed,
         folder,
-        ignores_guard=bool(begun.get("ignore_guard")),
+        ignores_guard=subject.ignores_guard,
     )
     draws = [curves(fits, draw) for draw in range(n_seeds)]
     with progress("diagnose", len(subject.filters) * _n_parts(fits, draws), "fits") as advance:

@@ -1,0 +1,27 @@
+"""A run whose pool was guarded after it began: its assignment may have what is flagged now."""
+
+from pathlib import Path
+
+from conftest import FeatureFilter, make_pool
+
+from swag_af.af.loop import filter_pool
+from swag_af.af.options import AFOptions
+from swag_af.data.run import open_run
+from swag_af.diagnosing.diagnosis import subject_of
+from swag_af.diagnosing.options import DiagnoseOptions
+from swag_af.guarding.options import GuardOptions
+from swag_af.guarding.verb import guard
+
+
+def test_what_was_flagged_later_counts_and_is_told(tmp_path: Path) -> None:
+    made = make_pool().save(tmp_path / "pool")
+    filter_pool(made, FeatureFilter(), AFOptions(iterations=2, n_negatives=9), out=tmp_path / "run")
+    options = DiagnoseOptions(tmp_path / "run", filters="bow")
+    before = subject_of(options)
+    guard(GuardOptions(tmp_path / "pool", "words", "words=0.01"))
+    after = subject_of(options)
+    flagged = open_run(tmp_path / "run").pool.flagged(after.rows)
+    assert (~flagged).sum(axis=1).min() < 1 + 9, "some rows have fewer left than are assigned"
+    assert (before.ignores_guard, after.ignores_guard) == (False, True)
+    assert not any("guarded after" in note for note in before.notes)
+    assert any("guarded after the run began" in note for note in after.notes)
