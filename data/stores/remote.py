@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import has_magic
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from swag_af.data.errors import InputError, in_one_line
+from swag_af.data.progress import note
 from swag_af.data.urls import PROTOCOLS
+
+SILENT = 20.0
+"""After so many seconds without an answer it is said once that one is waited for: the packages of stores try again for
+minutes, and say nothing."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Store:
     def __init__(self, url: str):
         self.url = url
         self.protocol, _, self.root = url.partition("://")
+        self._was_told = False
 
     def entries(self, under: str = "", *, deep: bool = True) -> dict[str, Entry]:
         """The files in the folder `under`, by name, and in those within it where `deep`; none where there is none."""
@@ -100,7 +107,10 @@ class Store:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Whatever the store, its package or the network refuses, as an InputError."""
+        """Whatever the store, its package or the network refuses, as an InputError; a note where it takes long."""
+        waiting = Timer(SILENT, self._tell_of_waiting)
+        waiting.daemon = True
+        waiting.start()
         try:
             yield
         except InputError:
@@ -110,6 +120,16 @@ class Store:
             raise InputError(f"{self.url}: needs a package: pip install 'swag-af[{extra}]'.") from None
         except Exception as error:  # each store's package has its own kinds
             raise InputError(f"{self.url}: {_fault(error)}") from None
+        finally:
+            waiting.cancel()
+
+    def _tell_of_waiting(self) -> None:
+        if not self._was_told:
+            self._was_told = True
+            note(
+                f"{self.url}: nothing is finished there after {SILENT:.0f} s; waiting. If the network or the store is "
+                "down, Ctrl-C and the same command later: what was sent is whole."
+            )
 
 
 def _fault(error: Exception) -> str:
