@@ -8,7 +8,6 @@ from swag_af.data.pool.folder import CONTEXT_TAGS, FILTER_TABLES
 from swag_af.data.pool.pool import CandidatePool
 from swag_af.filters.contract import Filter
 from swag_af.filters.registry import make_filter
-from swag_af.nn.device import pick_device
 
 
 def prepare(filters: Iterable[str | Filter], pool: CandidatePool, *, device: str | None = None) -> list[Filter]:
@@ -43,8 +42,10 @@ def place(filter: Any, device: str | None) -> None:
 
 def check_devices(filters: Iterable[Any]) -> None:
     """Raise InputError where a filter is to compute on a device that this machine lacks."""
-    for device in {getattr(one, "device", "auto") for one in filters} - {"auto"}:
+    for device in {getattr(one, "device", "auto") for one in filters} - {"auto", "cpu"}:
         if isinstance(device, str):
+            from swag_af.nn.device import pick_device  # not above: it loads torch, which most filters do without
+
             pick_device(device)
 
 

@@ -211,6 +211,14 @@ def test_the_algorithm_loads_little() -> None:
     assert len(ours) <= 26, ours
 
 
+def test_torch_is_loaded_by_what_computes_with_it_alone() -> None:
+    """It takes a second of each process: `show`, `release` and filters of n-grams are done before."""
+    verbs = ("auditing", "baselines", "diagnosing", "filtering", "matching", "pruning", "refining", "show")
+    loaded = loaded_by(", ".join(f"swag_af.cli.{verb}" for verb in verbs) + ", swag_af.releasing.verb")
+    assert "swag_af.filters.prepare" in loaded
+    assert not {"torch", "sklearn", "scipy", "nltk", "matplotlib"} & set(loaded)
+
+
 def test_the_filters_that_are_classes_are_there_without_another_import() -> None:
     asked = "import swag_af; print(swag_af.filters.SklearnFilter.__name__)"
     made = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
