@@ -16,6 +16,7 @@ from swag_af.data.captions.repair import mend_videos
 from swag_af.data.captions.splitting import Splitting
 from swag_af.data.errors import ExhaustedError, InputError
 from swag_af.data.files import check_outputs, remove
+from swag_af.data.locks import alone, clear_lock
 from swag_af.data.manifests import sha256_file
 from swag_af.data.progress import note, progress
 from swag_af.data.syntax.splitters import load_splitter
@@ -23,11 +24,19 @@ from swag_af.data.video import Video
 
 
 def contexts(options: ContextsOptions) -> dict[str, int]:
-    """Read, repair, split, drop, assign folds and write; returns the drop table."""
+    """Read, repair, split, drop, assign folds and write; returns the drop table. InputError where another process is at
+    it."""
     folder = options.out.with_name(f".{options.out.name}.splits")
     if not options.force and manifest_path_of(options.out).exists():  # killed when all was written but this
         remove(folder)
+        clear_lock(options.out)
     _check(options)
+    with alone(options.out, waits=False):
+        return _contexts(options, folder)
+
+
+def _contexts(options: ContextsOptions, folder: Path) -> dict[str, int]:
+    """What is said above, where nobody else does it."""
     splitter = load_splitter(options.splitter)
     splitting = Splitting(options.splitter, splitter, folder, options.workers, options.where)
     read = [_read(source, options) for source in options.sources]
