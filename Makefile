@@ -15,9 +15,10 @@ export PYTHONDONTWRITEBYTECODE =
 demo: $(VENV)/.base
 	$(VENV)/bin/swag-af demo --out demo
 
-# Types are checked while tests run: by itself mypy leaves all cores but one idle for a minute.
+# Types are checked while tests run: by itself mypy leaves all cores but one idle for a minute. Neighbours stay with one
+# worker, so that what the tests of a file share is mostly made once.
 test: style
-	@$(VENV)/bin/mypy & types=$$!; $(VENV)/bin/python -m pytest -n auto; tests=$$?; wait $$types && exit $$tests
+	@$(VENV)/bin/mypy & types=$$!; $(VENV)/bin/python -m pytest -n auto --dist worksteal; tests=$$?; wait $$types && exit $$tests
 
 lint: style
 	$(VENV)/bin/mypy

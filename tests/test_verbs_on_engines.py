@@ -1,7 +1,7 @@
 """Claims about verbs: the same bytes here, in processes, on a Ray cluster that loses a machine, by Slurm's executor.
 
 Each way is taken by one verb, since processes take seconds to start; what verbs do is the same on all of them.
-Matching in two processes stands in `matching/test_runs.py`.
+Matching in two processes stands in `matching/test_runs.py`, the audit of a dataset in `auditing/test_keeping.py`.
 """
 
 import os
@@ -18,7 +18,7 @@ import pytest
 from swag_af.auditing.audit import audit_of_run
 from swag_af.auditing.comparison import control_cuts
 from swag_af.auditing.options import AuditOptions
-from swag_af.cli.auditing import _Cut, _Reading, run_audit
+from swag_af.cli.auditing import _Cut, _Reading
 from swag_af.data.captions import contexts as contexts_module
 from swag_af.data.captions.options import ContextRules, ContextsOptions
 from swag_af.data.captions.verb import contexts
@@ -101,14 +101,10 @@ def test_workers_read_what_is_matched_again_and_refuse_what_is_done(made: Path, 
             replace(source, options=replace(options, out=tmp_path / "none"))()
 
 
-def make_audits(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
-    """Of a dataset, and of a run."""
-    data, more = (made / "questions.jsonl",), {"where": where, "workers": workers, "folds": 2}
-    run_audit(AuditOptions(data, out / "audit", filters="tfidf", **more))
-    (out / "audit" / "audit.html").unlink()  # it names its folder
+def audit_a_run(made: Path, out: Path, where: EngineOptions, workers: int | None) -> Path:
     matching = MatchingOptions(relevance="tfidf", folds=3, buckets="none", n_distractors=2, smallest_bucket=5)
     run = match(MatchOptions((made / "queries.jsonl",), out / "matched", matching=matching)).path / "run"
-    audit_of_run(AuditOptions((run,), filters="ngrams", seeds=2, **more))
+    audit_of_run(AuditOptions((run,), filters="ngrams", seeds=2, folds=2, where=where, workers=workers))
     assert (run / AUDITS).read_text(encoding="utf-8").count("\n") == 2
     return out
 
@@ -164,7 +160,7 @@ def cluster() -> Iterator[Any]:
     made.shutdown()
 
 
-@pytest.mark.parametrize("verb", [make_audits])
+@pytest.mark.parametrize("verb", [audit_a_run])
 def test_two_processes_leave_the_bytes_of_one(verb: Verb, made: Path, tmp_path: Path, local: Any) -> None:
     assert bytes_of(verb(made, tmp_path / "out", EngineOptions(), 2)) == local(verb)
 

@@ -65,7 +65,7 @@ def repository(tmp_path: Path) -> Path:
 def write_data(repository: Path, *, give_away: bool) -> None:
     path, draw = repository / "data" / "questions.jsonl", random.Random(0)
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(row(i, draw, give_away=give_away)) + "\n" for i in range(300)))
+    path.write_text("".join(json.dumps(row(i, draw, give_away=give_away)) + "\n" for i in range(200)))
 
 
 def run(command: str, repository: Path) -> subprocess.CompletedProcess[str]:

@@ -268,7 +268,7 @@ def test_duplicates_are_those_of_every_instance_compared_with_every_other(given:
 
 
 @given(st.lists(INSTANCE, min_size=2, max_size=25), st.sampled_from(["choices", "classes"]), st.randoms())
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_neither_the_order_of_rows_nor_of_options_changes_a_value(
     given: list[tuple], kind: str, random: Random
 ) -> None:

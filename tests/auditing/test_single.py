@@ -85,6 +85,7 @@ def test_overlap_likeness_and_recurrence_are_those_of_loops(instances: Instances
 
 
 @given(some_choices())
+@settings(max_examples=50)
 def test_surprise_is_that_of_a_kneser_ney_model_of_dictionaries(instances: Instances) -> None:
     folds = np.arange(len(instances)) % 3
     assert np.allclose(perplexity.surprise(Seen(instances.texts), folds), slow.surprise(instances, folds.tolist()))
@@ -438,7 +439,7 @@ def test_a_name_that_is_no_feature_is_refused() -> None:
 
 
 @given(some_choices(most=12))
-@settings(max_examples=60)
+@settings(max_examples=35)
 def test_of_two_options_the_better_of_opposite_rules_stands_for_both(made: Instances) -> None:
     rows = (replace(one, options=one.options[:2], answer=one.answer % 2) for one in made.instances)
     pairs = replace(made, instances=tuple(rows))

@@ -414,7 +414,7 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
 
 
 def test_another_seed_is_another_topic_model() -> None:
-    one, other = (topics_of(about(300), np.arange(300), 5, seed=seed) for seed in (0, 1))
+    one, other = (topics_of(about(120), np.arange(120), 5, seed=seed) for seed in (0, 1))
     assert one.topics != other.topics
 
 

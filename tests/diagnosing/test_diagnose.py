@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import make_pool
 from killed import KilledError, break_after
-from planted import CAUSES, A, CutFilter, K, N, as_good_as_gold, exhausted, levels, obvious, planted_run, unfinished
+from planted import CAUSES, A, CutFilter, K, N, exhausted, levels, obvious, planted_run, unfinished
 
 from swag_af.af.loop import filter_pool
 from swag_af.af.options import AFOptions, FilterOptions
@@ -285,7 +285,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_killed_diagnosis_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, straight, killed = as_good_as_gold(tmp_path), tmp_path / "straight", tmp_path / "killed"
+    run = planted_run(tmp_path, levels(0, 1000, seed=1, n=180)[:, 0], levels(0, 1000, n=180))
+    straight, killed = tmp_path / "straight", tmp_path / "killed"
     found = diagnose(options(run, out=straight))
     made: dict[Path, int] = {}
     for n in (0, 1, 7, 12, 11):  # again and again, after so many fits more

@@ -61,7 +61,7 @@ def contents(folder):
 
 
 def test_what_is_plain_in_words_is_learned(options, tmp_path):
-    learned = train_nli(replace(options, out=tmp_path / "n", epochs=25, patience=25))
+    learned = train_nli(replace(options, out=tmp_path / "n", epochs=10, patience=10))
     assert learned.manifest.accuracy > 0.8
     held = learned.held_out()
     assert np.mean([one.label == one.said for one in held]) == learned.manifest.accuracy
@@ -203,7 +203,7 @@ def test_options_out_of_range_are_told_together():
 
 
 def test_neutral_pairs_are_added_to_training_alone(model, options, tmp_path):
-    more = train_nli(replace(options, out=tmp_path / "nli", neutral_share=3.0))
+    more = train_nli(replace(options, out=tmp_path / "nli", neutral_share=1.0))
     firsts, seconds = ["The dog runs near house 3."] * 2, ["A cat sings", "A horse waits"]
     neutral = model.manifest.classes.index("neutral")
     assert [one.id for one in more.held_out()] == [one.id for one in model.held_out()]

@@ -277,7 +277,7 @@ def nli(n, seed=0):
 def test_classes_of_pairs_are_learned(name):
     firsts, seconds, labels = nli(500)
     more = {} if name == "dualbow" else {"hidden": 32}
-    filter = make_filter(name, device="cpu", word_size=32, learning_rate=1e-2, max_epochs=10, patience=5, **more)
+    filter = make_filter(name, device="cpu", word_size=32, learning_rate=1e-2, max_epochs=8, patience=5, **more)
     filter.fit_classes(firsts[:400], seconds[:400], labels[:400], 3, np.arange(400), rng=np.random.default_rng(0))
     scores = filter.score_classes(firsts[400:], seconds[400:])
     assert scores.shape == (100, 3)

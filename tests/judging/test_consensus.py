@@ -1,8 +1,10 @@
 """Claims about the judgements that models of annotators make, beside the majority's."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,19 @@ from swag_af.judging.consensus import METHODS, RANKS, judge_by, labels_of, scree
 from swag_af.judging.verdicts import RATINGS, Item, Judgement, Verdict, judge, write_verdicts
 
 MODELS = [method for method in METHODS if method != "majority"]
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models that are fitted in a fifth of their steps, for what must hold after any number: a step costs as much as
+    its tables do, of however few rows."""
+    from crowdkit import aggregation
+
+    def shortened(model: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *, n_iter, **settings: model(n_iter=n_iter // 5, **settings)
+
+    for name in ("MACE", "DawidSkene"):
+        monkeypatch.setattr(aggregation, name, shortened(getattr(aggregation, name)))
 
 
 def crowd(seed: int, *, n_items: int, n_annotators: int, each: int, skill: float = 0.8) -> list[Verdict]:
@@ -49,6 +64,7 @@ def test_with_one_annotator_an_item_every_method_is_the_majority(method: str, se
     assert worker_skills(said, method) == {}
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("method", METHODS)
 def test_what_all_say_is_what_every_method_says(method: str) -> None:
     one = crowd(1, n_items=30, n_annotators=2, each=1, skill=1.0)
@@ -58,6 +74,7 @@ def test_what_all_say_is_what_every_method_says(method: str) -> None:
         assert found.n_annotators == 3
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("method", METHODS)
 def test_neither_the_order_of_verdicts_nor_names_matter(method: str) -> None:
     said = crowd(2, n_items=12, n_annotators=6, each=3)
@@ -66,6 +83,7 @@ def test_neither_the_order_of_verdicts_nor_names_matter(method: str) -> None:
     assert judge_by(method, renamed) == judge_by(method, said)
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize(("method", "n"), [("majority", 50), ("dawid-skene", 2), ("mace", 2)])
 def test_a_judgement_moves_with_its_endings_wherever_they_stand(method: str, n: int) -> None:
     for seed in range(n):
@@ -134,6 +152,7 @@ def test_a_model_recovers_the_truth_better_than_the_majority_when_somebody_alway
     assert share_right(method) > share_right("majority") + 0.02
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("method", METHODS)
 def test_who_always_errs_has_the_least_skill(method: str) -> None:
     skills = worker_skills(crowd(4, n_items=60, n_annotators=5, each=3), method)
@@ -141,6 +160,7 @@ def test_who_always_errs_has_the_least_skill(method: str) -> None:
     assert all(0 <= skill <= 1 for skill in skills.values())
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("method", METHODS)
 def test_items_with_fewer_endings_have_judgements_of_their_size(method: str) -> None:
     said = crowd(5, n_items=20, n_annotators=4, each=3)

@@ -220,13 +220,14 @@ def test_a_shard_says_what_was_dropped_and_how_fast_it_was_made(contexts_path, l
     contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
     write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
     options = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "pool", limit=None)
-    pool = generate(replace(options, use_dropped=False, lm=TINY, shard_rows=64))
+    fold = contexts[0].fold
+    pool = generate(replace(options, use_dropped=False, lm=TINY, shard_rows=64, n_negatives=5, folds=(fold,)))
     shard = json.loads((tmp_path / "pool/shards/00000/shard.json").read_text())
     assert shard["dropped"] == {contexts[0].id: "gold_unfinished"}
     assert shard["drops"] == pool.manifest["drops"] == {"gold_unfinished": 1}
-    assert pool.manifest["n_draws"] >= 15 * len(pool)
+    assert pool.manifest["n_draws"] >= 5 * len(pool)
     timing = json.loads((tmp_path / "pool/shards/00000/timing.json").read_text())
-    assert timing["n_endings"] == 16 * shard["n_rows"]
+    assert timing["n_endings"] == 6 * shard["n_rows"]
     assert timing["n_dropped"] == 1
     assert timing["endings_per_second"] > 0
 
@@ -318,7 +319,7 @@ def test_models_that_give_no_numbers_are_named(contexts_path, lms, tmp_path, mon
 
 def test_an_estimate_writes_nothing_and_knows_the_disk(contexts_path, lms, tmp_path, monkeypatch):
     monkeypatch.setattr("swag_af.lm.estimate.measure_products", lambda *_: 1e8)  # so slow that only products count
-    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=200, limit=20)
+    options = options_for(contexts_path, lms, tmp_path / "pool", n_negatives=80, limit=20)
     made = estimate(options)
     assert not (tmp_path / "pool").exists()
     assert (made.n_contexts, made.n_shards, made.folds_to_train) == (20, 5, ())

@@ -416,8 +416,14 @@ def test_a_mistake_in_a_class_of_the_users_is_one_line(
     assert "\n" not in str(raised.value)
 
 
-def test_a_generator_that_was_edited_is_another_one(path: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("plain_process")
+def test_a_generator_that_was_edited_is_another_one(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What the mistaken one has answered stays in the journal: that is not what the mended one would answer."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the verb adds the working directory
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # edits within a second, of one length
     text = (
         "from swag_af.lm.contract import Generated\n"
         "class Mine:\n"
@@ -427,17 +433,20 @@ def test_a_generator_that_was_edited_is_another_one(path: Path, tmp_path: Path) 
         "            yield Generated(i + FIRST, tuple(f'does it {k} times.' for k in range(n_negatives)), n_drawn=9)\n"
     )
     (tmp_path / "mine.py").write_text(text.replace("FIRST", "1"), encoding="utf-8")
-    run = [str(Path(sys.executable).with_name("swag-af")), "generate", str(path), "--generator", "mine:Mine"]
-    run += ["--n-negatives", "3", "--out", "pool"]
+    words = ["generate", str(path), "--generator", "mine:Mine", "--n-negatives", "3", "--out", "pool"]
 
     def said() -> str:
-        return " ".join(subprocess.run(run, cwd=tmp_path, capture_output=True, text=True).stderr.split())
+        with pytest.raises(SystemExit):
+            main(words)
+        sys.modules.pop("mine")  # the next one reads it again, as another process would
+        return " ".join(capsys.readouterr().err.split())
 
     assert "is none" in said()  # the last of so many
     (tmp_path / "mine.py").write_text(text.replace("FIRST", "0"), encoding="utf-8")
     assert "source_sha256" in said()
     shutil.rmtree(tmp_path / "pool")
-    assert "swag-af:" not in said()
+    swag_af = str(Path(sys.executable).with_name("swag-af"))
+    assert "swag-af:" not in subprocess.run([swag_af, *words], capture_output=True, text=True).stderr
     assert CandidatePool.open(tmp_path / "pool").manifest["complete"]
 
 

@@ -19,7 +19,6 @@ from swag_af.data.pool.verb import pool as build
 from swag_af.lm.features import features
 from swag_af.lm.lstm import lazy as lazy_module
 from swag_af.lm.lstm import scorer as scorer_module
-from swag_af.lm.lstm.train import train_lm
 from swag_af.lm.options import FeaturesOptions, GenerateOptions, TrainLMOptions
 from swag_af.lm.verb import generate
 
@@ -77,21 +76,25 @@ def test_rows_that_no_model_has_read_are_counted_as_such(lms, tmp_path):
     assert made.manifest["features_by"]["n_foreign_rows"] == 6
 
 
-@pytest.fixture
-def read_by_all(contexts_path, tmp_path) -> tuple[Path, Context]:
-    """Contexts and models of which the ending of one context in fold 0 was learnt by its own fold's model too."""
+@pytest.fixture(scope="module")
+def read_by_all(contexts_path, tmp_path_factory) -> tuple[Path, Context]:
+    """Contexts and models of which the ending of one context in fold 0 was learnt by its own fold's model too; not to
+    be changed."""
+    from swag_af.lm.lstm.train import train_lm  # not above: it takes five seconds of every process that has tests
+
+    folder = tmp_path_factory.mktemp("read")
     contexts, dropped = read_contexts(contexts_path), read_dropped(contexts_path)
     leaked = next(c for c in contexts if c.fold == 0)
     copy = next(i for i, pair in enumerate(dropped) if pair.fold == 1)
     dropped[copy] = replace(dropped[copy], sent1=leaked.sentences[1].upper())
-    write_contexts(tmp_path / "contexts.jsonl", contexts, dropped, {})
-    train_lm(TrainLMOptions(tmp_path / "contexts.jsonl", tmp_path / "lms", lm=TINY))
-    return tmp_path, leaked
+    write_contexts(folder / "contexts.jsonl", contexts, dropped, {})
+    train_lm(TrainLMOptions(folder / "contexts.jsonl", folder / "lms", lm=TINY))
+    return folder, leaked
 
 
-def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_counted(read_by_all):
+def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_counted(read_by_all, tmp_path):
     folder, leaked = read_by_all
-    options = GenerateOptions(folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, lm=TINY)
+    options = GenerateOptions(folder / "contexts.jsonl", folder / "lms", tmp_path / "pool", n_negatives=3, lm=TINY)
     made = generate(options)
     assert leaked.id not in {context.id for context in made.contexts}
     assert made.manifest["drops"]["read_by_its_model"] == sum(
@@ -99,16 +102,16 @@ def test_a_context_whose_ending_its_model_has_read_is_dropped_by_generate_and_co
     )
 
 
-def test_a_row_that_every_model_has_read_is_refused_by_features_and_left_out_by_pool(read_by_all):
+def test_a_row_that_every_model_has_read_is_refused_by_features_and_left_out_by_pool(read_by_all, tmp_path):
     folder, leaked = read_by_all
     contexts = [leaked, *make_contexts_of(6, n_videos=3)]
-    write_jsonl(folder / "mine.jsonl", rows_of(contexts))
-    build(PoolOptions((folder / "mine.jsonl",), folder / "mine"))
+    write_jsonl(tmp_path / "mine.jsonl", rows_of(contexts))
+    build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "mine"))
     with pytest.raises(InputError, match=rf"1 row has a second sentence that several folds .*{leaked.id}\).*--lms"):
-        features(FeaturesOptions(folder / "mine", folder / "lms"))
-    made = build(PoolOptions((folder / "mine.jsonl",), folder / "without", lms=folder / "lms"))
+        features(FeaturesOptions(tmp_path / "mine", folder / "lms"))
+    made = build(PoolOptions((tmp_path / "mine.jsonl",), tmp_path / "without", lms=folder / "lms"))
     assert made.manifest["drops"] == {"read_by_all_models": 1}
-    assert len(features(FeaturesOptions(folder / "without", folder / "lms"))) == 6
+    assert len(features(FeaturesOptions(tmp_path / "without", folder / "lms"))) == 6
 
 
 def test_a_pool_made_for_models_has_their_folds(contexts_path, lms, tmp_path):
@@ -118,17 +121,15 @@ def test_a_pool_made_for_models_has_their_folds(contexts_path, lms, tmp_path):
     assert [c.fold for c in made.contexts] == [c.fold for c in contexts]
 
 
-def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all):
+def test_lazy_features_of_a_row_that_its_model_has_read_are_refused(read_by_all, tmp_path):
     folder, leaked = read_by_all
-    options = GenerateOptions(
-        folder / "contexts.jsonl", folder / "lms", folder / "pool", n_negatives=3, features="lazy", lm=TINY
-    )
-    generate(options)
-    path = folder / "pool/shards/00000/contexts.jsonl"
+    settings = {"n_negatives": 3, "limit": 6, "features": "lazy", "lm": TINY}
+    generate(GenerateOptions(folder / "contexts.jsonl", folder / "lms", tmp_path / "pool", **settings))
+    path = tmp_path / "pool/shards/00000/contexts.jsonl"
     first, _, others = path.read_text().partition("\n")
     path.write_text(json.dumps(json.loads(first) | asdict(leaked)) + "\n" + others)
     with pytest.raises(InputError, match="1 row would be read by models that have learnt the endings"):
-        lazy_module.with_features(CandidatePool.open(folder / "pool"))
+        lazy_module.with_features(CandidatePool.open(tmp_path / "pool"))
 
 
 def test_lines_without_a_video_that_share_a_sentence_are_held_together(tmp_path, capsys):

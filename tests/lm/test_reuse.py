@@ -37,7 +37,7 @@ def arrays_of(path):
 @pytest.mark.parametrize("features", ["full", "lazy"])
 def test_a_larger_pool_is_the_one_that_sampling_all_would_make(contexts_path, lms, tmp_path, monkeypatch, features):
     small = generate(options_for(contexts_path, lms, tmp_path / "small", features=features, shard_rows=5))
-    larger = options_for(contexts_path, lms, tmp_path / "whole", features=features, limit=30)
+    larger = options_for(contexts_path, lms, tmp_path / "whole", features=features, limit=20)
     whole = generate(larger)
     sampled = []
     keep = drafts.ShardDraft.keep
@@ -79,7 +79,7 @@ def test_contexts_that_were_dropped_are_dropped_again(contexts_path, lms, tmp_pa
     contexts[0] = replace(contexts[0], gold="smiles at the camera for a while")
     write_contexts(tmp_path / "contexts.jsonl", contexts, [], {})
     options = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "pool", limit=None, shard_rows=64)
-    options = replace(options, use_dropped=False)
+    options = replace(options, use_dropped=False, n_negatives=3, folds=(contexts[0].fold,))
     pool = generate(options)
     monkeypatch.setattr(generator_module, "load_readers", None)
     again = generate(replace(options, out=tmp_path / "again", reuse=(options.out,)))
@@ -92,7 +92,7 @@ def test_contexts_are_told_apart_by_what_they_say_not_by_ids(contexts_path, lms,
     made = [replace(one, id="" if i % 2 else f"{i // 4}") for i, one in enumerate(read_contexts(contexts_path))]
     write_contexts(tmp_path / "contexts.jsonl", [*made, made[3]], [], {})
     few = options_for(tmp_path / "contexts.jsonl", tmp_path / "lms", tmp_path / "few", limit=6, limit_by="context")
-    few = replace(few, use_dropped=False)
+    few = replace(few, use_dropped=False, n_negatives=3, folds=(made[3].fold,))
     generate(few)
     whole = generate(replace(few, limit=20, out=tmp_path / "whole"))
     grown = generate(replace(few, limit=20, out=tmp_path / "grown", reuse=(few.out,)))
@@ -186,7 +186,7 @@ def test_rows_of_other_models_are_refused(contexts_path, lms, tmp_path):
     options = options_for(contexts_path, lms, tmp_path / "pool")
     generate(options)
     again = replace(options, lms=tmp_path / "lms", out=tmp_path / "again", reuse=(options.out,))
-    again = replace(again, lm=replace(TINY, hidden=TINY.hidden + 4))
+    again = replace(again, lm=replace(TINY, hidden=8, epochs=1))
     with pytest.raises(InputError, match="made with other models of fold 0"):
         generate(again)
     with pytest.raises(InputError, match="made with other models of fold 0"):

@@ -79,12 +79,12 @@ def test_a_row_is_gold_then_distinct_endings_within_bounds(forward):
 
 @pytest.mark.parametrize("never", [(), (8, 11)])
 def test_a_row_is_that_of_the_slow_sampler_and_no_draw_is_in_vain(model, forward, never):
-    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=60, never=never), strict=True)):
+    for i, (context, row) in enumerate(zip(CONTEXTS, sample(forward, n=25, never=never), strict=True)):
         expected, outcomes, n_drawn_tokens = slow_lm.row(
             model,
             context,
             GOLD,
-            n_negatives=60,
+            n_negatives=25,
             min_tokens=2,
             max_tokens=6,
             stop=STOP,

@@ -2,8 +2,10 @@
 
 import importlib.util
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import HashFilter, make_pool
@@ -33,9 +35,23 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(autouse=True)
-def without_curve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes most of the time; test_report.py draws it."""
-    monkeypatch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quickly(monkeypatch)
+
+
+def quickly(patch: pytest.MonkeyPatch) -> None:
+    """Without the curve, which test_report.py draws, and with few steps of the models of annotators, which
+    test_consensus.py is about: they take most of the time."""
+    patch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
+    if importlib.util.find_spec("crowdkit"):
+        from crowdkit import aggregation
+
+        for name in ("MACE", "DawidSkene"):
+            patch.setattr(aggregation, name, shortened(getattr(aggregation, name)))
+
+
+def shortened(model: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *, n_iter, **settings: model(n_iter=n_iter // 10, **settings)
 
 
 CROWD = ("ann-of-the-crowd", "bob-of-the-crowd", "eve-who-hates-gold")
@@ -73,7 +89,7 @@ def crowded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page of the crowd."""
     folder = tmp_path_factory.mktemp("crowded")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
+        quickly(patch)
         page_of(run, folder, crowd(run))
     return folder
 

@@ -85,7 +85,7 @@ async def person(name: str, address: str, acknowledged: list[tuple[str, str]], *
                     if not re.search(r'action="/item/', page):
                         return
             except httpx.TransportError:
-                pass
+                await asyncio.sleep(0.9)  # a server takes seconds to be back
             await asyncio.sleep(0.1)
 
 
@@ -101,8 +101,8 @@ def test_fifty_people_and_a_killed_server_lose_no_answer_and_double_none(tmp_pat
     options = ("--annotators-per-item", 2, "--requests-per-minute", 1_000_000, "--min-gold-share", 0)
 
     async def all_of_it() -> None:
-        work = asyncio.create_task(crowd(f"http://127.0.0.1:{port}", acknowledged))
         with served(run.path, port, *options) as first:
+            work = asyncio.create_task(crowd(f"http://127.0.0.1:{port}", acknowledged))
             while len(acknowledged) < N_BEFORE_THE_KILL and not work.done():
                 await asyncio.sleep(0.01)
             first.send_signal(signal.SIGKILL)
