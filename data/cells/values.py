@@ -68,8 +68,9 @@ def listed(stem: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def texts_of(record: Record, stem: str) -> list[str | None]:
-    """The texts of a list or of several columns (`listed`); None for a null in a list, an empty cell of a column."""
-    names = listed(stem, tuple(record))
+    """The texts of a list or of several columns (`listed`); None for a null in a list, an empty cell of a column, and
+    one of several columns that the record lacks while it has others."""
+    names = listed(stem, tuple(record)) or _several(stem, record)
     if not names:
         raise RowError(f"has no {stem}")
     if names != (stem,):
@@ -77,6 +78,12 @@ def texts_of(record: Record, stem: str) -> list[str | None]:
     else:
         values = as_list(record[stem], stem)
     return [_item(value, i, stem) for i, value in enumerate(values)]
+
+
+def _several(stem: str, record: Record) -> tuple[str, ...]:
+    """The columns between commas in `stem`, if the record has any of them."""
+    names = tuple(part.strip() for part in stem.split(","))
+    return names if len(names) > 1 and any(name in record for name in names) else ()
 
 
 def as_list(value: Any, name: str) -> list[Any]:

@@ -46,25 +46,9 @@ OPTIONS = (
 """Of options; a name of numbered or lettered columns stands for them all, none for A, B, C."""
 LABELS = (
     *("label", "labels", "answerkey", "answeridx", "answerindex", "correctindex", "correctanswerindex", "goldindex"),
-    *(
-        "goldlabel",
-        "answerlabel",
-        "gold",
-        "correctoption",
-        "correctchoice",
-        "correctchoiceidx",
-        "correctchoiceindex",
-        "correctansweridx",
-        "correctanswerid",
-        "correctoptionidx",
-        "correctoptionindex",
-        "cop",
-        "answer",
-        "correct",
-        "correctanswer",
-        "target",
-    ),
-    *("key", "mc1targets.labels", "answerrightending", "output", "solution", "rightanswer"),
+    *("goldlabel", "answerlabel", "gold", "correctoption", "correctchoice", "correctchoiceidx", "correctchoiceindex"),
+    *("correctansweridx", "correctanswerid", "correctoptionidx", "correctoptionindex", "cop", "answer", "correct"),
+    *("correctanswer", "target", "key", "mc1targets.labels", "answerrightending", "output", "solution", "rightanswer"),
 )
 """Of what says which option is right."""
 GOLDS = ("gold", "goldending", "correctanswer", "bestanswer", "rightanswer", "correct", "sentencegood", "right")
@@ -195,6 +179,10 @@ class _Look:
             )
 
     def is_there(self, name: str) -> bool:
+        """Whether the columns are there; of lettered ones later rows may have more than these."""
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 2 and _from_a_on(parts) == parts:
+            return {*parts[:2]} <= {*self.names}
         return bool(set(listed(name, self.names))) and set(listed(name, self.names)) <= set(self.names)
 
     def choices(self, *, are_asked_for: bool) -> Found | None:

@@ -163,6 +163,8 @@ def _lacks_label(row: Record, plan: Plan) -> bool:
 def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     """A question; where gold has a column of its own, the order of its options is drawn."""
     columns = plan.columns
+    if "endings_column" in plan.guessed:
+        _check_last_option(row, columns.endings_column)
     passage = columns.passage_column if optional(row, columns.passage_column) is not None else ""
     context = _joined(row, passage, columns.context_column)
     start = text_of(row, columns.start_column) if columns.start_column else ""
@@ -182,6 +184,16 @@ def _question(row: Record, plan: Plan, tally: Counter[str]) -> Found:
     if len(options) < 2:
         raise RowError(f"has {len(options)} options, where two or more are due")
     return Found(id, context, options, gold, start, places=places, names=names)
+
+
+def _check_last_option(row: Record, options: str) -> None:
+    """Raise RowError where the row has one more lettered column than all of the first rows: `D` after `A,B,C`."""
+    last = options.rpartition(",")[2]
+    following = last[:-1] + chr(ord(last[-1]) + 1) if last != options else ""
+    if isinstance(optional(row, following), str):
+        raise RowError(
+            f"has {following}, and the first rows no such option: say --endings-column {options},{following}"
+        )
 
 
 def _own_names(row: Record, options: str, n: int) -> tuple[str, ...]:

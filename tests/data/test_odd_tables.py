@@ -1,6 +1,7 @@
 """Tables that are not as most are: labels from elsewhere, options that come late, nulls, other scripts."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,39 @@ def test_floats_are_the_names_that_options_have(tmp_path: Path) -> None:
     choices = {"label": ["1", "2", "3"], "text": ["a", "b", "c"]}
     rows = [{"question": f"q {i}", "choices": choices, "answerKey": float(1 + i % 3)} for i in range(6)]
     assert answers(read(tmp_path, rows, kind="choices")) == ["a", "b", "c"] * 2
+
+
+def lettered(n: int, last: Callable[[int], bool]) -> list[dict[str, Any]]:
+    """Questions with options A, B, C and, in some rows, D; the last one that is there is right."""
+    rows = []
+    for i in range(n):
+        letters = "ABCD" if last(i) else "ABC"
+        rows.append({"question": f"q {i}", **{x: f"{x.lower()}{i}" for x in letters}, "answer": letters[-1]})
+    return rows
+
+
+def test_rows_may_lack_the_last_of_lettered_columns(tmp_path: Path) -> None:
+    """They were read as texts with the classes A to D where most rows lacked one."""
+    made = read(tmp_path, lettered(9, lambda i: i % 3 == 1))
+    assert made.kind == "choices"
+    assert answers(made) == [f"{'d' if i % 3 == 1 else 'c'}{i}" for i in range(9)]
+    assert [len(one.options) for one in made.instances] == [3, 4, 3] * 3
+
+
+def test_an_option_that_only_later_rows_have_is_told(tmp_path: Path) -> None:
+    """It was left out without a word."""
+    rows = lettered(300, lambda i: i > 250)
+    rows[299] |= {"answer": "A"}
+    with pytest.raises(
+        InputError, match="line 252 has D, and the first rows no such option: say --endings-column A,B,C,D"
+    ):
+        read(tmp_path, rows)
+    named = read(tmp_path, rows, columns=InstanceColumns(endings_column="A,B,C,D"))
+    assert answers(named)[250:252] == ["c250", "d251"]
+    chosen = [row | {"answer": "A"} for row in rows]
+    assert {
+        len(one.options) for one in read(tmp_path, chosen, columns=InstanceColumns(endings_column="A,B")).instances
+    } == {2}
 
 
 def test_a_damaged_row_does_not_change_the_layout(tmp_path: Path) -> None:
