@@ -1,10 +1,8 @@
 """Claims about the judgements that models of annotators make, beside the majority's."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,13 +23,9 @@ MODELS = [method for method in METHODS if method != "majority"]
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models that are fitted in a fifth of their steps, for what must hold after any number: a step costs as much as
     its tables do, of however few rows."""
-    from crowdkit import aggregation
+    from few_steps import fit_in_fewer_steps
 
-    def shortened(model: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *, n_iter, **settings: model(n_iter=n_iter // 5, **settings)
-
-    for name in ("MACE", "DawidSkene"):
-        monkeypatch.setattr(aggregation, name, shortened(getattr(aggregation, name)))
+    fit_in_fewer_steps(monkeypatch, 5)
 
 
 def crowd(seed: int, *, n_items: int, n_annotators: int, each: int, skill: float = 0.8) -> list[Verdict]:

@@ -2,10 +2,8 @@
 
 import importlib.util
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import HashFilter, make_pool
@@ -44,14 +42,9 @@ def quickly(patch: pytest.MonkeyPatch) -> None:
     test_consensus.py is about: they take most of the time."""
     patch.setattr("swag_af.reporting.verb.plot_run", lambda run, folder: [])
     if importlib.util.find_spec("crowdkit"):
-        from crowdkit import aggregation
+        from few_steps import fit_in_fewer_steps
 
-        for name in ("MACE", "DawidSkene"):
-            patch.setattr(aggregation, name, shortened(getattr(aggregation, name)))
-
-
-def shortened(model: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *, n_iter, **settings: model(n_iter=n_iter // 10, **settings)
+        fit_in_fewer_steps(patch, 10)
 
 
 CROWD = ("ann-of-the-crowd", "bob-of-the-crowd", "eve-who-hates-gold")
