@@ -105,6 +105,10 @@ def load_causal(model: str, *, device: str = "auto", precision: Precision = "aut
 _CLOSE = {torch.float32: 1e-3, torch.bfloat16: 0.25}
 """How far logits may differ that are the same but for rounding, in units of their deviation."""
 
+_UNMOVED = 1e-3
+"""How far those may differ, in the same units, of which only what comes after them is another: a mask leaves nothing of
+that, in any precision."""
+
 
 def _check_reading(causal: Causal) -> None:
     """A logit must not depend on what comes after it, nor on whether what came before was read at once.
@@ -116,10 +120,13 @@ def _check_reading(causal: Causal) -> None:
     whole, _ = causal.read(torch.tensor([[one, two, three]]))
     other, past = causal.read(torch.tensor([[one, two]]))
     changed, _ = causal.read(torch.tensor([[one, two, one]]))
-    nearly = _CLOSE[causal.network.dtype] * float(whole.std())
-    if not torch.allclose(whole[:, :2], changed[:, :2], rtol=0, atol=nearly):
+    deviation = float(whole.std())
+    nearly = _CLOSE[causal.network.dtype] * deviation
+    if not torch.allclose(whole[:, :2], changed[:, :2], rtol=0, atol=_UNMOVED * deviation):
         raise InputError(f"{causal.model}: reads texts in both directions. Take a causal model, as GPT-2 is one.")
     with readable(causal.model):
+        if past is None:
+            raise ValueError("it keeps nothing of what it has read")
         rest, _ = causal.read(torch.tensor([[three]] * 2), take(past, [0, 0]))
         last = whole[:, 2:].expand(2, -1, -1)
         if not (torch.allclose(other, whole[:, :2], rtol=0, atol=nearly) and torch.allclose(rest, last, 0, nearly)):

@@ -19,7 +19,7 @@ from swag_af.data.context import Context, phrase
 from swag_af.data.errors import InputError
 from swag_af.data.tokens import tokenize
 from swag_af.lm.causal.generator import CausalGenerator, Continuation, prompt_ids, stopping
-from swag_af.lm.causal.model import Causal, load_causal, take
+from swag_af.lm.causal.model import Causal, Precision, load_causal, take
 from swag_af.lm.causal.sampling import Sampling, choose, draw, read_prompt
 from swag_af.lm.causal.scorer import AT_ONCE, CausalScorer
 from swag_af.lm.checking import check_generator
@@ -74,9 +74,14 @@ def test_the_scorer_keeps_the_contract(model: str) -> None:
     check_scorer(make_scorer(f"hf[{model}]"), CONTEXTS, ENDINGS)
 
 
+def whole(model: str) -> CausalScorer:
+    """In full precision, wherever it computes."""
+    return CausalScorer(model, precision="float32")
+
+
 def test_columns_are_those_of_texts_read_whole_one_at_a_time(model: str) -> None:
     slow = SlowCausal(model)
-    for context, endings, values in zip(CONTEXTS, ENDINGS, CausalScorer(model).score(CONTEXTS, ENDINGS), strict=True):
+    for context, endings, values in zip(CONTEXTS, ENDINGS, whole(model).score(CONTEXTS, ENDINGS), strict=True):
         expected = [slow.columns(phrase(context), ending) for ending in endings]
         np.testing.assert_allclose(values, expected, rtol=2e-4)
 
@@ -97,7 +102,7 @@ def test_a_value_has_the_same_bits_whatever_is_scored_with_it(
 
 @pytest.fixture(scope="module")
 def gpt2_scorer(gpt2: str) -> CausalScorer:
-    return CausalScorer(gpt2)
+    return whole(gpt2)
 
 
 def test_an_empty_context_has_nothing_to_be_likely(gpt2_scorer: CausalScorer, slow: SlowCausal) -> None:
@@ -199,7 +204,7 @@ def test_draws_are_as_frequent_as_the_temperature_says() -> None:
 
 
 def generator(model: str, **settings: Any) -> CausalGenerator:
-    return CausalGenerator(model, **{"min_tokens": 2, "max_tokens": 16, **settings})
+    return CausalGenerator(model, **{"min_tokens": 2, "max_tokens": 16, "precision": "float32", **settings})
 
 
 def test_the_generator_keeps_the_contract(gpt2: str) -> None:
@@ -377,9 +382,15 @@ def test_bfloat16_is_another_arithmetic_of_the_same_model(gpt2: str) -> None:
     assert CausalScorer(gpt2, precision="bfloat16").record()["precision"] == "bfloat16"
 
 
-def test_a_model_that_reads_both_ways_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_model_that_reads_both_ways_is_refused(tmp_path: Path, precision: Precision) -> None:
     with pytest.raises(InputError, match=r"reads texts in both directions\. Take a causal model"):
-        load_causal(save_tiny_bert(tmp_path / "bert"))
+        load_causal(save_tiny_bert(tmp_path / "bert"), precision=precision)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_model_that_reads_from_left_to_right_is_taken(model: str, precision: Precision) -> None:
+    assert load_causal(model, precision=precision).record()["precision"] == precision
 
 
 def test_what_is_no_model_is_told_in_one_line(tmp_path: Path) -> None:
